@@ -1,0 +1,67 @@
+// One source tree, one jar for each Spark minor. The newest is the default for tests and tools.
+ThisBuild / organization := "org.sparkzorder"
+ThisBuild / version := "0.1.0"
+
+val newest = "4.3"
+val scalaOfSpark = Map("4.0" -> "2.13.16", "4.1" -> "2.13.17", "4.2" -> "2.13.18", "4.3" -> "2.13.18")
+
+// We compile against the jars that pip's pyspark carries, which are the ones that users run: Spark's newest minor is on
+// PyPI before it is on Maven Central. `make` puts one pyspark of each minor below build/envs; the newest is .venv itself.
+def pysparkJars(base: File, minor: String): Seq[Attributed[File]] = {
+  val env = if (minor == newest) base / ".venv" else base / "build" / "envs" / minor
+  val jars = (env / "lib" ** "pyspark" / "jars").get.headOption.getOrElse(
+    sys.error(s"no pyspark $minor below $env: run `make envs` first"))
+  (jars * "*.jar").get.filterNot(_.getName.startsWith("scala-compiler")).map(Attributed.blank)
+}
+
+val openForSpark = Seq(
+  "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+  "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar",
+  "java.security.jgss/sun.security.krb5"
+).flatMap(m => Seq("--add-opens", s"$m=ALL-UNNAMED"))
+
+def sparkModule(minor: String): Project = {
+  val scala = scalaOfSpark(minor)
+  Project(s"spark${minor.replace(".", "")}", file(s"jvm/target/spark-$minor"))
+    .enablePlugins(Antlr4Plugin)
+    .settings(
+      name := s"spark-zorder-$minor",
+      scalaVersion := scala,
+      Compile / unmanagedSourceDirectories := Seq(
+        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
+        (ThisBuild / baseDirectory).value / "jvm" / "shims" / s"spark-$minor"
+      ),
+      Compile / unmanagedResourceDirectories := Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "resources"),
+      Test / unmanagedSourceDirectories :=
+        (if (minor == newest) Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "test" / "scala") else Nil),
+      Antlr4 / sourceDirectory := (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "antlr4",
+      Antlr4 / antlr4Version := "4.13.1",
+      Antlr4 / antlr4PackageName := Some("org.sparkzorder.parser.antlr"),
+      Antlr4 / antlr4GenVisitor := true,
+      Antlr4 / antlr4GenListener := false,
+      // Everything that we link against is in Spark's own jars: nothing is added to ours.
+      Compile / unmanagedJars := pysparkJars((ThisBuild / baseDirectory).value, minor),
+      Test / unmanagedJars := (Compile / unmanagedJars).value,
+      libraryDependencies := Seq(
+        "org.scala-lang" % "scala-library" % scala,
+        "org.antlr" % "antlr4" % "4.13.1" % Antlr4,
+        "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+        "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+      ),
+      scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals", "-Wconf:src=src_managed/.*:s"),
+      crossPaths := false,
+      Compile / doc / sources := Nil,
+      Test / fork := true,
+      Test / javaOptions ++= openForSpark ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", "-Djdk.reflect.useDirectMethodHandle=false"),
+      Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
+    )
+}
+
+lazy val spark40 = sparkModule("4.0")
+lazy val spark41 = sparkModule("4.1")
+lazy val spark42 = sparkModule("4.2")
+lazy val spark43 = sparkModule("4.3")
+
+lazy val root = project.in(file(".")).aggregate(spark40, spark41, spark42, spark43).settings(publish / skip := true)

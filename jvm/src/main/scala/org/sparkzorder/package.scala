@@ -1,0 +1,4 @@
+package org
+
+/** Clustering and file skipping for plain Parquet and ORC tables. */
+package object sparkzorder
