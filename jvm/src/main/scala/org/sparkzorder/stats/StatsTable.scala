@@ -1,0 +1,44 @@
+package org.sparkzorder.stats
+
+import org.apache.spark.sql.types.DataType
+
+/** Statistics of many files, column by column; a file is its ordinal, 0 until `files`. */
+trait StatsTable {
+  def files: Int
+
+  /** Rows of each file, one entry a file. */
+  def rows: Array[Long]
+
+  /** The statistics of a column, made under exactly this path and type; None when there are none: then every file is read. */
+  def column(path: Seq[String], dataType: DataType): Option[StatsColumn]
+}
+
+/** One column of a [[StatsTable]]; the fields mean what those of [[ColumnStats]] mean, arrays have one entry a file. */
+sealed trait StatsColumn {
+
+  /** Whether file i has bounds. Where it has not, the entries of min and max mean nothing. */
+  def bounded: java.util.BitSet
+
+  /** Null counts, -1 unknown. */
+  def nullCounts: Array[Long]
+
+  /** NaN counts, -1 unknown; null for a type that has no NaN. */
+  def nanCounts: Array[Long]
+}
+
+final class LongStatsColumn(
+    val min: Array[Long],
+    val max: Array[Long],
+    val bounded: java.util.BitSet,
+    val nullCounts: Array[Long],
+    val nanCounts: Array[Long]
+) extends StatsColumn
+
+final class BytesStatsColumn(
+    val min: Array[Array[Byte]],
+    val max: Array[Array[Byte]],
+    val bounded: java.util.BitSet,
+    val nullCounts: Array[Long]
+) extends StatsColumn {
+  def nanCounts: Array[Long] = null
+}
