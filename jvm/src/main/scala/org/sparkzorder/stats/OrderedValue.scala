@@ -1,0 +1,135 @@
+package org.sparkzorder.stats
+
+import java.lang.{Double => JDouble, Long => JLong}
+import java.math.{BigDecimal => JBigDecimal, BigInteger, RoundingMode}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
+
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Values of Spark as statistics hold them: longs or byte strings whose order is Spark's own.
+ * For all x and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y, so -0.0 equals 0.0 and every NaN
+ * is the same value above infinity.
+ */
+object OrderedValue {
+
+  /** The order of a type's encoded values; None for a type that has no statistics: no predicate on it skips anything. */
+  def encoding(dt: DataType): Option[Encoding] = dt match {
+    case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | DateType |
+        TimestampType | TimestampNTZType | _: DayTimeIntervalType | _: YearMonthIntervalType =>
+      Some(Encoding.Longs)
+    case d: DecimalType if d.scale >= 0 && d.scale <= d.precision =>
+      Some(if (fitsLong(d)) Encoding.Longs else Encoding.Bytes)
+    case s: StringType if isBinaryString(s) => Some(Encoding.Bytes)
+    case BinaryType => Some(Encoding.Bytes)
+    case other if isTime(other) => Some(Encoding.Longs)
+    case _ => None
+  }
+
+  /** Whether NaN is a value of the type. */
+  def hasNaN(dt: DataType): Boolean = dt == FloatType || dt == DoubleType
+
+  /**
+   * A value in Catalyst's internal form, encoded: a `java.lang.Long` or an `Array[Byte]` by [[encoding]].
+   *
+   * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or a decimal that the type cannot hold exactly
+   */
+  def encode(dt: DataType, catalystValue: Any): Any = (dt, catalystValue) match {
+    case (BooleanType, v: Boolean) => JLong.valueOf(if (v) 1L else 0L)
+    case (ByteType, v: Byte) => JLong.valueOf(v.toLong)
+    case (ShortType, v: Short) => JLong.valueOf(v.toLong)
+    case (IntegerType | DateType | _: YearMonthIntervalType, v: Int) => JLong.valueOf(v.toLong)
+    case (LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType, v: Long) => JLong.valueOf(v)
+    case (FloatType, v: Float) => JLong.valueOf(ofDouble(v.toDouble))
+    case (DoubleType, v: Double) => JLong.valueOf(ofDouble(v))
+    case (d: DecimalType, v: Decimal) if encoding(d).isDefined =>
+      val unscaled = unscaledAt(d, v)
+      if (fitsLong(d)) JLong.valueOf(unscaled.longValueExact()) else ofBigInteger(unscaled)
+    case (s: StringType, v: UTF8String) if isBinaryString(s) => v.getBytes
+    case (BinaryType, v: Array[Byte]) => v
+    case (other, v: Long) if isTime(other) => JLong.valueOf(v)
+    case _ =>
+      val what = if (catalystValue == null) "null" else catalystValue.getClass.getName
+      throw new IllegalArgumentException(s"no order-preserving encoding of $what as ${dt.catalogString}")
+  }
+
+  /** Order of byte strings: byte by byte unsigned, a prefix before what it is a prefix of. */
+  def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
+
+  /** A double as a long of the same order. Widen a float to double first, which is exact. */
+  def ofDouble(v: Double): Long = {
+    // doubleToLongBits makes all NaNs one; adding 0.0 turns -0.0 into 0.0.
+    val bits = JDouble.doubleToLongBits(v + 0.0d)
+    bits ^ ((bits >> 63) & Long.MaxValue)
+  }
+
+  /** What [[ofDouble]] was given, up to the sign of zero and the bits of NaN. */
+  def toDouble(encoded: Long): Double = JDouble.longBitsToDouble(encoded ^ ((encoded >> 63) & Long.MaxValue))
+
+  /** Unscaled value of a decimal of more than 18 digits: 16 bytes, big-endian two's complement, sign bit flipped. */
+  def ofBigInteger(unscaled: BigInteger): Array[Byte] = {
+    val bytes = unscaled.toByteArray
+    if (bytes.length > WideDecimalBytes) throw new IllegalArgumentException(s"$unscaled does not fit 16 bytes")
+    val out = new Array[Byte](WideDecimalBytes)
+    if (unscaled.signum < 0) Arrays.fill(out, -1.toByte)
+    System.arraycopy(bytes, 0, out, WideDecimalBytes - bytes.length, bytes.length)
+    out(0) = (out(0) ^ 0x80).toByte
+    out
+  }
+
+  /**
+   * The Catalyst value that an encoded one stands for.
+   *
+   * @throws IllegalArgumentException when `encoded` is no encoding of `dt`
+   */
+  def decode(dt: DataType, encoded: Any): Any = (dt, encoded) match {
+    case (BooleanType, v: Long) => v != 0L
+    case (ByteType, v: Long) => v.toByte
+    case (ShortType, v: Long) => v.toShort
+    case (IntegerType | DateType | _: YearMonthIntervalType, v: Long) => v.toInt
+    case (LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType, v: Long) => v
+    case (FloatType, v: Long) => toDouble(v).toFloat
+    case (DoubleType, v: Long) => toDouble(v)
+    case (d: DecimalType, v: Long) if fitsLong(d) => decimal(d, BigInteger.valueOf(v))
+    case (d: DecimalType, v: Array[Byte]) if !fitsLong(d) && v.length == WideDecimalBytes =>
+      val bytes = v.clone()
+      bytes(0) = (bytes(0) ^ 0x80).toByte
+      decimal(d, new BigInteger(bytes))
+    case (s: StringType, v: Array[Byte]) if isBinaryString(s) => UTF8String.fromBytes(v)
+    case (BinaryType, v: Array[Byte]) => v
+    case (other, v: Long) if isTime(other) => v
+    case _ => throw new IllegalArgumentException(s"not an encoded ${dt.catalogString}")
+  }
+
+  /** An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null". */
+  def display(dt: DataType, encoded: Any): String = (dt, encoded) match {
+    case (_, null) => "null"
+    case (BinaryType, v: Array[Byte]) => v.map(b => f"$b%02X").mkString("[", " ", "]")
+    case (s: StringType, v: Array[Byte]) if isBinaryString(s) => new String(v, UTF_8)
+    case _ => String.valueOf(Cast(Literal(decode(dt, encoded), dt), StringType, Some("UTC")).eval())
+  }
+
+  private[stats] val WideDecimalBytes = 16
+
+  private[stats] def fitsLong(d: DecimalType): Boolean = d.precision <= Decimal.MAX_LONG_DIGITS
+
+  /** By name, since Spark 4.0 does not have the type. */
+  private[stats] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
+
+  // CHAR and VARCHAR are string types of the binary collation, too: their values are ordinary strings.
+  private def isBinaryString(s: StringType): Boolean = s.collationId == StringType.collationId
+
+  private[stats] def unscaledAt(d: DecimalType, v: Decimal): BigInteger = {
+    val exact =
+      try v.toJavaBigDecimal.setScale(d.scale, RoundingMode.UNNECESSARY)
+      catch { case _: ArithmeticException => throw new IllegalArgumentException(s"$v is not a ${d.catalogString}") }
+    if (exact.precision > d.precision) throw new IllegalArgumentException(s"$v is not a ${d.catalogString}")
+    exact.unscaledValue
+  }
+
+  // An upper bound may have been rounded up out of the type, so its own precision is not asked for.
+  private def decimal(d: DecimalType, unscaled: BigInteger): Decimal = Decimal(new JBigDecimal(unscaled, d.scale))
+}
