@@ -1,0 +1,111 @@
+// The statements of spark-zorder. Whatever does not fit goes to the next parser, so the tokens here need only be
+// good enough to find the ends of our own clauses; predicates and queries are cut out as text for Spark's parser.
+grammar ZOrderSql;
+
+options { caseInsensitive = true; }
+
+singleStatement
+    : statement SEMICOLON* EOF
+    ;
+
+statement
+    : OPTIMIZE target FULL? (WHERE predicate)? layout? optionList?                       #optimize
+    | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
+    | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
+    | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
+    | (DESCRIBE | DESC) SKIPPING INDEX ON target                                         #describeSkippingIndex
+    | (DESCRIBE | DESC) CLUSTERING target ('(' column (',' column)* ')')?                #describeClustering
+    | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
+    | EXPLAIN SKIPPING query                                                             #explainSkipping
+    | RESTORE TABLE? target TO VERSION AS OF INTEGER                                     #restore
+    | VACUUM target (RETAIN number HOURS)? (DRY RUN)?                                    #vacuum
+    ;
+
+target
+    : path=STRING
+    | identifier ('.' identifier)*
+    ;
+
+layout
+    : ZORDER BY AUTO                                                                     #zorderByAuto
+    | (ZORDER | HILBERT | ORDER) BY ('(' layoutColumn (',' layoutColumn)* ')' | layoutColumn (',' layoutColumn)*)   #layoutBy
+    ;
+
+layoutColumn
+    : column (WEIGHT number)?
+    ;
+
+column
+    : identifier ('.' identifier)*
+    ;
+
+optionList
+    : OPTIONS '(' (option (',' option)*)? ')'
+    ;
+
+option
+    : key=optionKey '=' value=optionValue
+    ;
+
+optionKey
+    : STRING
+    | identifier (('-' | '.') identifier)*
+    ;
+
+optionValue
+    : STRING
+    | '-'? number
+    | TRUE
+    | FALSE
+    ;
+
+number
+    : INTEGER
+    | DECIMAL
+    ;
+
+predicate : anyToken+? ;
+query : anyToken+ ;
+
+anyToken : ~SEMICOLON ;
+
+identifier
+    : IDENTIFIER
+    | BACKQUOTED
+    | nonReserved
+    ;
+
+nonReserved
+    : OPTIMIZE | FULL | LAYOUT_KEYWORD | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
+    | HOURS | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
+    | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
+    ;
+
+AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DESC: 'DESC'; DESCRIBE: 'DESCRIBE'; DROP: 'DROP';
+DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOURS: 'HOURS'; INDEX: 'INDEX';
+LAYOUT_KEYWORD: 'LAYOUT'; OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
+REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TO: 'TO'; TRUE: 'TRUE';
+VACUUM: 'VACUUM'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';
+
+SEMICOLON: ';';
+
+STRING
+    : '\'' ( ~('\'' | '\\') | '\\' . | '\'\'' )* '\''
+    | '"' ( ~('"' | '\\') | '\\' . | '""' )* '"'
+    ;
+
+INTEGER : DIGIT+ ;
+DECIMAL : DIGIT+ '.' DIGIT* | '.' DIGIT+ ;
+
+IDENTIFIER : (LETTER | DIGIT | '_')+ ;
+BACKQUOTED : '`' ( ~'`' | '``' )* '`' ;
+
+fragment DIGIT : [0-9] ;
+fragment LETTER : [\p{L}] ;
+
+SIMPLE_COMMENT : '--' ~[\r\n]* '\r'? '\n'? -> channel(HIDDEN) ;
+BRACKETED_COMMENT : '/*' .*? '*/' -> channel(HIDDEN) ;
+WS : [ \r\n\t]+ -> channel(HIDDEN) ;
+
+// Operators and anything else inside predicates and queries.
+OTHER : . ;

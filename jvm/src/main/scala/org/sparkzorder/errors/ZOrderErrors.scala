@@ -1,0 +1,113 @@
+package org.sparkzorder.errors
+
+/** Every error of ours, by name: the only place that knows the conditions. Identifiers come quoted into the messages. */
+object ZOrderErrors {
+
+  private def analysis(condition: String, parameters: (String, String)*): ZOrderAnalysisException =
+    new ZOrderAnalysisException(condition, parameters.toMap)
+
+  private def quoted(names: Seq[String]): String = names.map(n => s"`${n.replace("`", "``")}`").mkString(".")
+
+  private def list(names: Seq[String]): String = names.map(n => s"`$n`").mkString(", ")
+
+  def columnNotFound(column: Seq[String], known: Seq[String]): Throwable =
+    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoted(column), "columns" -> list(known))
+
+  def duplicateColumn(column: Seq[String]): Throwable = analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoted(column))
+
+  def partitionColumn(column: Seq[String]): Throwable = analysis("ZORDER_PARTITION_COLUMN", "column" -> quoted(column))
+
+  def unsupportedColumnType(column: Seq[String], dataType: String): Throwable =
+    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoted(column), "type" -> dataType)
+
+  def invalidWeight(column: Seq[String], weight: String): Throwable =
+    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoted(column), "weight" -> weight)
+
+  def unknownOption(key: String, known: Seq[String]): Throwable =
+    analysis("ZORDER_UNKNOWN_OPTION", "option" -> key, "options" -> list(known))
+
+  def duplicateOption(key: String): Throwable = analysis("ZORDER_DUPLICATE_OPTION", "option" -> key)
+
+  def invalidOptionValue(key: String, value: String, expected: String): Throwable =
+    analysis("ZORDER_INVALID_OPTION_VALUE", "option" -> key, "value" -> value, "expected" -> expected)
+
+  def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
+    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> s"`$column`")
+    else analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> s"`$column`", "columns" -> list(partitionColumns))
+
+  def invalidWhere(predicate: String, reason: String): Throwable =
+    analysis("ZORDER_INVALID_WHERE", "predicate" -> predicate, "reason" -> reason)
+
+  def tableNotFound(target: String): Throwable = analysis("ZORDER_TABLE_NOT_FOUND", "table" -> target)
+
+  def pathNotFound(path: String): Throwable = analysis("ZORDER_PATH_NOT_FOUND", "path" -> path)
+
+  def unsupportedTarget(target: String, kind: String): Throwable =
+    analysis("ZORDER_UNSUPPORTED_TARGET", "table" -> target, "kind" -> kind)
+
+  def bucketedTable(target: String): Throwable = analysis("ZORDER_BUCKETED_TABLE", "table" -> target)
+
+  def otherTableFormat(path: String, format: String, marker: String): Throwable =
+    analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
+
+  def emptyTable(target: String): Throwable = analysis("ZORDER_EMPTY_TABLE", "table" -> target)
+
+  def singleFile(target: String): Throwable = analysis("ZORDER_SINGLE_FILE", "table" -> target)
+
+  def notDataFile(path: String, format: String, reason: String): Throwable =
+    analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
+
+  def mixedFormats(path: String): Throwable = analysis("ZORDER_MIXED_FORMATS", "path" -> path)
+
+  def partitionFolder(path: String, table: String, where: String): Throwable =
+    analysis("ZORDER_PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
+
+  def noWritePermission(path: String, cause: Throwable): Throwable =
+    new ZOrderAnalysisException("ZORDER_NO_WRITE_PERMISSION", Map("path" -> path), Some(cause))
+
+  def schemaDrift(file: String, column: String, reason: String): Throwable =
+    analysis("ZORDER_SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason)
+
+  def partitionOutsideTable(partition: String, root: String): Throwable =
+    analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
+
+  def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
+
+  def indexNotFound(target: String): Throwable = analysis("ZORDER_INDEX_NOT_FOUND", "table" -> target)
+
+  def notYet(what: String): Throwable = analysis("ZORDER_NOT_YET_SUPPORTED", "feature" -> what)
+
+  def tooManyColumns(given: Int, most: Int): Throwable =
+    analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> given.toString, "most" -> most.toString)
+
+  def noClustering(target: String): Throwable = analysis("ZORDER_NO_CLUSTERING", "table" -> target)
+
+  def concurrentOperation(target: String, owner: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_CONCURRENT_OPERATION", Map("table" -> target, "owner" -> owner))
+
+  def commitConflict(target: String, paths: Seq[String], reason: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_COMMIT_CONFLICT",
+      Map("table" -> target, "paths" -> paths.take(5).mkString(", "), "reason" -> reason),
+      cause
+    )
+
+  def rowCountMismatch(target: String, read: Long, written: Long): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_ROW_COUNT_MISMATCH",
+      Map("table" -> target, "read" -> read.toString, "written" -> written.toString)
+    )
+
+  def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_OPERATION_FAILED",
+      Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
+      cause
+    )
+
+  private def rootMessage(cause: Throwable): String = {
+    var deepest = cause
+    while (deepest.getCause != null && deepest.getCause != deepest) deepest = deepest.getCause
+    Option(deepest.getMessage).getOrElse(deepest.getClass.getSimpleName).linesIterator.take(1).mkString
+  }
+}

@@ -1,0 +1,36 @@
+package org.sparkzorder.errors
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.{SparkException, SparkThrowable}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.trees.Origin
+
+/** A wrong statement or a table that cannot be what the statement asks for. Nothing has been touched. */
+class ZOrderAnalysisException(condition: String, parameters: Map[String, String], cause: Option[Throwable] = None)
+    extends AnalysisException(
+      ErrorConditions.message(condition, parameters),
+      None,
+      None,
+      cause,
+      Some(condition),
+      parameters,
+      Array.empty
+    )
+    with SparkThrowable {
+  override def getSqlState: String = ErrorConditions.sqlState(condition)
+  override def withPosition(origin: Origin): AnalysisException = this
+}
+
+/** What went wrong while a statement ran; the table is as it was unless the message says otherwise. */
+class ZOrderRuntimeException(condition: String, parameters: Map[String, String], cause: Throwable = null)
+    extends SparkException(
+      ErrorConditions.message(condition, parameters),
+      cause,
+      Some(condition),
+      parameters,
+      Array.empty
+    ) {
+  override def getSqlState: String = ErrorConditions.sqlState(condition)
+  override def getMessageParameters: java.util.Map[String, String] = parameters.asJava
+}

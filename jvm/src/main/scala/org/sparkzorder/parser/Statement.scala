@@ -1,0 +1,39 @@
+package org.sparkzorder.parser
+
+import org.sparkzorder.table.Target
+
+/** A statement of ours, as written: names are not resolved, predicates and queries are text. */
+sealed trait Statement
+
+/** Statements about one table. If the table is not ours, the next parser gets the text. */
+sealed trait TableStatement extends Statement {
+  def target: Target
+}
+
+final case class OptimizeStatement(
+    target: Target,
+    full: Boolean,
+    where: Option[String],
+    layout: Option[LayoutClause],
+    options: Seq[(String, String)]
+) extends TableStatement
+
+sealed trait LayoutClause
+object LayoutClause {
+  final case class By(curve: String, columns: Seq[WeightedColumn]) extends LayoutClause
+  case object Auto extends LayoutClause
+}
+
+/** A key column by its parts, with the text of its weight. */
+final case class WeightedColumn(parts: Seq[String], weight: Option[String])
+
+final case class CreateSkippingIndexStatement(target: Target, columns: Seq[Seq[String]], replace: Boolean)
+    extends TableStatement
+final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
+final case class DropSkippingIndexStatement(target: Target) extends TableStatement
+final case class DescribeSkippingIndexStatement(target: Target) extends TableStatement
+final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
+final case class DescribeHistoryStatement(target: Target) extends TableStatement
+final case class RestoreStatement(target: Target, version: Long) extends TableStatement
+final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends TableStatement
+final case class ExplainSkippingStatement(query: String) extends Statement

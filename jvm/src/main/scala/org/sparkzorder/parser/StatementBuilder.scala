@@ -1,0 +1,87 @@
+package org.sparkzorder.parser
+
+import scala.jdk.CollectionConverters._
+
+import org.antlr.v4.runtime.ParserRuleContext
+import org.antlr.v4.runtime.misc.Interval
+import org.antlr.v4.runtime.tree.ParseTree
+
+import org.sparkzorder.parser.antlr.ZOrderSqlBaseVisitor
+import org.sparkzorder.parser.antlr.ZOrderSqlParser._
+import org.sparkzorder.table.{PathTarget, Target}
+
+/**
+ * Parse tree to [[Statement]].
+ *
+ * @param unquote the value of a SQL string literal, as the session's own parser sees it
+ */
+private[parser] class StatementBuilder(unquote: String => String) extends ZOrderSqlBaseVisitor[AnyRef] {
+
+  override def visitSingleStatement(ctx: SingleStatementContext): Statement =
+    visit(ctx.statement).asInstanceOf[Statement]
+
+  override def visitOptimize(ctx: OptimizeContext): Statement = OptimizeStatement(
+    target(ctx.target),
+    ctx.FULL != null,
+    Option(ctx.predicate).map(text),
+    Option(ctx.layout).map(l => visit(l).asInstanceOf[LayoutClause]),
+    Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value))
+  )
+
+  override def visitZorderByAuto(ctx: ZorderByAutoContext): LayoutClause = LayoutClause.Auto
+
+  override def visitLayoutBy(ctx: LayoutByContext): LayoutClause = {
+    val curve = if (ctx.ZORDER != null) "zorder" else if (ctx.HILBERT != null) "hilbert" else "order"
+    LayoutClause.By(
+      curve,
+      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.number).map(_.getText))).toSeq)
+  }
+
+  override def visitCreateSkippingIndex(ctx: CreateSkippingIndexContext): Statement =
+    CreateSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq, ctx.REPLACE != null)
+
+  override def visitRefreshSkippingIndex(ctx: RefreshSkippingIndexContext): Statement =
+    RefreshSkippingIndexStatement(target(ctx.target))
+
+  override def visitDropSkippingIndex(ctx: DropSkippingIndexContext): Statement =
+    DropSkippingIndexStatement(target(ctx.target))
+
+  override def visitDescribeSkippingIndex(ctx: DescribeSkippingIndexContext): Statement =
+    DescribeSkippingIndexStatement(target(ctx.target))
+
+  override def visitDescribeClustering(ctx: DescribeClusteringContext): Statement =
+    DescribeClusteringStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq)
+
+  override def visitDescribeHistory(ctx: DescribeHistoryContext): Statement =
+    DescribeHistoryStatement(target(ctx.target))
+
+  override def visitExplainSkipping(ctx: ExplainSkippingContext): Statement = ExplainSkippingStatement(text(ctx.query))
+
+  override def visitRestore(ctx: RestoreContext): Statement =
+    RestoreStatement(target(ctx.target), BigInt(ctx.INTEGER.getText).min(BigInt(Long.MaxValue)).toLong)
+
+  override def visitVacuum(ctx: VacuumContext): Statement =
+    VacuumStatement(target(ctx.target), Option(ctx.number).map(_.getText), ctx.DRY != null)
+
+  private def target(ctx: TargetContext): Target =
+    if (ctx.path != null) PathTarget(unquote(ctx.path.getText), None)
+    else Target.ofParts(ctx.identifier.asScala.map(name).toSeq)
+
+  private def column(ctx: ColumnContext): Seq[String] = ctx.identifier.asScala.map(name).toSeq
+
+  private def name(ctx: IdentifierContext): String =
+    if (ctx.BACKQUOTED == null) ctx.getText
+    else ctx.getText.substring(1, ctx.getText.length - 1).replace("``", "`")
+
+  private def optionKey(ctx: OptionKeyContext): String =
+    if (ctx.STRING != null) unquote(ctx.STRING.getText) else ctx.getText
+
+  private def optionValue(ctx: OptionValueContext): String =
+    if (ctx.STRING != null) unquote(ctx.STRING.getText) else ctx.getText
+
+  /** The text as it was written, with its white space. */
+  private def text(ctx: ParserRuleContext): String =
+    ctx.getStart.getInputStream.getText(Interval.of(ctx.getStart.getStartIndex, ctx.getStop.getStopIndex))
+
+  override def visit(tree: ParseTree): AnyRef = tree.accept(this)
+}

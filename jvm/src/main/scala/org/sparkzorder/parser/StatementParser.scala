@@ -1,0 +1,75 @@
+package org.sparkzorder.parser
+
+import java.util.Locale
+
+import org.antlr.v4.runtime._
+
+import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
+
+/** Where and why a text is not a statement of ours. Lines from 1, columns from 0. */
+final class StatementSyntaxError(val line: Int, val column: Int, val near: String) extends RuntimeException(near)
+
+/** Text to [[Statement]], apart from Spark. */
+object StatementParser {
+
+  /**
+   * Whether the first words of a text are those of a statement of ours, so that it is worth parsing. Looks at no more than
+   * four tokens: every statement of the session comes by here.
+   */
+  def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
+    case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                 => true
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _   => true
+    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                 => true
+    case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY") :: _ => true
+    case _                                                                => false
+  }
+
+  /**
+   * Whether nobody else can mean anything by a text that starts so: then a syntax error of ours is the one to show.
+   */
+  def isOursAlone(sql: String): Boolean = firstWords(sql, 4) match {
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _ => true
+    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _               => true
+    case "OPTIMIZE" :: _                                                => true
+    case _                                                              => false
+  }
+
+  /**
+   * @param unquote value of a string literal
+   * @throws StatementSyntaxError when the text is none of our statements
+   */
+  def parse(sql: String, unquote: String => String): Statement = {
+    val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))
+    lexer.removeErrorListeners()
+    val grammar = new Grammar(new CommonTokenStream(lexer))
+    grammar.removeErrorListeners()
+    grammar.addErrorListener(Listener)
+    new StatementBuilder(unquote).visitSingleStatement(grammar.singleStatement())
+  }
+
+  private def firstWords(sql: String, n: Int): List[String] = {
+    val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))
+    lexer.removeErrorListeners()
+    Iterator
+      .continually(lexer.nextToken())
+      .takeWhile(_.getType != Token.EOF)
+      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
+      .take(n)
+      .map(_.getText.toUpperCase(Locale.ROOT))
+      .toList
+  }
+
+  private object Listener extends BaseErrorListener {
+    override def syntaxError(
+        recognizer: Recognizer[_, _],
+        offending: Any,
+        line: Int,
+        column: Int,
+        message: String,
+        cause: RecognitionException
+    ): Unit = offending match {
+      case t: Token if t.getType != Token.EOF => throw new StatementSyntaxError(line, column, s"'${t.getText}'")
+      case _                                  => throw new StatementSyntaxError(line, column, "end of input")
+    }
+  }
+}

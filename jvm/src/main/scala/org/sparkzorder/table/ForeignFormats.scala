@@ -1,0 +1,43 @@
+package org.sparkzorder.table
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** A folder with somebody's log in it is not ours to rewrite: files added behind a log are lost to its readers. */
+object ForeignFormats {
+
+  /** @param format the format's name @param marker the file or folder that tells */
+  final case class Marker(format: String, marker: String, folder: Path)
+
+  private val markers = Seq(
+    "_delta_log" -> "Delta Lake",
+    ".hoodie" -> "Apache Hudi",
+    "_spark_metadata" -> "a streaming sink of Spark"
+  )
+
+  /** The first marker in the folder, or in a folder above it of which it is a partition. */
+  def markerIn(fs: FileSystem, folder: Path): Option[Marker] =
+    withTablesAbove(folder).iterator.flatMap(inOne(fs, _)).nextOption()
+
+  /** The folder, then each one above it as long as the lower one is named like a partition, `column=value`. */
+  def withTablesAbove(folder: Path): Seq[Path] =
+    Iterator
+      .iterate(Option(folder))(_.flatMap(f => if (isPartition(f)) Option(f.getParent) else None))
+      .takeWhile(_.isDefined)
+      .flatten
+      .toSeq
+
+  def isPartition(folder: Path): Boolean = folder.getName.indexOf('=') > 0
+
+  private def inOne(fs: FileSystem, folder: Path): Option[Marker] =
+    markers.collectFirst {
+      case (name, format) if fs.exists(new Path(folder, name)) => Marker(format, name, folder)
+    }.orElse {
+      val metadata = new Path(folder, "metadata")
+      val isIceberg = fs.exists(metadata) && fs.getFileStatus(metadata).isDirectory &&
+        fs.listStatus(metadata).exists { s =>
+          val n = s.getPath.getName
+          n.endsWith(".metadata.json") || n == "version-hint.text" || n.endsWith(".avro")
+        }
+      if (isIceberg) Some(Marker("Apache Iceberg", "metadata", folder)) else None
+    }
+}
