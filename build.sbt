@@ -28,6 +28,8 @@ def sparkModule(minor: String): Project = {
     .enablePlugins(Antlr4Plugin)
     .settings(
       name := s"spark-zorder-$minor",
+      Compile / packageBin / artifactPath :=
+        (ThisBuild / baseDirectory).value / "jvm" / "target" / s"spark-zorder-$minor-${version.value}.jar",
       scalaVersion := scala,
       Compile / unmanagedSourceDirectories := Seq(
         (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
@@ -50,6 +52,8 @@ def sparkModule(minor: String): Project = {
         "org.scalatest" %% "scalatest" % "3.2.19" % Test,
         "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
       ),
+      // `make check` sets it; while one works, an import too many need not stop anything.
+      scalacOptions ++= sys.props.get("fatal.warnings").map(_ => "-Werror").toSeq,
       scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals", "-Wconf:src=src_managed/.*:s"),
       crossPaths := false,
       Compile / doc / sources := Nil,

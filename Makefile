@@ -1,0 +1,150 @@
+# The one front door. `make demo` and `make test` set up all that they need: Python 3.10+, Java 17+ (a JDK) and make suffice.
+# Work is remembered in build/ and .venv/, so that a second run starts at once.
+
+PYTHON ?= python3
+JAVA   ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
+
+NEWEST := 4.3
+OLDER  := 4.0 4.1 4.2
+PYSPARK_4.0 := 4.0.5
+PYSPARK_4.1 := 4.1.4
+PYSPARK_4.2 := 4.2.1
+PYSPARK_4.3 := 4.3.0
+
+VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"/\1/p' build.sbt)
+VENV    := .venv
+BIN     := $(VENV)/bin
+STAMPS  := build/stamps
+SBT_JAR := build/sbt/sbt-launch-1.11.7.jar
+WHEEL   := build/dist/spark_zorder-$(VERSION)-py3-none-any.whl
+
+jar        = build/jars/spark-zorder-$(1)-$(VERSION).jar
+sbt_name   = spark$(subst .,,$(1))
+sbt_output = jvm/target/spark-zorder-$(1)-$(VERSION).jar
+older_env  = build/envs/$(1)/bin/python
+
+SBT := $(JAVA) -Xmx2g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
+	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
+
+# Folders are listed beside files: that a file went away shows in its folder's time stamp only.
+BUILD_FILES  := build.sbt project/build.properties project/plugins.sbt project/repositories
+MAIN_SOURCES := $(BUILD_FILES) $(shell find jvm/src/main jvm/shims 2>/dev/null)
+PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
+
+# Progress bars are for people: a log gets lines.
+DATA  ?= flights
+SCALE ?= 1
+
+.PHONY: help demo test test-jvm test-python check format wheel jars envs golden clean
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+help:
+	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
+	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
+	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
+	@echo "make check                     formatting, compiler warnings, types"
+	@echo "make format                    let the formatters have their way"
+	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
+	@echo "make golden                    write sql-tests/results anew: look at the diff"
+	@echo "make clean                     remove build/, .venv/ and compiled classes"
+
+demo: $(STAMPS)/installed
+	@$(BIN)/python python/demo/main.py --data $(DATA) --scale $(SCALE) --out build/demo
+
+# The whole suite on the newest Spark comes last: its summary is the last line.
+test: test-jvm $(addprefix test-,$(OLDER)) test-python
+
+test-jvm: $(SBT_JAR)
+	$(SBT) $(call sbt_name,$(NEWEST))/test
+
+test-python: $(STAMPS)/installed-all $(STAMPS)/dev
+	$(BIN)/python -m pytest python/tests
+
+$(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
+	$(call older_env,$*) -m pytest python/tests -m every_spark
+
+check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
+	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python
+	cd python && ../$(BIN)/mypy
+	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
+		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
+
+format: $(SBT_JAR) $(STAMPS)/dev
+	$(BIN)/ruff check --fix python
+	$(BIN)/ruff format python
+	$(SBT) scalafmtAll
+
+golden: $(STAMPS)/installed $(STAMPS)/dev
+	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
+
+wheel: $(STAMPS)/installed-all
+	@echo $(WHEEL)
+
+jars: $(foreach m,$(OLDER) $(NEWEST),$(call jar,$(m)))
+
+envs: $(STAMPS)/env-$(NEWEST) $(addprefix $(STAMPS)/env-,$(OLDER))
+
+clean:
+	rm -rf build $(VENV) jvm/target target project/target project/project python/src/spark_zorder/jars
+
+# --- Python environments, one for each Spark ---------------------------------------------------------------------------
+
+$(STAMPS)/env-$(NEWEST): Makefile
+	@sh tools/check-tools $(PYTHON) $(JAVA)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(NEWEST)) hatchling==1.33.0
+	@mkdir -p $(@D) && touch $@
+
+$(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile
+	@sh tools/check-tools $(PYTHON) $(JAVA)
+	test -x $(call older_env,$*) || $(PYTHON) -m venv build/envs/$*
+	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$*)
+	@mkdir -p $(@D) && touch $@
+
+# --- Jars --------------------------------------------------------------------------------------------------------------
+
+$(SBT_JAR): tools/fetch_sbt.py | $(STAMPS)/env-$(NEWEST)
+	$(BIN)/python tools/fetch_sbt.py $(JAVA) $@
+
+$(call jar,$(NEWEST)): $(MAIN_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
+	$(SBT) $(call sbt_name,$(NEWEST))/package
+	@mkdir -p $(@D) && cp $(call sbt_output,$(NEWEST)) $@
+
+# One start of sbt makes all older jars.
+$(STAMPS)/jars-older: $(MAIN_SOURCES) | $(SBT_JAR) $(addprefix $(STAMPS)/env-,$(OLDER))
+	$(SBT) $(foreach m,$(OLDER),$(call sbt_name,$(m))/package)
+	@mkdir -p build/jars $(@D) && cp $(foreach m,$(OLDER),$(call sbt_output,$(m))) build/jars && touch $@
+
+$(foreach m,$(OLDER),$(call jar,$(m))): $(STAMPS)/jars-older
+
+# --- The package -------------------------------------------------------------------------------------------------------
+
+# $(1): the jars that go into the wheel.
+define build_and_install
+	rm -rf python/src/spark_zorder/jars && mkdir -p python/src/spark_zorder/jars build/dist
+	cp $(1) python/src/spark_zorder/jars
+	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w build/dist ./python
+	$(BIN)/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
+	$(BIN)/python -m pip install -q --disable-pip-version-check "$(WHEEL)[demo]"
+endef
+
+# For the demo the newest Spark's jar is enough, which spares three more downloads of Spark; the older jars go in
+# as well when they are there and up to date.
+$(STAMPS)/installed: $(PY_SOURCES) $(call jar,$(NEWEST)) | $(STAMPS)/env-$(NEWEST)
+	$(call build_and_install,$(call jar,$(NEWEST)) $(if $(shell $(MAKE) -q -s $(STAMPS)/jars-older 2>/dev/null && echo yes),$(foreach m,$(OLDER),$(call jar,$(m)))))
+	@touch $@
+
+$(STAMPS)/installed-all: $(PY_SOURCES) $(call jar,$(NEWEST)) $(STAMPS)/jars-older | $(STAMPS)/env-$(NEWEST)
+	$(call build_and_install,$(foreach m,$(OLDER) $(NEWEST),$(call jar,$(m))))
+	@touch $(STAMPS)/installed $@
+
+$(STAMPS)/dev: python/pyproject.toml | $(STAMPS)/installed
+	$(BIN)/python -m pip install -q --disable-pip-version-check "$(WHEEL)[demo,dev]"
+	@touch $@
+
+$(addprefix $(STAMPS)/installed-,$(OLDER)): $(STAMPS)/installed-%: $(STAMPS)/installed-all $(STAMPS)/env-%
+	$(call older_env,$*) -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
+	$(call older_env,$*) -m pip install -q --disable-pip-version-check "$(WHEEL)[test]"
+	@touch $@

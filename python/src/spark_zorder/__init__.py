@@ -1,0 +1,13 @@
+"""`OPTIMIZE .. ZORDER BY` and file skipping for plain Parquet and ORC tables in Spark.
+
+Importing this package starts no JVM, and does not import pyspark either.
+"""
+
+from spark_zorder.errors import NoJarError
+from spark_zorder.artifacts import jar_path
+from spark_zorder.session import EXTENSION, configure_spark
+from spark_zorder.table import ZOrderTable, explain_skipping
+
+__version__ = "0.1.0"
+
+__all__ = ["EXTENSION", "NoJarError", "ZOrderTable", "__version__", "configure_spark", "explain_skipping", "jar_path"]

@@ -1,0 +1,5 @@
+"""What can go wrong on the Python side; all else is raised by Spark."""
+
+
+class NoJarError(RuntimeError):
+    """This package carries no jar for the Spark that was asked for, or there is no Spark to ask."""

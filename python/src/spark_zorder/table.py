@@ -1,0 +1,185 @@
+"""A method for each statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from spark_zorder.names import number, quote, quote_name, quote_string
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Session(Protocol):
+    """All that is asked of a session: a `SparkSession` has it, in this process or over Spark Connect."""
+
+    def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
+        """Run a statement."""
+
+
+class ZOrderTable:
+    """A table of plain Parquet or ORC files.
+
+    Every method writes one SQL statement and returns what the statement returns, so the SQL reference holds here too, as
+    do its errors: `AnalysisException` for a statement that cannot be right, `SparkException` for what went wrong while it
+    ran. The statement has run when the method returns.
+
+    Columns are named as in SQL, fields of structs with dots: `"address.city"`. A column with a dot in its own name goes
+    into backquotes.
+
+    Args:
+        spark: The session, whose Spark has the extension.
+        target: A table's name, `[catalog.][database.]table`. For a folder, see `for_path`.
+
+    Raises:
+        ValueError: The name is not one.
+    """
+
+    def __init__(self, spark: Session, target: str) -> None:
+        self._spark = spark
+        self._target = quote_name(target)
+
+    @classmethod
+    def for_path(cls, spark: Session, path: str, format: str | None = None) -> ZOrderTable:  # noqa: A002
+        """A folder of files.
+
+        Args:
+            spark: The session.
+            path: The folder.
+            format: `parquet` or `orc`; when None, whatever the files are.
+        """
+        if not path:
+            raise ValueError("the path is empty")
+        table = cls.__new__(cls)
+        table._spark = spark
+        table._target = quote_string(path) if format is None else f"{quote_name(format)}.{quote(path)}"
+        return table
+
+    @property
+    def target(self) -> str:
+        """The table, as it stands in the statements."""
+        return self._target
+
+    def __repr__(self) -> str:
+        return f"ZOrderTable({self._target})"
+
+    def optimize(
+        self,
+        zorder_by: Sequence[str] | Mapping[str, int] | None = None,
+        *,
+        where: str | None = None,
+        full: bool = False,
+        options: Mapping[str, object] | None = None,
+    ) -> DataFrame:
+        """Rewrite the table's files along a space-filling curve; `OPTIMIZE`.
+
+        Args:
+            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. When None, the
+                layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small files are packed.
+            where: A predicate of partition columns, in SQL: only those partitions.
+            full: Rewrite what is in the layout already, too.
+            options: The statement's options: `{"num-files": 64}`. An unknown one is an error that lists all.
+
+        Returns:
+            One row: `path`, `metrics`.
+
+        Raises:
+            TypeError: `zorder_by` is a string.
+            ValueError: A name is not one, or `zorder_by` is empty.
+        """
+        clauses = [f"OPTIMIZE {self._target}"]
+        if full:
+            clauses.append("FULL")
+        if where is not None:
+            clauses.append(f"WHERE {where}")
+        if zorder_by is not None:
+            clauses.append(f"ZORDER BY ({_keys(zorder_by)})")
+        if options:
+            pairs = (f"{quote_string(key)} = {quote_string(_option(value))}" for key, value in options.items())
+            clauses.append(f"OPTIONS ({', '.join(pairs)})")
+        return self._spark.sql(" ".join(clauses))
+
+    def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
+        """Collect the statistics by which files are skipped; `CREATE SKIPPING INDEX`.
+
+        Args:
+            columns: The columns; all that can be used when there are none.
+            replace: Whether there may be an index already, which is replaced.
+        """
+        create = "CREATE OR REPLACE" if replace else "CREATE"
+        return self._spark.sql(f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+
+    def refresh_skipping_index(self) -> DataFrame:
+        """Collect the statistics of files that are new or changed; `REFRESH SKIPPING INDEX`."""
+        return self._spark.sql(f"REFRESH SKIPPING INDEX ON {self._target}")
+
+    def drop_skipping_index(self) -> DataFrame:
+        """Forget all statistics; `DROP SKIPPING INDEX`."""
+        return self._spark.sql(f"DROP SKIPPING INDEX ON {self._target}")
+
+    def describe_skipping_index(self) -> DataFrame:
+        """A row for each file and column: what is known of it; `DESCRIBE SKIPPING INDEX`."""
+        return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}")
+
+    def describe_clustering(self, *columns: str) -> DataFrame:
+        """A row for each column: how many files a point lookup reads now; `DESCRIBE CLUSTERING`.
+
+        Args:
+            columns: The columns; all that can be used when there are none. They need not be clustered by.
+        """
+        return self._spark.sql(f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
+
+    def describe_history(self) -> DataFrame:
+        """A row for each committed operation, newest first; `DESCRIBE HISTORY`."""
+        return self._spark.sql(f"DESCRIBE HISTORY {self._target}")
+
+    def restore(self, version: int) -> DataFrame:
+        """Put back the files of an earlier version, while they are kept; `RESTORE`.
+
+        Args:
+            version: As in `describe_history`; 0 is the table before its first `optimize`.
+        """
+        return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {number(version, 'version')}")
+
+    def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> DataFrame:
+        """Delete the files that `optimize` has retired; `VACUUM`.
+
+        Args:
+            retain_hours: Keep those retired within so many hours; the default is that of the table's options.
+            dry_run: Only say what would be deleted.
+        """
+        retain = "" if retain_hours is None else f" RETAIN {number(retain_hours, 'retain_hours')} HOURS"
+        return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
+
+
+def explain_skipping(spark: Session, query: str) -> DataFrame:
+    """What skipping does for a query: a row for each scan of files; `EXPLAIN SKIPPING`. No data is read.
+
+    Args:
+        spark: The session.
+        query: A query in SQL.
+
+    Returns:
+        `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`, `pruning_ms`, `conjuncts`.
+    """
+    return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
+
+
+def _keys(zorder_by: Sequence[str] | Mapping[str, int]) -> str:
+    if isinstance(zorder_by, str):
+        raise TypeError(f"zorder_by is a list of columns, or columns with weights, not a string: [{zorder_by!r}]")
+    if not zorder_by:
+        raise ValueError("zorder_by names no column")
+    if isinstance(zorder_by, Mapping):
+        weights = zorder_by.items()
+        return ", ".join(f"{quote_name(name)} WEIGHT {number(n, f'the weight of {name}')}" for name, n in weights)
+    return ", ".join(map(quote_name, zorder_by))
+
+
+def _columns(columns: Sequence[str]) -> str:
+    return f" ({', '.join(map(quote_name, columns))})" if columns else ""
+
+
+def _option(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
