@@ -2,18 +2,20 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** What of a schema can have statistics with bounds: its leaves, also those of structs, whose type has an order. */
+/** What of a schema can have statistics. */
 object IndexableColumns {
 
-  /** All of them, in the schema's order, depth first. */
-  def of(schema: StructType): Seq[ColumnKey] = under(Vector.empty, schema)
+  /** Leaves, also those of structs, whose type has an order: columns that can have bounds. In the schema's order, depth first. */
+  def of(schema: StructType): Seq[ColumnKey] = all(schema).filter(c => OrderedValue.encoding(c.dataType).isDefined)
+
+  /** [[of]] and also arrays, maps, structs and leaves without order, of which only nulls are counted. */
+  def all(schema: StructType): Seq[ColumnKey] = under(Vector.empty, schema)
 
   private def under(parents: Vector[String], struct: StructType): Seq[ColumnKey] = struct.fields.toVector.flatMap { f =>
-    val path = parents :+ f.name
+    val key = ColumnKey(parents :+ f.name, f.dataType)
     (f.dataType: DataType) match {
-      case inner: StructType => under(path, inner)
-      case dt if OrderedValue.encoding(dt).isDefined => Seq(ColumnKey(path, dt))
-      case _ => Nil
+      case inner: StructType => key +: under(parents :+ f.name, inner)
+      case _ => Vector(key)
     }
   }
 }

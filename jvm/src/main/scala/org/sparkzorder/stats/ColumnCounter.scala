@@ -1,0 +1,194 @@
+package org.sparkzorder.stats
+
+import java.lang.{Long => JLong}
+import java.math.BigInteger
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Statistics of one field of a row or struct, in the making. A class per way of getting the value out of the row, since this runs for each
+ * value that is written: no boxes, no dispatch on types.
+ */
+private[stats] abstract class ColumnCounter(ordinal: Int) {
+  private[stats] var nulls = 0L
+
+  final def add(row: InternalRow): Unit = if (row.isNullAt(ordinal)) addNull() else addValue(row)
+
+  /** The field is null, or a struct above it is. */
+  def addNull(): Unit = nulls += 1
+
+  /** Takes a value that is not null. */
+  protected def addValue(row: InternalRow): Unit
+
+  def result(): ColumnStats
+}
+
+private[stats] object ColumnCounter {
+
+  def apply(ordinal: Int, dt: DataType): ColumnCounter = dt match {
+    case BooleanType => new OfBoolean(ordinal)
+    case ByteType => new OfByte(ordinal)
+    case ShortType => new OfShort(ordinal)
+    case IntegerType | DateType | _: YearMonthIntervalType => new OfInt(ordinal)
+    case FloatType => new OfFloat(ordinal)
+    case DoubleType => new OfDouble(ordinal)
+    case BinaryType => new OfBinary(ordinal)
+    case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Longs) => new OfDecimal(ordinal, d)
+    case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Bytes) => new OfWideDecimal(ordinal, d)
+    case other =>
+      OrderedValue.encoding(other) match {
+        case Some(Encoding.Longs) => new OfLong(ordinal)
+        case Some(Encoding.Bytes) => new OfString(ordinal)
+        case None => new OfNulls(ordinal)
+      }
+  }
+
+  /** For types without order: null counts only. */
+  private final class OfNulls(ordinal: Int) extends ColumnCounter(ordinal) {
+    protected def addValue(row: InternalRow): Unit = ()
+    def result(): ColumnStats = ColumnStats(null, null, nulls, 0L)
+  }
+
+  private abstract class Longs(ordinal: Int) extends ColumnCounter(ordinal) {
+    // Before the first value min > max, after it min <= max: no flag is needed.
+    private var min = Long.MaxValue
+    private var max = Long.MinValue
+    private var lost = false
+
+    protected final def take(v: Long): Unit = {
+      if (v < min) min = v
+      if (v > max) max = v
+    }
+
+    /** A value came that the encoding has no place for. */
+    protected final def lose(): Unit = lost = true
+
+    def result(): ColumnStats =
+      if (lost || min > max) ColumnStats(null, null, nulls, 0L)
+      else ColumnStats(JLong.valueOf(min), JLong.valueOf(max), nulls, 0L)
+  }
+
+  private final class OfBoolean(ordinal: Int) extends Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(if (row.getBoolean(ordinal)) 1L else 0L)
+  }
+
+  private final class OfByte(ordinal: Int) extends Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getByte(ordinal).toLong)
+  }
+
+  private final class OfShort(ordinal: Int) extends Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getShort(ordinal).toLong)
+  }
+
+  private final class OfInt(ordinal: Int) extends Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getInt(ordinal).toLong)
+  }
+
+  private final class OfLong(ordinal: Int) extends Longs(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getLong(ordinal))
+  }
+
+  private final class OfDecimal(ordinal: Int, dt: DecimalType) extends Longs(ordinal) {
+    private val precision = dt.precision
+    private val scale = dt.scale
+
+    protected def addValue(row: InternalRow): Unit = row match {
+      // The unsafe row holds the unscaled long itself.
+      case u: UnsafeRow => take(u.getLong(ordinal))
+      case _ =>
+        val v = row.getDecimal(ordinal, precision, scale)
+        if (v.scale == scale && v.precision <= precision) take(v.toUnscaledLong)
+        else exactly(dt, v).fold(lose())(u => take(u.longValueExact()))
+    }
+  }
+
+  private final class OfFloat(ordinal: Int) extends Doubles(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getFloat(ordinal).toDouble)
+  }
+
+  private final class OfDouble(ordinal: Int) extends Doubles(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getDouble(ordinal))
+  }
+
+  private abstract class Doubles(ordinal: Int) extends ColumnCounter(ordinal) {
+    private var min = Double.PositiveInfinity
+    private var max = Double.NegativeInfinity
+    private var nans = 0L
+
+    protected final def take(v: Double): Unit =
+      if (v != v) nans += 1
+      else {
+        if (v < min) min = v
+        if (v > max) max = v
+      }
+
+    def result(): ColumnStats =
+      if (min > max) ColumnStats(null, null, nulls, nans)
+      else ColumnStats(JLong.valueOf(OrderedValue.ofDouble(min)), JLong.valueOf(OrderedValue.ofDouble(max)), nulls, nans)
+  }
+
+  private final class OfWideDecimal(ordinal: Int, dt: DecimalType) extends ColumnCounter(ordinal) {
+    private var min: BigInteger = null
+    private var max: BigInteger = null
+    private var lost = false
+
+    protected def addValue(row: InternalRow): Unit =
+      exactly(dt, row.getDecimal(ordinal, dt.precision, dt.scale)).fold { lost = true } { v =>
+        if (min == null) { min = v; max = v }
+        else if (v.compareTo(min) < 0) min = v
+        else if (v.compareTo(max) > 0) max = v
+      }
+
+    def result(): ColumnStats =
+      if (lost || min == null) ColumnStats(null, null, nulls, 0L)
+      else ColumnStats(OrderedValue.ofBigInteger(min), OrderedValue.ofBigInteger(max), nulls, 0L)
+  }
+
+  /**
+   * Only the first 128 bytes of a value are looked at: v <= w implies prefix(v) <= prefix(w), so the extremes of the prefixes are the prefixes of
+   * the extremes; and the greatest value is longer than its prefix if any value of that prefix is.
+   */
+  private abstract class Prefixes(ordinal: Int) extends ColumnCounter(ordinal) {
+    private var min: UTF8String = null
+    private var max: UTF8String = null
+    private var maxCut = false
+
+    protected final def take(v: UTF8String): Unit = {
+      val cut = v.numBytes > ByteBounds.MaxLength
+      val prefix = if (cut) UTF8String.fromAddress(v.getBaseObject, v.getBaseOffset, ByteBounds.MaxLength) else v
+      if (min == null) {
+        min = prefix.copy()
+        max = min
+        maxCut = cut
+      } else {
+        val c = prefix.binaryCompare(max)
+        if (c > 0) {
+          max = prefix.copy()
+          maxCut = cut
+        } else if (c == 0) maxCut |= cut
+        else if (prefix.binaryCompare(min) < 0) min = prefix.copy()
+      }
+    }
+
+    def result(): ColumnStats = {
+      val upper = if (max == null) null else if (maxCut) ByteBounds.after(max.getBytes) else max.getBytes
+      if (upper == null) ColumnStats(null, null, nulls, 0L) else ColumnStats(min.getBytes, upper, nulls, 0L)
+    }
+  }
+
+  private final class OfString(ordinal: Int) extends Prefixes(ordinal) {
+    protected def addValue(row: InternalRow): Unit = take(row.getUTF8String(ordinal))
+  }
+
+  private final class OfBinary(ordinal: Int) extends Prefixes(ordinal) {
+    // As a string, since that compares bytes unsigned and is a view.
+    protected def addValue(row: InternalRow): Unit = take(UTF8String.fromBytes(row.getBinary(ordinal)))
+  }
+
+  private def exactly(dt: DecimalType, v: Decimal): Option[BigInteger] =
+    try Some(OrderedValue.unscaledAt(dt, v))
+    catch { case _: IllegalArgumentException => None }
+}

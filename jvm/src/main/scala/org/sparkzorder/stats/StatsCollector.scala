@@ -1,0 +1,92 @@
+package org.sparkzorder.stats
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/**
+ * Statistics of the rows that go into one file, while they are written. Not thread-safe.
+ *
+ * @param schema of the rows
+ * @param columns what to watch: fields of the schema or of its structs, by exact name and type. A type without order gets its nulls counted.
+ * @throws IllegalArgumentException for a column that is not in the schema under this path and type
+ */
+final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
+  private val counters = mutable.LinkedHashMap.empty[ColumnKey, ColumnCounter]
+  private val level = new StatsCollector.Level(schema, columns.distinct.map(c => (c.path.toList, c)), counters)
+  private var rows = 0L
+
+  def add(row: InternalRow): Unit = {
+    rows += 1
+    level.add(row)
+  }
+
+  /** Statistics of all rows added so far. Bounds hold neither nulls nor NaN; byte bounds have at most 128 bytes. */
+  def result(): FileStats = FileStats(rows, counters.iterator.map { case (key, c) => key -> c.result() }.toMap)
+}
+
+private object StatsCollector {
+
+  /** What is watched among the fields of one struct, or of the row itself. */
+  private final class Level(
+      schema: StructType,
+      watched: Seq[(List[String], ColumnKey)],
+      found: mutable.Map[ColumnKey, ColumnCounter]) {
+
+    private val own: Array[ColumnCounter] = watched.collect { case (name :: Nil, key) =>
+      val i = ordinal(name, key)
+      val dt: DataType = schema(i).dataType
+      if (dt != key.dataType) {
+        throw new IllegalArgumentException(
+          s"column ${shown(key)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}")
+      }
+      val counter = ColumnCounter(i, dt)
+      found.put(key, counter)
+      counter
+    }.toArray
+
+    private val structs: Array[Inner] = watched
+      .collect { case (name :: (rest @ _ :: _), key) => (ordinal(name, key), (rest, key)) }
+      .groupBy(_._1).toSeq.sortBy(_._1)
+      .map { case (i, below) =>
+        schema(i).dataType match {
+          case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), found))
+          case other =>
+            throw new IllegalArgumentException(s"column ${shown(below.head._2._2)} lies in a ${other.catalogString}")
+        }
+      }.toArray
+
+    def add(row: InternalRow): Unit = {
+      var i = 0
+      while (i < own.length) {
+        own(i).add(row)
+        i += 1
+      }
+      i = 0
+      while (i < structs.length) {
+        structs(i).add(row)
+        i += 1
+      }
+    }
+
+    def addNull(): Unit = {
+      own.foreach(_.addNull())
+      structs.foreach(_.addNull())
+    }
+
+    private def ordinal(name: String, key: ColumnKey): Int = schema.fieldNames.indexOf(name) match {
+      case -1 => throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
+      case i => i
+    }
+  }
+
+  private final class Inner(ordinal: Int, fields: Int, level: Level) {
+    def add(row: InternalRow): Unit =
+      if (row.isNullAt(ordinal)) level.addNull() else level.add(row.getStruct(ordinal, fields))
+
+    def addNull(): Unit = level.addNull()
+  }
+
+  private def shown(key: ColumnKey): String = key.path.map(p => s"`$p`").mkString(".")
+}

@@ -1,0 +1,83 @@
+package org.sparkzorder.stats
+
+import java.math.{BigDecimal => JBigDecimal, BigInteger}
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Random types, and values of them in Catalyst's form with the awkward ones well represented. */
+final class RandomValues(seed: Long) {
+  val random = new Random(seed)
+
+  def pick[T](of: T*): T = of(random.nextInt(of.length))
+
+  def atomicType(): DataType = RandomValues.fixedTypes(random.nextInt(RandomValues.fixedTypes.length)) match {
+    case null =>
+      val precision = 1 + random.nextInt(38)
+      DecimalType(precision, random.nextInt(precision + 1))
+    case dt => dt
+  }
+
+  def schema(depth: Int = 2): StructType = StructType((0 to random.nextInt(4)).map { i =>
+    val dt = random.nextInt(6) match {
+      case 0 if depth > 0 => schema(depth - 1)
+      case 1 if depth > 0 => ArrayType(IntegerType)
+      case _ => atomicType()
+    }
+    StructField(pick("a", "b.c", "D", "ü") + i, dt)
+  })
+
+  def row(schema: StructType): InternalRow =
+    new GenericInternalRow(schema.fields.map(f => if (random.nextInt(5) == 0) null else value(f.dataType)))
+
+  def unsafe(schema: StructType, rows: Seq[InternalRow]): Seq[UnsafeRow] = {
+    val projection = UnsafeProjection.create(schema)
+    rows.map(r => projection(r).copy())
+  }
+
+  def value(dt: DataType): Any = dt match {
+    case BooleanType => random.nextBoolean()
+    case ByteType => long().toByte
+    case ShortType => long().toShort
+    case IntegerType | DateType | _: YearMonthIntervalType => long().toInt
+    case FloatType =>
+      pick(Float.NaN, java.lang.Float.intBitsToFloat(0xffc00001), -0.0f, 0.0f, Float.NegativeInfinity, Float.PositiveInfinity,
+        Float.MinPositiveValue, java.lang.Float.intBitsToFloat(random.nextInt()), random.nextInt(5).toFloat - 2)
+    case DoubleType =>
+      pick(Double.NaN, java.lang.Double.longBitsToDouble(-1L), -0.0d, 0.0d, Double.NegativeInfinity, Double.PositiveInfinity,
+        Double.MinPositiveValue, java.lang.Double.longBitsToDouble(random.nextLong()), random.nextInt(5).toDouble - 2)
+    case d: DecimalType =>
+      val digits = BigInteger.TEN.pow(1 + random.nextInt(d.precision))
+      val unscaled = new BigInteger(130, random.self).mod(digits)
+      Decimal(new JBigDecimal(if (random.nextBoolean()) unscaled else unscaled.negate(), d.scale), d.precision, d.scale)
+    case _: StringType => UTF8String.fromBytes(bytes())
+    case BinaryType => bytes()
+    case ArrayType(_, _) => new org.apache.spark.sql.catalyst.util.GenericArrayData(Array[Any](1, 2))
+    case s: StructType => row(s)
+    case _: TimeType => Math.floorMod(long(), 86400000000000L)
+    case _ => long()
+  }
+
+  private def long(): Long =
+    pick(0L, -1L, 1L, Long.MinValue, Long.MaxValue, random.nextLong(), random.nextInt(100).toLong - 50, random.nextInt().toLong)
+
+  private def bytes(): Array[Byte] = random.nextInt(6) match {
+    case 0 => Array.fill(random.nextInt(3) * 64 + random.nextInt(10))(-1.toByte)
+    case 1 => Array.fill(120 + random.nextInt(16))(pick[Byte](97, 98, -1))
+    case 2 => "ä\u0000漢𝄞".take(random.nextInt(5)).getBytes("UTF-8")
+    case _ =>
+      val b = new Array[Byte](random.nextInt(8))
+      random.nextBytes(b)
+      b
+  }
+}
+
+object RandomValues {
+  val fixedTypes: IndexedSeq[DataType] = IndexedSeq(
+    BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType, TimestampType, TimestampNTZType,
+    DayTimeIntervalType(), YearMonthIntervalType(), StringType, BinaryType, TimeType(6), null, null)
+}

@@ -1,0 +1,152 @@
+package org.sparkzorder.stats
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.TypeUtils
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 1500)
+
+  private def valueAt(row: InternalRow, schema: StructType, path: Seq[String]): Any = {
+    val i = schema.fieldIndex(path.head)
+    if (row.isNullAt(i)) null
+    else if (path.tail.isEmpty) row.get(i, schema(i).dataType)
+    else {
+      val struct = schema(i).dataType.asInstanceOf[StructType]
+      valueAt(row.getStruct(i, struct.length), struct, path.tail)
+    }
+  }
+
+  private def isNaN(v: Any): Boolean = v match {
+    case f: Float => f.isNaN
+    case d: Double => d.isNaN
+    case _ => false
+  }
+
+  private def same(a: Any, b: Any): Boolean = (a, b) match {
+    case (x: Array[Byte], y: Array[Byte]) => x.sameElements(y)
+    case _ => a == b
+  }
+
+  private def check(schema: StructType, rows: Seq[InternalRow], stats: FileStats): Unit = {
+    assert(stats.rows == rows.length)
+    assert(stats.columns.keySet == IndexableColumns.all(schema).toSet)
+    stats.columns.foreach { case (ColumnKey(path, dt), c) =>
+      val values = rows.map(valueAt(_, schema, path))
+      assert(c.nullCount == values.count(_ == null))
+      assert(c.nanCount == values.count(isNaN))
+      val proper = values.filter(v => v != null && !isNaN(v))
+      if (OrderedValue.encoding(dt).isEmpty || proper.isEmpty) assert(!c.hasBounds && c.max == null)
+      else {
+        val ordering = TypeUtils.getInterpretedOrdering(dt)
+        val min = OrderedValue.encode(dt, proper.min(ordering))
+        val max = OrderedValue.encode(dt, proper.max(ordering))
+        (min, max) match {
+          case (lo: Array[Byte], hi: Array[Byte]) if lo.length > 128 || hi.length > 128 =>
+            if (!c.hasBounds) assert(hi.take(128).forall(_ == -1) && hi.length > 128)
+            else {
+              val (lower, upper) = (c.min.asInstanceOf[Array[Byte]], c.max.asInstanceOf[Array[Byte]])
+              assert(lower.length <= 128 && upper.length <= 128)
+              assert(OrderedValue.compare(lower, lo) <= 0 && lo.startsWith(lower))
+              assert(OrderedValue.compare(upper, hi) >= 0)
+            }
+          case _ => assert(same(c.min, min) && same(c.max, max), s"$path $dt: ${c.min} $min ${c.max} $max")
+        }
+      }
+    }
+  }
+
+  private def collect(schema: StructType, rows: Seq[InternalRow]): FileStats = {
+    val collector = new StatsCollector(schema, IndexableColumns.all(schema))
+    rows.foreach(collector.add)
+    collector.result()
+  }
+
+  test("what is collected is what a naive computation gives") {
+    forAll { (seed: Long) =>
+      val values = new RandomValues(seed)
+      val schema = values.schema()
+      val rows = Seq.fill(values.random.nextInt(12))(values.row(schema))
+      check(schema, rows, collect(schema, rows))
+      if (seed % 10 == 0) check(schema, rows, collect(schema, values.unsafe(schema, rows)))
+    }
+  }
+
+  test("merged statistics of parts are those of the whole") {
+    forAll { (seed: Long) =>
+      val values = new RandomValues(seed)
+      val schema = values.schema()
+      val rows = Seq.fill(values.random.nextInt(12))(values.row(schema))
+      val (a, b) = rows.splitAt(values.random.nextInt(12))
+      val merged = StatsMerge.merge(collect(schema, a), collect(schema, b))
+      val whole = collect(schema, rows)
+      assert(merged.rows == whole.rows && merged.columns.keySet == whole.columns.keySet)
+      whole.columns.foreach { case (key, w) =>
+        val m = merged.columns(key)
+        assert(m.nullCount == w.nullCount && m.nanCount == w.nanCount)
+        // A part without an upper bound leaves the whole without; else they are equal.
+        assert(same(m.min, w.min) && same(m.max, w.max) || !m.hasBounds, s"$key: $m $w")
+      }
+    }
+  }
+
+  test("what one part does not know the whole does not know") {
+    val key = ColumnKey(Seq("a"), LongType)
+    val known = FileStats(2, Map(key -> ColumnStats(1L, 5L, 0, 0)))
+    assert(StatsMerge.merge(known, FileStats(1, Map.empty)).columns.isEmpty)
+    assert(StatsMerge.merge(known, FileStats(1, Map(key -> ColumnStats.unknown))).columns(key) == ColumnStats.unknown)
+    assert(StatsMerge.merge(FileStats(1, Map(key -> ColumnStats(null, null, 1, 0))), known).columns(key) ==
+      ColumnStats(1L, 5L, 1, 0))
+    assert(StatsMerge.merge(FileStats(0, Map.empty), known) == known)
+  }
+
+  test("strings that are reused by the reader are copied") {
+    val buffer = "b".getBytes
+    val schema = new StructType().add("s", StringType)
+    val collector = new StatsCollector(schema, IndexableColumns.of(schema))
+    collector.add(InternalRow(UTF8String.fromBytes(buffer)))
+    buffer(0) = 'a'
+    collector.add(InternalRow(UTF8String.fromBytes(buffer)))
+    buffer(0) = 'z'
+    val c = collector.result().columns.values.head
+    assert(same(c.min, "a".getBytes) && same(c.max, "b".getBytes))
+  }
+
+  test("decimals of another scale than the type's are rescaled, or leave no bounds") {
+    Seq(DecimalType(10, 2), DecimalType(30, 2)).foreach { dt =>
+      val schema = new StructType().add("d", dt)
+      def of(vs: String*): ColumnStats =
+        collect(schema, vs.map(v => InternalRow(Decimal(v)))).columns.values.head
+      val c = of("1.5", "2")
+      assert(OrderedValue.display(dt, c.min) == "1.50" && OrderedValue.display(dt, c.max) == "2.00")
+      assert(!of("1.555", "2").hasBounds)
+    }
+  }
+
+  test("a column that the rows do not have is an error that names it") {
+    val schema = new StructType().add("a", IntegerType).add("s", new StructType().add("x", LongType))
+    Seq(ColumnKey(Seq("A"), IntegerType), ColumnKey(Seq("a"), LongType), ColumnKey(Seq("a", "x"), LongType),
+      ColumnKey(Seq("s", "y"), LongType)).foreach { key =>
+      val e = intercept[IllegalArgumentException](new StatsCollector(schema, Seq(key)))
+      assert(e.getMessage.contains(key.path.map(p => s"`$p`").mkString(".")))
+    }
+  }
+
+  test("time to collect a million rows of 42 columns") {
+    val values = new RandomValues(1)
+    val types = Seq(LongType, IntegerType, DateType, DoubleType, StringType, DecimalType(12, 2))
+    val schema = StructType((0 until 42).map(i => StructField(s"c$i", types(i % types.length))))
+    val rows = values.unsafe(schema, Seq.fill(1000)(values.row(schema)))
+    (1 to 3).foreach { _ =>
+      val collector = new StatsCollector(schema, IndexableColumns.of(schema))
+      val start = System.nanoTime()
+      var i = 0
+      while (i < 1000) { rows.foreach(collector.add); i += 1 }
+      info(s"${(System.nanoTime() - start) / 1000000} ms")
+      assert(collector.result().rows == 1000000)
+    }
+  }
+}
