@@ -3,8 +3,8 @@
 Importing this package starts no JVM, and does not import pyspark either.
 """
 
-from spark_zorder.errors import NoJarError
 from spark_zorder.artifacts import jar_path
+from spark_zorder.errors import NoJarError
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 

@@ -1,4 +1,4 @@
-"""The jars inside this package: one for each Spark minor, since Spark's planner is not binary compatible between them."""
+"""The jars inside this package: one for each Spark minor, whose planners are not binary compatible with each other."""
 
 import re
 from pathlib import Path

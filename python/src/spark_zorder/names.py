@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from decimal import Decimal
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
@@ -33,12 +35,12 @@ def quote_name(name: str) -> str:
 
 
 def quote_string(text: str) -> str:
-    """A string literal: `quote_string("it's")` is `'it\\'s'`."""
+    r"""A string literal: `quote_string("it's")` is `'it\'s'`."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def number(value: int, what: str) -> str:
-    """A whole number that is not negative.
+def whole_number(value: int, what: str) -> str:
+    """A whole number, 0 or more.
 
     Raises:
         ValueError: it is something else; the message names `what`.
@@ -46,3 +48,14 @@ def number(value: int, what: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{what} must be a whole number, 0 or more, not {value!r}")
     return str(value)
+
+
+def positive_number(value: float, what: str) -> str:
+    """A number above 0, written without an exponent.
+
+    Raises:
+        ValueError: it is something else; the message names `what`.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ValueError(f"{what} must be a number above 0, not {value!r}")
+    return format(Decimal(repr(value)), "f")

@@ -16,10 +16,10 @@ EXTENSION = "org.sparkzorder.ZOrderSparkExtension"
 def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add the jar for the installed pyspark and the extension to a session builder.
 
-    What the builder has been given for `spark.jars` and `spark.sql.extensions` is kept. Our extension goes last: parsers
-    nest in that order, and the last one reads a statement first and hands on what is not its own. Calling this twice
-    changes nothing. A value in `spark-defaults.conf` is not seen from here, and any value on a builder replaces it: name
-    such jars and extensions on the builder too.
+    What the builder has been given for `spark.jars` and `spark.sql.extensions` is kept. Ours goes last: parsers
+    nest in that order, and the last one reads a statement first and hands on what is not its own. Calling this twice is
+    the same as once. A value in `spark-defaults.conf` is not seen from here, and any value on a builder replaces it:
+    name such jars and extensions on the builder too.
 
     Returns:
         The same builder.
@@ -32,7 +32,7 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
         >>> from spark_zorder import configure_spark
         >>> spark = configure_spark(SparkSession.builder).getOrCreate()  # doctest: +SKIP
     """
-    options = builder._options  # type: ignore[attr-defined]
+    options = builder._options
     for key, value in (("spark.jars", str(jar_path())), ("spark.sql.extensions", EXTENSION)):
         present = [entry.strip() for entry in str(options.get(key, "")).split(",")]
         builder.config(key, ",".join([entry for entry in present if entry not in ("", value)] + [value]))

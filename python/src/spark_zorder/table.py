@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from spark_zorder.names import number, quote, quote_name, quote_string
+from spark_zorder.names import positive_number, quote, quote_name, quote_string, whole_number
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,9 +21,9 @@ class Session(Protocol):
 class ZOrderTable:
     """A table of plain Parquet or ORC files.
 
-    Every method writes one SQL statement and returns what the statement returns, so the SQL reference holds here too, as
-    do its errors: `AnalysisException` for a statement that cannot be right, `SparkException` for what went wrong while it
-    ran. The statement has run when the method returns.
+    Every method writes one SQL statement and returns what the statement returns, so what holds for the statement holds
+    here, its errors too: `AnalysisException` for a statement that cannot be right, `SparkException` for what went wrong
+    while it ran. The statement has run when the method returns.
 
     Columns are named as in SQL, fields of structs with dots: `"address.city"`. A column with a dot in its own name goes
     into backquotes.
@@ -66,7 +66,7 @@ class ZOrderTable:
 
     def optimize(
         self,
-        zorder_by: Sequence[str] | Mapping[str, int] | None = None,
+        zorder_by: Sequence[str] | Mapping[str, float] | None = None,
         *,
         where: str | None = None,
         full: bool = False,
@@ -75,8 +75,9 @@ class ZOrderTable:
         """Rewrite the table's files along a space-filling curve; `OPTIMIZE`.
 
         Args:
-            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. When None, the
-                layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small files are packed.
+            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. When None,
+                the layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small files are
+                packed.
             where: A predicate of partition columns, in SQL: only those partitions.
             full: Rewrite what is in the layout already, too.
             options: The statement's options: `{"num-files": 64}`. An unknown one is an error that lists all.
@@ -86,7 +87,7 @@ class ZOrderTable:
 
         Raises:
             TypeError: `zorder_by` is a string.
-            ValueError: A name is not one, or `zorder_by` is empty.
+            ValueError: A name is not one, a weight is not above 0, or `zorder_by` is empty.
         """
         clauses = [f"OPTIMIZE {self._target}"]
         if full:
@@ -140,7 +141,7 @@ class ZOrderTable:
         Args:
             version: As in `describe_history`; 0 is the table before its first `optimize`.
         """
-        return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {number(version, 'version')}")
+        return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
     def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> DataFrame:
         """Delete the files that `optimize` has retired; `VACUUM`.
@@ -149,7 +150,7 @@ class ZOrderTable:
             retain_hours: Keep those retired within so many hours; the default is that of the table's options.
             dry_run: Only say what would be deleted.
         """
-        retain = "" if retain_hours is None else f" RETAIN {number(retain_hours, 'retain_hours')} HOURS"
+        retain = "" if retain_hours is None else f" RETAIN {whole_number(retain_hours, 'retain_hours')} HOURS"
         return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
@@ -166,14 +167,16 @@ def explain_skipping(spark: Session, query: str) -> DataFrame:
     return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
 
 
-def _keys(zorder_by: Sequence[str] | Mapping[str, int]) -> str:
+def _keys(zorder_by: Sequence[str] | Mapping[str, float]) -> str:
     if isinstance(zorder_by, str):
-        raise TypeError(f"zorder_by is a list of columns, or columns with weights, not a string: [{zorder_by!r}]")
+        raise TypeError(f"zorder_by is a list of columns or a dict of weights, not a string: [{zorder_by!r}]")
     if not zorder_by:
         raise ValueError("zorder_by names no column")
     if isinstance(zorder_by, Mapping):
         weights = zorder_by.items()
-        return ", ".join(f"{quote_name(name)} WEIGHT {number(n, f'the weight of {name}')}" for name, n in weights)
+        return ", ".join(
+            f"{quote_name(name)} WEIGHT {positive_number(n, f'the weight of {name}')}" for name, n in weights
+        )
     return ", ".join(map(quote_name, zorder_by))
 
 

