@@ -1,0 +1,107 @@
+package org.sparkzorder.layout
+
+/**
+ * Which column owns each bit of the curve's value, from the most significant bit on.
+ *
+ * A column starts with width 1, and each bit halves it. The next bit goes to the column with the largest weight times
+ * width, ties
+ * to the earlier column. Equal weights give the plain round robin of Z-order; twice the weight is one bit earlier, not
+ * twice
+ * the bits, which is what minimises the weighted files touched: in bits, log2(1/width) = (log2 N)/D + log2 w -
+ * mean(log2 w).
+ *
+ * For weights 4, 1: the products 4 1, 2 1, 1 1 (a tie), 1/2 1 give the columns 0, 0, 0, 1, then in turns.
+ *
+ * @param owners ordinal of the column that owns each bit
+ * @param columns number of columns; one may own no bit at all
+ */
+final class BitPlan private (private val owners: Array[Int], val columns: Int) extends Serializable {
+
+  /** Bits of the curve's value, at most 62. */
+  def totalBits: Int = owners.length
+
+  /** Column ordinals from the most significant bit on. */
+  def sequence: IndexedSeq[Int] = owners.toIndexedSeq
+
+  private val widths: Array[Int] = Array.tabulate(columns)(c => owners.count(_ == c))
+
+  /** Bits that a column owns. */
+  def bits(column: Int): Int = widths(column)
+
+  /**
+   * The bits of a column's id put where the column owns the curve's value, zero elsewhere. Monotone in the id.
+   *
+   * @param id from 0 until 2^bits(column)
+   */
+  def spread(column: Int, id: Long): Long = {
+    var left = bits(column)
+    require(id >= 0 && (left >= 63 || id < (1L << left)), s"id $id does not fit the $left bits of column $column")
+    var z = 0L
+    var i = 0
+    while (i < owners.length) {
+      z <<= 1
+      if (owners(i) == column) {
+        left -= 1
+        z |= (id >>> left) & 1L
+      }
+      i += 1
+    }
+    z
+  }
+
+  /** A column's id back out of a value of the curve. */
+  def extract(column: Int, z: Long): Long = {
+    var id = 0L
+    var i = 0
+    while (i < owners.length) {
+      if (owners(i) == column) id = (id << 1) | ((z >>> (owners.length - 1 - i)) & 1L)
+      i += 1
+    }
+    id
+  }
+}
+
+object BitPlan {
+
+  /** Bits at which a column stops by default when there are several: a million steps. */
+  val MaxBitsPerColumn = 20
+
+  /** Bits of a curve's value: it stays a non-negative long, with a bit to spare for the end of an interval. */
+  val MaxTotalBits = 62
+
+  /**
+   * @param weights one for each column, positive and finite
+   * @param maxBitsPerColumn a column with this many bits gets no more
+   * @param totalBits bits of the value; it has fewer when all columns are full
+   */
+  def apply(
+      weights: Seq[Double],
+      maxBitsPerColumn: Int = MaxBitsPerColumn,
+      totalBits: Int = MaxTotalBits): BitPlan = {
+    require(totalBits >= 0 && totalBits <= MaxTotalBits, s"totalBits must be from 0 to $MaxTotalBits, got $totalBits")
+    require(
+      maxBitsPerColumn >= 1 && maxBitsPerColumn <= MaxTotalBits,
+      s"maxBitsPerColumn must be from 1 to $MaxTotalBits, got $maxBitsPerColumn")
+    weights.foreach(w => require(w > 0 && !w.isInfinite, s"a weight must be positive and finite, got $w"))
+    val n = weights.length
+    val wanted = weights.toArray
+    val taken = new Array[Int](n)
+    val total = math.min(totalBits.toLong, n.toLong * maxBitsPerColumn).toInt
+    val owners = Array.fill(total) {
+      var best = -1
+      var i = 0
+      while (i < n) {
+        if (taken(i) < maxBitsPerColumn && (best < 0 || wanted(i) > wanted(best))) best = i
+        i += 1
+      }
+      taken(best) += 1
+      wanted(best) /= 2
+      best
+    }
+    new BitPlan(owners, n)
+  }
+
+  /** The plan for a table's keys: one key alone gets all bits, so that files are cut between its values exactly. */
+  def forKeys(weights: Seq[Double]): BitPlan =
+    apply(weights, if (weights.length == 1) MaxTotalBits else MaxBitsPerColumn)
+}

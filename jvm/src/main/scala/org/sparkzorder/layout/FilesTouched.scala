@@ -1,0 +1,70 @@
+package org.sparkzorder.layout
+
+import org.sparkzorder.stats.ColumnStats
+
+/** What a point lookup needs to know of one file and column. */
+sealed trait FileBounds
+object FileBounds {
+
+  /** No bounds are known: every lookup reads the file. */
+  case object Unknown extends FileBounds
+
+  /** The column is null in every row, or there is no row: no lookup reads the file. */
+  case object AllNull extends FileBounds
+
+  final case class Longs(min: Long, max: Long) extends FileBounds
+  final case class Bytes(min: Array[Byte], max: Array[Byte]) extends FileBounds
+
+  /**
+   * From a file's statistics. NaN lies above all bounds, so a file that may have one is read by lookups of NaN: it is
+   * taken as unknown.
+   */
+  def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
+    case ColumnStats(_, _, nulls, _) if nulls == rows => AllNull
+    case ColumnStats(_, _, _, nans) if nans != 0 => Unknown
+    case ColumnStats(min: Long, max: Long, _, _) => Longs(min, max)
+    case ColumnStats(min: Array[Byte], max: Array[Byte], _, _) => Bytes(min, max)
+    case _ => Unknown
+  }
+}
+
+/** How many files a point lookup of a value drawn from the data reads. */
+object FilesTouched {
+
+  /**
+   * The mean, over the sampled values that are not null, of the number of files whose [min, max] holds the value.
+   * 0 for a sample of nulls only.
+   */
+  def mean(sample: ValueDistribution, files: Iterable[FileBounds]): Double = {
+    val values = sample.total - sample.nulls
+    if (values == 0) 0d
+    else files.iterator.map(held(sample, _)).foldLeft(0d)((sum, n) => sum + n.toDouble / values)
+  }
+
+  /** The mean over several samples, each standing for so many rows: the samples of a table's rewrite units, say. */
+  def mean(samples: Iterable[(ValueDistribution, Long)], files: Iterable[FileBounds]): Double = {
+    // Only rows that are not null can be drawn.
+    val weights = samples.map { case (s, rows) =>
+      if (s.total == 0) 0d else rows.toDouble * (s.total - s.nulls) / s.total
+    }
+    val all = weights.sum
+    if (all == 0d) 0d
+    else samples.zip(weights).map { case ((s, _), w) => if (w == 0d) 0d else w / all * mean(s, files) }.sum
+  }
+
+  /** Sampled rows whose value the bounds hold. */
+  private def held(sample: ValueDistribution, file: FileBounds): Int = (sample, file) match {
+    case (_, FileBounds.Unknown) => sample.total - sample.nulls
+    case (_, FileBounds.AllNull) => 0
+    case (s: LongDistribution, FileBounds.Longs(min, max)) => s.countBetween(from(s.place(min)), until(s.place(max)))
+    case (s: BytesDistribution, FileBounds.Bytes(min, max)) => s.countBetween(from(s.place(min)), until(s.place(max)))
+    case (s, b) =>
+      throw new IllegalArgumentException(s"bounds ${b.getClass.getSimpleName} for a ${s.getClass.getSimpleName}")
+  }
+
+  /** The first sampled value at or after a place. */
+  private def from(place: Int): Int = (place - 1) / 2
+
+  /** One more than the last sampled value at or before a place. */
+  private def until(place: Int): Int = place / 2
+}

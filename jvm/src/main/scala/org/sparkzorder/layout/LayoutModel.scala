@@ -1,0 +1,75 @@
+package org.sparkzorder.layout
+
+/**
+ * All that a row of one rewrite unit needs to find its place: the columns' distributions, the bits that each column
+ * owns,
+ * and the keys at which files are cut.
+ *
+ * A row's value of the curve is the bitwise OR of one part for each column. The parts of all places of a distribution
+ * are worked out once,
+ * so that a row costs one search in each column and no work on bits.
+ */
+final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val plan: BitPlan, val cuts: Cuts)
+    extends Serializable {
+  require(plan.columns == distributions.length, s"a plan of ${plan.columns} columns for ${distributions.length}")
+
+  @transient private lazy val parts: Array[Array[Long]] = Array.tabulate(distributions.length) { c =>
+    val bits = plan.bits(c)
+    Array.tabulate(distributions(c).places)(p => plan.spread(c, distributions(c).id(p, bits)))
+  }
+
+  @transient private lazy val longs: Array[LongDistribution] =
+    distributions.map { case d: LongDistribution => d; case _ => null }.toArray
+
+  @transient private lazy val bytes: Array[BytesDistribution] =
+    distributions.map { case d: BytesDistribution => d; case _ => null }.toArray
+
+  /** The part of column c for a value of the encoding `Longs`. */
+  def part(c: Int, v: Long): Long = parts(c)(longs(c).place(v))
+
+  /** The part of column c for a value of the encoding `Bytes`. */
+  def part(c: Int, v: Array[Byte]): Long = parts(c)(bytes(c).place(v))
+
+  /** The part of column c for null. */
+  def partOfNull(c: Int): Long = parts(c)(0)
+
+  /**
+   * The value of the curve for encoded values, null for null: a `java.lang.Long` or an `Array[Byte]` for each column.
+   */
+  def z(encoded: Seq[Any]): Long = encoded.zipWithIndex.foldLeft(0L) {
+    case (z, (null, c)) => z | partOfNull(c)
+    case (z, (v: Long, c)) => z | part(c, v)
+    case (z, (v: Array[Byte], c)) => z | part(c, v)
+    case (_, (v, c)) => throw new IllegalArgumentException(s"not an encoded value in column $c: ${v.getClass.getName}")
+  }
+}
+
+/**
+ * The layouts of all units of a job. Slots number the output files of all units: unit after unit, in each along the
+ * curve.
+ *
+ * @param units one for each rewrite unit
+ * @param unitOfFile the unit that each input file belongs to
+ */
+final class LayoutModel(val units: Array[UnitLayout], val unitOfFile: Array[Int]) extends Serializable {
+
+  /** The first slot of each unit, and at the end the number of slots. */
+  val slotOffsets: Array[Int] = units.scanLeft(0)((sum, unit) => Math.addExact(sum, unit.cuts.slots))
+
+  def slots: Int = slotOffsets(units.length)
+
+  def ofFile(file: Int): UnitLayout = units(unitOfFile(file))
+
+  /** The slot, 0 until `slots`, of a row of an input file. */
+  def slot(file: Int, z: Long, tie: Long): Int = {
+    val unit = unitOfFile(file)
+    slotOffsets(unit) + units(unit).cuts.slot(z, tie)
+  }
+
+  /** The unit whose files a slot is one of. Every unit has at least one slot, so the offsets strictly increase. */
+  def unitOfSlot(slot: Int): Int = {
+    require(slot >= 0 && slot < slots, s"slot $slot is not in 0 until $slots")
+    val found = java.util.Arrays.binarySearch(slotOffsets, slot)
+    if (found >= 0) found else -found - 2
+  }
+}

@@ -1,0 +1,119 @@
+package org.sparkzorder.layout
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.stats.ColumnStats
+
+class LayoutModelSuite extends AnyFunSuite {
+
+  /** The layout of rows of longs that are their own sample, null where there is none. */
+  private def layout(rows: IndexedSeq[Seq[Any]], files: Int, weights: Seq[Double]): UnitLayout = {
+    val distributions = weights.indices.map { c =>
+      val column = rows.map(_(c))
+      ValueDistribution.ofLongs(column.collect { case v: Long => v }.toArray, column.count(_ == null))
+    }
+    val plan = BitPlan.forKeys(weights)
+    val uncut = new UnitLayout(distributions, plan, Cuts.none)
+    val keys = rows.indices.map(i => (uncut.z(rows(i)), i.toLong)).sorted
+    new UnitLayout(distributions, plan, Cuts.equal(keys, files))
+  }
+
+  private def bounds(rows: IndexedSeq[Seq[Any]], unit: UnitLayout, c: Int): Seq[FileBounds] =
+    rows.indices.groupBy(i => unit.cuts.slot(unit.z(rows(i)), i.toLong)).values.toSeq.map { file =>
+      val values = file.map(rows(_)(c)).collect { case v: Long => v }
+      if (values.isEmpty) FileBounds.AllNull else FileBounds.Longs(values.min, values.max)
+    }
+
+  test("the eight rows of the source document come in its order") {
+    val expected = Seq((0, 0), (1, 0), (3, 0), (2, 1), (1, 2), (0, 3), (2, 3), (3, 3))
+    val rows = Random.shuffle(expected).map { case (x, y) => Seq[Any](y.toLong, x.toLong) }.toIndexedSeq
+    val unit = layout(rows, 4, Seq(1d, 1d))
+    val sorted = rows.sortBy(unit.z).map { case Seq(y: Long, x: Long) => (x.toInt, y.toInt) }
+    assert(sorted == expected)
+    // Two rows a file: of the four files, the document's y = 2 needs one.
+    assert(bounds(rows, unit, 0).count { case FileBounds.Longs(a, b) => a <= 2 && 2 <= b; case _ => false } == 1)
+  }
+
+  test("three uniform columns at 100 files touch at most 1.6 times the bound") {
+    val random = new Random(7)
+    val rows = IndexedSeq.fill(20000)(Seq.fill[Any](3)(random.nextInt(1000000).toLong))
+    val unit = layout(rows, 100, Seq(1d, 1d, 1d))
+    assert(unit.cuts.slots == 100)
+    val bound = math.pow(100, 2d / 3)
+    val means = (0 to 2).map(c => FilesTouched.mean(unit.distributions(c), bounds(rows, unit, c)))
+    assert(means.sum / 3 <= 1.6 * bound, means)
+    assert(means.forall(_ >= 1))
+  }
+
+  test("a heavier column touches fewer files") {
+    val random = new Random(8)
+    val rows = IndexedSeq.fill(10000)(Seq.fill[Any](2)(random.nextInt(100000).toLong))
+    val unit = layout(rows, 64, Seq(16d, 1d))
+    val Seq(heavy, light) = (0 to 1).map(c => FilesTouched.mean(unit.distributions(c), bounds(rows, unit, c)))
+    assert(heavy * 6 < light, (heavy, light))
+  }
+
+  test("a boolean alone, a value that fills many files, nulls in most rows, and all rows equal are spread evenly") {
+    val random = new Random(9)
+    val cases = Seq[IndexedSeq[Seq[Any]]](
+      IndexedSeq.fill(5000)(Seq(if (random.nextBoolean()) 1L else 0L)),
+      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 9) 42L else random.nextLong())),
+      IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 8) null else random.nextLong())),
+      IndexedSeq.fill(5000)(Seq(5L)))
+    cases.foreach { rows =>
+      val unit = layout(rows, 50, Seq(1d))
+      val sizes = rows.indices.groupBy(i => unit.cuts.slot(unit.z(rows(i)), i.toLong)).values.map(_.size)
+      assert(sizes.size == 50 && sizes.forall(_ == 100), sizes)
+    }
+  }
+
+  test("one column: files are ranges that meet at one value at most") {
+    val random = new Random(10)
+    val rows = IndexedSeq.fill(5000)(Seq[Any](random.nextInt(300).toLong))
+    val ranges = bounds(rows, layout(rows, 40, Seq(1d)), 0).collect { case FileBounds.Longs(a, b) => (a, b) }.sorted
+    assert(ranges.zip(ranges.drop(1)).forall { case ((_, max), (min, _)) => max <= min })
+  }
+
+  test("slots number the files of all units") {
+    def unit(files: Int) = layout(IndexedSeq.tabulate(100)(i => Seq(i.toLong)), files, Seq(1d))
+    val model = new LayoutModel(Array(unit(1), unit(3), unit(2)), Array(0, 1, 1, 2))
+    assert(model.slots == 6)
+    assert((0 until 6).map(model.unitOfSlot) == Seq(0, 1, 1, 1, 2, 2))
+    assert(model.slot(0, 0L, 0L) == 0 && model.slot(2, Long.MaxValue, 0L) == 3 && model.slot(3, 0L, 0L) == 4)
+    assertThrows[IllegalArgumentException](model.unitOfSlot(6))
+  }
+
+  test("a layout survives the wire") {
+    val rows = IndexedSeq.tabulate(100)(i => Seq[Any](i.toLong, (i * 37 % 100).toLong))
+    val unit = layout(rows, 7, Seq(1d, 2d))
+    val bytes = new java.io.ByteArrayOutputStream
+    val out = new java.io.ObjectOutputStream(bytes)
+    out.writeObject(new LayoutModel(Array(unit), Array(0)))
+    out.close()
+    val in = new java.io.ObjectInputStream(new java.io.ByteArrayInputStream(bytes.toByteArray))
+    val copy = in.readObject().asInstanceOf[LayoutModel].ofFile(0)
+    assert(rows.map(copy.z) == rows.map(unit.z) && copy.cuts.keys == unit.cuts.keys)
+  }
+
+  test("files touched: known, unknown and null bounds") {
+    val sample = ValueDistribution.ofLongs(Array(1L, 2L, 2L, 5L), 4)
+    val ranges = Seq(FileBounds.Longs(1, 2), FileBounds.Longs(3, 4), FileBounds.Longs(2, 9))
+    val files = ranges ++ Seq(FileBounds.Unknown, FileBounds.AllNull)
+    assert(FilesTouched.mean(sample, files) == 0.75 + 0 + 0.75 + 1 + 0)
+    assert(FilesTouched.mean(ValueDistribution.ofLongs(Array.emptyLongArray, 3), files) == 0d)
+    val other = ValueDistribution.ofLongs(Array(4L), 0)
+    assert(FilesTouched.mean(Seq(sample -> 200L, other -> 300L), files) == 0.25 * 2.5 + 0.75 * 3)
+    val text = ValueDistribution.ofBytes(Array("b", "d").map(_.getBytes), 0)
+    assert(FilesTouched.mean(text, Seq(FileBounds.Bytes("a".getBytes, "c".getBytes))) == 0.5)
+  }
+
+  test("bounds of statistics") {
+    val known = ColumnStats(java.lang.Long.valueOf(1), java.lang.Long.valueOf(2), 0, 0)
+    assert(FileBounds.of(known, 5) == FileBounds.Longs(1, 2))
+    assert(FileBounds.of(ColumnStats(null, null, 5, 0), 5) == FileBounds.AllNull)
+    assert(FileBounds.of(ColumnStats.unknown, 5) == FileBounds.Unknown)
+    assert(FileBounds.of(known.copy(nanCount = 1), 5) == FileBounds.Unknown)
+  }
+}
