@@ -1,0 +1,32 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/** What this package reports apart from plain I/O errors; commands turn these into Spark's errors. */
+sealed abstract class CommitException(message: String, cause: Throwable) extends RuntimeException(message, cause)
+
+/** Another operation, which lives, holds the table's lock. Nothing was touched. */
+final class ConcurrentOperationException(val table: Path, val owner: Option[Owner])
+    extends CommitException(
+      s"another operation is running on $table: ${owner.fold("its lock file cannot be read")(_.describe)}",
+      null)
+
+/** The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was touched. */
+final class LockLostException(val lock: Path, reason: String)
+    extends CommitException(s"lost the table's lock $lock: $reason", null)
+
+/**
+ * Somebody else changed files under the operation. It was undone; the table holds what the others made of it.
+ *
+ * @param paths the files in question, relative to the table's root
+ */
+final class CommitConflictException(val paths: Seq[String], val reason: String)
+    extends CommitException(s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}", null)
+
+/** A record that is damaged, of a newer format, or names files that are not the table's. */
+final class UnreadableRecordException(val file: Path, reason: String, cause: Throwable = null)
+    extends CommitException(s"cannot read the record $file: $reason", cause)
+
+/** The operation is past its last point of return, but the file system failed. The next statement on the table finishes it. */
+final class IncompletePublishException(val record: Path, cause: Throwable)
+    extends CommitException(s"$record is committed but not yet published in full; the next statement on the table finishes it", cause)

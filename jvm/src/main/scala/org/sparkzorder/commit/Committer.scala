@@ -1,0 +1,263 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+/**
+ * Brings one operation's files into the table, by `docs/design/commit.md`. Used once: [[prepare]], then [[commit]] or [[abort]].
+ * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
+ *
+ * @param sleep how to wait for the file system's clock, in milliseconds
+ */
+final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thread.sleep(_)) {
+  private val ops = folder.ops
+  private val log = LoggerFactory.getLogger(classOf[Committer])
+  private var prepared: Option[Record] = None
+
+  /**
+   * Step 5: writes the record and moves the outputs to their folders' staging. Nobody's rows are touched.
+   *
+   * @param record with any version: the next one is given here
+   * @param staged where each output lies now, by its final relative path
+   * @return the record with its version
+   * @throws CommitConflictException when a folder is gone or an output is not what the record says; all is rolled back
+   */
+  def prepare(record: Record, staged: Map[String, Path]): Record = {
+    require(prepared.isEmpty, "prepared already")
+    require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}, not by ${record.operationId}")
+    require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Failpoints.hit("after-staging")
+    val newest = TableFolder.records(ops.list(folder.side)).headOption.fold(0L)(_.version)
+    val numbered = record.copy(version = newest + 1)
+    prepared = Some(numbered)
+    orRollBack {
+      writeRecord(numbered)
+      deal(numbered, staged)
+    }
+    numbered
+  }
+
+  private def writeRecord(record: Record): Unit = {
+    val temporary = folder.newTemporary()
+    try {
+      ops.writeNew(temporary, RecordJson.write(record))
+      Failpoints.hit("after-record-written")
+      ops.rename(temporary, folder.record(record.version, RecordState.Pending))
+    } catch {
+      case e: IOException =>
+        ops.delete(temporary)
+        throw e
+    }
+    Failpoints.hit("after-pending")
+  }
+
+  private def deal(record: Record, staged: Map[String, Path]): Unit = {
+    record.folders.foreach { work =>
+      // Making the staging of a folder that is gone would make the folder.
+      if (!ops.exists(folder.resolve(work.folder))) throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
+      ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
+      // Made now: nothing makes folders once files are exchanged.
+      ops.mkdirs(folder.trashOf(work.folder, record.version))
+    }
+    Failpoints.hit("after-deal-folders")
+    record.outputs.foreach { output =>
+      val (from, to) = (staged(output.path), folder.staged(output.path, record.operationId))
+      if (from.toUri.getPath != to.toUri.getPath) {
+        lock.check()
+        ops.rename(from, to)
+      }
+      Failpoints.hit("after-deal-1")
+      if (!ops.status(to).exists(m => m.length == output.length && m.modificationTime == output.modificationTime)) {
+        throw new IOException(s"$to is not as it was written: this file system does not keep files as they are in a rename")
+      }
+    }
+    Failpoints.hit("after-deal-all")
+  }
+
+  /**
+   * Steps 7 to 10.
+   *
+   * @param keepLock whether the operation goes on with another record: then its job's staging and the lock stay
+   * @throws CommitConflictException when others changed the inputs; all is undone
+   * @throws IncompletePublishException when the file system failed past the last point of return
+   */
+  def commit(keepLock: Boolean = false): Record = {
+    val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    val publish = new Publish(folder, record, () => lock.check())
+    orRollBack {
+      Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
+      lastCheck(record)
+      Failpoints.hit("before-commit-point")
+      lock.check()
+      ops.rename(folder.record(record.version, RecordState.Pending), folder.record(record.version, RecordState.Publishing))
+    }
+    Failpoints.hit("after-commit-point")
+    orUndo(record, publish)(publish.exchange(record.folders))
+    orLeave(record) {
+      publish.finish(record.folders)
+      Failpoints.hit("before-record-done")
+      lock.check()
+      markDone(record)
+    }
+    Failpoints.hit("after-record-done")
+    clean(record, keepLock)
+    record
+  }
+
+  private def lastCheck(record: Record): Unit =
+    record.folders.foreach { work =>
+      if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) {
+        throw new CommitConflictException(Seq(work.folder), "the folder was overwritten by another")
+      }
+      val found = ops.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
+      val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
+      if (changed.nonEmpty) throw new CommitConflictException(changed.map(_.path), "files were changed or deleted by another")
+      val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
+      if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
+    }
+
+  private def markDone(record: Record): Unit =
+    Committer.markDone(folder, record)
+
+  /** Rolls back an operation that has not come to [[commit]]. Its lock stays if that fails. */
+  def abort(): Unit =
+    try prepared match {
+      case Some(record) => rollBack(record)
+      case None => Cleanup.job(folder, lock.operationId)
+    } catch {
+      case e: IOException =>
+        log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
+        lock.abandon()
+      case e: LockLostException =>
+        log.warn(s"cannot roll back in ${folder.root}: another does", e)
+        lock.abandon()
+    }
+
+  private def rollBack(record: Record): Unit = {
+    lock.check()
+    val states = statesOf(record.version)
+    // The commit point may have been passed by a rename that said otherwise.
+    if (states.contains(RecordState.Publishing)) undo(record, new Publish(folder, record, () => lock.check()))
+    else {
+      if (states.contains(RecordState.Pending)) Cleanup.pending(folder, record)
+      Cleanup.job(folder, record.operationId)
+    }
+  }
+
+  private def statesOf(version: Long): Seq[RecordState] =
+    TableFolder.records(ops.list(folder.side)).filter(_.version == version).map(_.state)
+
+  private def undo(record: Record, publish: Publish): Unit = {
+    publish.back(Survey.of(folder, record))
+    lock.check()
+    ops.rename(folder.record(record.version, RecordState.Publishing), folder.record(record.version, RecordState.Pending))
+    Failpoints.hit("undo-record")
+    Cleanup.pending(folder, record)
+    Cleanup.job(folder, record.operationId)
+  }
+
+  private def orRollBack(step: => Unit): Unit =
+    try step
+    catch {
+      case e @ (_: IOException | _: CommitConflictException) =>
+        abort()
+        throw e
+      case e: LockLostException => overtaken(prepared, e)
+    }
+
+  private def orUndo(record: Record, publish: Publish)(step: => Unit): Unit =
+    try step
+    catch {
+      case e @ (_: IOException | _: CommitConflictException) =>
+        try undo(record, publish)
+        catch {
+          case failed: IOException =>
+            lock.abandon()
+            e.addSuppressed(failed)
+          case lost: LockLostException => overtaken(Some(record), lost)
+        }
+        throw e
+      case e: LockLostException => overtaken(Some(record), e)
+    }
+
+  private def orLeave(record: Record)(step: => Unit): Unit =
+    try {
+      try step
+      catch { case e: IOException =>
+        log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
+        step
+      }
+    } catch {
+      case e: IOException =>
+        lock.abandon()
+        throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), e)
+      case e: LockLostException => overtaken(Some(record), e)
+    }
+
+  /**
+   * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table was
+   * overwritten under us, and outputs that came to lie there since are rows of the table that is no more.
+   */
+  private def overtaken(record: Option[Record], lost: LockLostException): Nothing = {
+    lock.abandon()
+    record.foreach { r =>
+      val gone =
+        try !ops.exists(lock.path) && statesOf(r.version).isEmpty
+        catch { case e: IOException =>
+          lost.addSuppressed(e)
+          false
+        }
+      if (gone) {
+        try removeOutputs(r)
+        catch { case e: IOException => lost.addSuppressed(e) }
+        throw new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+      }
+    }
+    throw lost
+  }
+
+  private def removeOutputs(record: Record): Unit = {
+    val survey = Survey.of(folder, record)
+    // A folder that still has its staging was not overwritten (yet): it gets back what it had.
+    new Publish(folder, record, () => ()).back(survey)
+    survey.folders.filter(_.overwritten).foreach { found =>
+      found.work.outputs.foreach { output =>
+        val ours = found.inPlace.get(output.path)
+          .exists(m => m.length == output.length && m.modificationTime == output.modificationTime)
+        if (ours) ops.delete(folder.resolve(output.path))
+      }
+    }
+    survey.kept.foreach { found =>
+      found.work.outputs.foreach(o => if (o.source.isEmpty) ops.delete(folder.staged(o.path, record.operationId)))
+    }
+    Cleanup.done(folder, record)
+  }
+
+  private def clean(record: Record, keepLock: Boolean): Unit = {
+    try {
+      Cleanup.done(folder, record)
+      IndexFiles.prune(folder)
+      if (!keepLock) Cleanup.job(folder, record.operationId)
+      Failpoints.hit("after-clean")
+    } catch {
+      // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
+      case e: IOException =>
+        log.warn(s"cannot clean up in ${folder.root}", e)
+        if (!keepLock) lock.abandon()
+    }
+    if (!keepLock) lock.release()
+  }
+}
+
+private[commit] object Committer {
+
+  /** Step 9: the record becomes part of the history. */
+  def markDone(folder: TableFolder, record: Record): Unit = {
+    val done = folder.record(record.version, RecordState.Done)
+    try folder.ops.rename(folder.record(record.version, RecordState.Publishing), done)
+    catch { case e: IOException => if (!folder.ops.exists(done)) throw e }
+  }
+}

@@ -1,0 +1,39 @@
+package org.sparkzorder.commit
+
+import java.nio.file.{FileAlreadyExistsException, Files, Paths}
+
+/**
+ * Places at which a test may stop the process: between every two steps of the protocol.
+ *
+ * The system property `spark.zorder.test.failpoint`, or the environment's `SPARK_ZORDER_FAILPOINT`, names one. `<name>`
+ * halts the JVM there with code 137, as a kill would. `<name>:pause:<file>` makes `<file>.reached` and goes on once
+ * `<file>` exists.
+ */
+object Failpoints {
+  val Property = "spark.zorder.test.failpoint"
+  val Variable = "SPARK_ZORDER_FAILPOINT"
+
+  /** All names, in the order in which an OPTIMIZE meets them; those of the undo come last. */
+  val all: Seq[String] = Seq(
+    "after-lock", "after-staging", "after-record-written", "after-pending", "after-deal-folders", "after-deal-1",
+    "after-deal-all", "before-commit-point", "after-commit-point", "retire-1", "retire-rest", "publish-first-1",
+    "retire-first-1", "retire-first-all", "publish-rest-1", "publish-rest-all", "before-record-done", "after-record-done",
+    "after-clean", "before-unlock", "after-unlock", "undo-inputs-1", "undo-inputs", "undo-outputs", "undo-record")
+
+  def hit(name: String): Unit = {
+    val asked = Option(System.getProperty(Property)).orElse(sys.env.get(Variable))
+    asked.foreach { value =>
+      value.split(":", 3) match {
+        case Array(`name`) => Runtime.getRuntime.halt(137)
+        case Array(`name`, "pause", file) => pause(file)
+        case _ => ()
+      }
+    }
+  }
+
+  private def pause(file: String): Unit = {
+    try Files.createFile(Paths.get(file + ".reached"))
+    catch { case _: FileAlreadyExistsException => () }
+    while (!Files.exists(Paths.get(file))) Thread.sleep(10)
+  }
+}

@@ -1,0 +1,67 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * A file or folder as a listing shows it.
+ *
+ * @param length bytes; 0 for folders
+ * @param modificationTime milliseconds since 1970, by the file system's clock
+ */
+final case class FileMeta(path: Path, length: Long, modificationTime: Long, isDirectory: Boolean) {
+  def name: String = path.getName
+}
+
+/**
+ * All that the commit protocol asks of a file system. Everything that renames or deletes goes through here, so that a
+ * test can make any call fail, or the process die before or after it.
+ *
+ * Every method throws `java.io.IOException` when the file system refuses. No method makes missing parent folders but `mkdirs`.
+ */
+trait FileOps {
+
+  /** Files and folders directly below `dir`, in no order; empty when there is no such folder. */
+  def list(dir: Path): Seq[FileMeta]
+
+  /** What lies at `path`, None when nothing does. */
+  def status(path: Path): Option[FileMeta]
+
+  /**
+   * Moves a file, keeping its modification time. Fails, leaving both ends alone, when `src` is missing, when anything
+   * lies at `dst`, or when the folder of `dst` is missing.
+   */
+  def rename(src: Path, dst: Path): Unit
+
+  /** Deletes one file; not an error when it is gone already. */
+  def delete(path: Path): Unit
+
+  /** Deletes a folder if it is empty; false when it is not, or is not there. */
+  def deleteEmpty(dir: Path): Boolean
+
+  /** Deletes a folder with all below it. Only for folders strictly below a `_zorder`: others are an `IllegalArgumentException`. */
+  def deleteRecursive(dir: Path): Unit
+
+  /** Makes a folder and the missing ones above it. */
+  def mkdirs(dir: Path): Unit
+
+  /** Writes a new file; fails when something lies there or its folder is missing. */
+  def writeNew(path: Path, bytes: Array[Byte]): Unit
+
+  /** All bytes of a file. Fails when there are more than `limit`. */
+  def read(path: Path, limit: Long): Array[Byte]
+
+  /** Sets the modification time of a file to now, by the file system's clock as far as it is known. Never makes the file. */
+  def touch(path: Path): Unit
+
+  def exists(path: Path): Boolean = status(path).isDefined
+}
+
+object FileOps {
+
+  /** Refuses what is not strictly below a side folder: the last guard before a recursive delete. */
+  def requireBelowSideFolder(dir: Path): Unit = {
+    val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
+    val side = parts.indexOf(TableFolder.Side)
+    require(side >= 0 && side < parts.length - 1 && !parts.contains(".."), s"not below a ${TableFolder.Side} folder: $dir")
+  }
+}

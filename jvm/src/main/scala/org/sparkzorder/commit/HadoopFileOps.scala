@@ -1,0 +1,129 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{
+  DirectoryNotEmptyException, FileAlreadyExistsException, Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths
+}
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+
+/**
+ * [[FileOps]] over a Hadoop file system.
+ *
+ * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when the
+ * target's folder is missing, makes it and copies. There we move by `java.nio`, the checksum file of Hadoop along.
+ */
+final class HadoopFileOps(fs: FileSystem) extends FileOps {
+
+  private val local = fs match {
+    case _: LocalFileSystem | _: RawLocalFileSystem => true
+    case _ => false
+  }
+
+  // Control files are small and checked by their own format. Without checksum files a half-written lock is just unparsable.
+  private val plain: FileSystem = fs match {
+    case checked: LocalFileSystem => checked.getRawFileSystem
+    case other => other
+  }
+
+  /** File system's clock minus ours, in milliseconds, as last seen. */
+  @volatile private var skew = 0L
+
+  override def list(dir: Path): Seq[FileMeta] =
+    try fs.listStatus(dir).toIndexedSeq.map(meta)
+    catch { case _: FileNotFoundException => Nil }
+
+  override def status(path: Path): Option[FileMeta] =
+    try Some(meta(fs.getFileStatus(path)))
+    catch { case _: FileNotFoundException => None }
+
+  override def rename(src: Path, dst: Path): Unit =
+    if (local) renameLocally(src, dst)
+    else {
+      if (fs.exists(dst)) throw new IOException(s"cannot rename $src: $dst exists")
+      if (!fs.exists(dst.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+      if (!fs.rename(src, dst)) {
+        if (!fs.exists(src)) throw new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
+        throw new IOException(s"cannot rename $src to $dst")
+      }
+    }
+
+  // A checksum file never lies alone among the data: into a side folder it goes first, out of it last.
+  private def renameLocally(src: Path, dst: Path): Unit = {
+    val (from, to) = (nio(src), nio(dst))
+    val (fromSum, toSum) = (checksum(from), checksum(to))
+    if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS)) throw new FileNotFoundException(s"cannot rename $src: it does not exist")
+    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
+    if (!Files.isDirectory(to.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+    Files.deleteIfExists(toSum)
+    val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
+    if (hides) moveChecksum(fromSum, toSum)
+    try Files.move(from, to)
+    catch {
+      case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
+      case e: NoSuchFileException =>
+        val gone = new FileNotFoundException(s"cannot rename $src to $dst: a file or folder is gone")
+        gone.initCause(e)
+        throw gone
+    }
+    if (!hides) moveChecksum(fromSum, toSum)
+  }
+
+  private def moveChecksum(from: LocalPath, to: LocalPath): Unit =
+    try Files.move(from, to)
+    catch { case _: NoSuchFileException => () }
+
+  override def delete(path: Path): Unit =
+    status(path).foreach { found =>
+      if (found.isDirectory) throw new IOException(s"not a file: $path")
+      if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+    }
+
+  override def deleteEmpty(dir: Path): Boolean =
+    if (local) {
+      try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
+      catch { case _: DirectoryNotEmptyException => false }
+    } else {
+      // The list comes first since some file systems delete a full folder when asked without 'recursive'.
+      status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
+    }
+
+  override def deleteRecursive(dir: Path): Unit = {
+    FileOps.requireBelowSideFolder(dir)
+    if (!fs.delete(dir, true) && fs.exists(dir)) throw new IOException(s"cannot delete $dir")
+  }
+
+  override def mkdirs(dir: Path): Unit = if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
+
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit = {
+    // The raw local file system would make missing parents.
+    if (local && !Files.isDirectory(nio(path.getParent))) throw new FileNotFoundException(s"no folder ${path.getParent}")
+    val out = plain.createNonRecursive(path, false, 65536, plain.getDefaultReplication(path), plain.getDefaultBlockSize(path), null)
+    try out.write(bytes)
+    finally out.close()
+    status(path).foreach(written => skew = written.modificationTime - System.currentTimeMillis())
+  }
+
+  override def read(path: Path, limit: Long): Array[Byte] = {
+    val length = plain.getFileStatus(path).getLen
+    if (length > math.min(limit, Int.MaxValue - 16L)) throw new IOException(s"$path has $length bytes, more than $limit")
+    val bytes = new Array[Byte](length.toInt)
+    val in = plain.open(path)
+    try in.readFully(bytes)
+    finally in.close()
+    bytes
+  }
+
+  override def touch(path: Path): Unit = {
+    // Some stores make nothing of a missing file, others ignore the call: the owner looks at the file afterwards.
+    if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
+    plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
+  }
+
+  private def meta(s: FileStatus): FileMeta =
+    FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
+
+  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+
+  private def checksum(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+}

@@ -1,0 +1,33 @@
+package org.sparkzorder.commit
+
+/** The files of statistics as files: what is in them is the index's own business. */
+object IndexFiles {
+  /** The newest may be unreadable, then the one before counts. */
+  private val Kept = 2
+
+  /**
+   * Writes a new index file, complete before it has its name. Needs the lock.
+   *
+   * @return its status, the newest index of the table from now on
+   */
+  def write(folder: TableFolder, lock: Lock, bytes: Array[Byte]): FileMeta = {
+    val ops = folder.ops
+    val next = TableFolder.indexes(ops.list(folder.side)).headOption.fold(0L)(_.number) + 1
+    val temporary = folder.newTemporary()
+    val target = folder.index(next)
+    ops.writeNew(temporary, bytes)
+    lock.check()
+    ops.rename(temporary, target)
+    ops.status(target).getOrElse(throw new java.io.FileNotFoundException(s"$target vanished"))
+  }
+
+  /** Removes all but the newest two. Needs the lock. */
+  def prune(folder: TableFolder): Unit =
+    TableFolder.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
+
+  /** Removes all, the newest last, so that no older one comes to count. Needs the lock. */
+  def drop(folder: TableFolder, lock: Lock): Unit = {
+    lock.check()
+    TableFolder.indexes(folder.ops.list(folder.side)).reverse.foreach(i => folder.ops.delete(i.meta.path))
+  }
+}

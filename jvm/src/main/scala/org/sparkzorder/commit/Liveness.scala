@@ -1,0 +1,76 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+import java.net.{InetAddress, UnknownHostException}
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.nio.file.{Files, Paths}
+
+/** What can be said of an owner without looking at its heartbeat. */
+sealed trait Verdict
+object Verdict {
+  case object Alive extends Verdict
+  case object Gone extends Verdict
+  case object Unknown extends Verdict
+}
+
+/** Tells whether the owner of a lock still lives. */
+trait Liveness {
+  /** The process that asks. */
+  def self: ProcessId
+
+  /** `Gone` only when it is certain; the heartbeat decides what is `Unknown`. */
+  def verdict(owner: Owner): Verdict
+
+  /** Told when an operation of this process starts and ends. */
+  def register(operationId: String): Unit
+  def deregister(operationId: String): Unit
+}
+
+/** By this host's process table, and for this process by the operations that it knows of. */
+object SystemLiveness extends Liveness {
+  private val running = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
+
+  override lazy val self: ProcessId = {
+    val pid = ProcessHandle.current().pid()
+    ProcessId(hostName, read("/proc/sys/kernel/random/boot_id"), link("/proc/self/ns/pid"), pid, start(pid).getOrElse(""))
+  }
+
+  override def verdict(owner: Owner): Verdict =
+    if (owner.process == self) { if (running.contains(owner.operationId)) Verdict.Alive else Verdict.Gone }
+    else if (!owner.process.sameHost(self)) Verdict.Unknown
+    else start(owner.process.pid) match {
+      case Some(found) if found == owner.process.start || found.isEmpty || owner.process.start.isEmpty => Verdict.Unknown
+      case _ => Verdict.Gone
+    }
+
+  override def register(operationId: String): Unit = { running.add(operationId); () }
+
+  override def deregister(operationId: String): Unit = { running.remove(operationId); () }
+
+  /** None when there is no such process; "" when its start cannot be told. */
+  private def start(pid: Long): Option[String] = {
+    val stat = read(s"/proc/$pid/stat")
+    if (stat.nonEmpty) {
+      // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
+      val fields = stat.substring(stat.lastIndexOf(')') + 1).trim.split(' ')
+      // Field 3 is the state: a zombie runs no more. Field 22 counts clock ticks since boot, so no clock change moves it.
+      if (fields(0) == "Z" || fields(0) == "X") None else Some(fields.lift(19).getOrElse(""))
+    } else {
+      val handle = ProcessHandle.of(pid)
+      if (!handle.isPresent || !handle.get.isAlive) None
+      else Some(handle.get.info.startInstant.map[String](_.toString).orElse(""))
+    }
+  }
+
+  private def hostName: String =
+    try InetAddress.getLocalHost.getHostName
+    catch { case _: UnknownHostException => read("/proc/sys/kernel/hostname") }
+
+  private def read(file: String): String =
+    try new String(Files.readAllBytes(Paths.get(file)), ISO_8859_1).trim
+    catch { case _: IOException => "" }
+
+  private def link(file: String): String =
+    try Files.readSymbolicLink(Paths.get(file)).toString
+    catch { case _: IOException | _: UnsupportedOperationException => "" }
+}

@@ -1,0 +1,108 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+/**
+ * The table's lock, held. A daemon thread keeps its heartbeat by setting the file's time; it never makes the file anew, so
+ * whoever removes the file has the lock taken from us for good.
+ *
+ * @param others lock files of dead owners, seen when this one was taken
+ */
+final class Lock private[commit] (
+    folder: TableFolder,
+    val path: Path,
+    val owner: Owner,
+    settings: LockSettings,
+    firstBeat: Long,
+    private[commit] val others: Seq[FileMeta]) {
+
+  private val log = LoggerFactory.getLogger(classOf[Lock])
+
+  @volatile private var lost: Option[String] = None
+  @volatile private var held = true
+  @volatile private var lastBeat = System.currentTimeMillis()
+
+  private val taken = System.currentTimeMillis()
+
+  private val beating: ScheduledFuture[_] =
+    Lock.beats.scheduleWithFixedDelay(() => beat(), settings.beatMillis, settings.beatMillis, TimeUnit.MILLISECONDS)
+
+  def operationId: String = owner.operationId
+
+  def isHeld: Boolean = held && lost.isEmpty
+
+  /**
+   * Returns while the lock is ours. To be asked before every rename.
+   *
+   * @throws LockLostException when it is not, or may not be for others
+   */
+  def check(): Unit = {
+    if (!held) throw new LockLostException(path, "it is released")
+    if (System.currentTimeMillis() - lastBeat > settings.timeoutMillis / 2) beat()
+    lost.foreach(reason => throw new LockLostException(path, reason))
+    if (!folder.ops.exists(path)) {
+      lost = Some("its file is gone")
+      check()
+    }
+  }
+
+  private def beat(): Unit =
+    try {
+      if (held && lost.isEmpty) {
+        folder.ops.touch(path)
+        folder.ops.status(path) match {
+          case None => lost = Some("its file is gone")
+          case Some(meta) if meta.modificationTime <= firstBeat && System.currentTimeMillis() - taken > settings.timeoutMillis / 2 =>
+            lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
+          case _ => lastBeat = System.currentTimeMillis()
+        }
+      }
+    } catch {
+      case e: IOException =>
+        log.warn(s"heartbeat of $path failed", e)
+        if (System.currentTimeMillis() - lastBeat > settings.timeoutMillis / 2) lost = Some(s"its heartbeat fails: ${e.getMessage}")
+    }
+
+  /** Gives the lock back; the last thing an operation does. Without effect after [[abandon]]. */
+  def release(): Unit = if (held) {
+    stop()
+    try {
+      Failpoints.hit("before-unlock")
+      folder.ops.delete(path)
+      folder.ops.deleteEmpty(folder.side)
+    } catch {
+      // Our own process knows at once that nobody stands behind the file, others when its heartbeat is old.
+      case e: IOException => log.warn(s"cannot remove the lock $path", e)
+    } finally settings.liveness.deregister(operationId)
+    Failpoints.hit("after-unlock")
+  }
+
+  /** Stops the heartbeat but leaves the file, as a dead owner would: what lies half done is for the next statement to recover. */
+  def abandon(): Unit = if (held) {
+    stop()
+    settings.liveness.deregister(operationId)
+  }
+
+  private def stop(): Unit = {
+    held = false
+    beating.cancel(false)
+    ()
+  }
+}
+
+private object Lock {
+  val beats: ScheduledExecutorService = {
+    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(1, { (task: Runnable) =>
+      val thread = Executors.defaultThreadFactory().newThread(task)
+      thread.setName("zorder-heartbeat")
+      thread.setDaemon(true)
+      thread
+    })
+    executor.setRemoveOnCancelPolicy(true)
+    executor
+  }
+}

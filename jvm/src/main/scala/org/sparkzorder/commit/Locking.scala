@@ -1,0 +1,127 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+
+import scala.annotation.tailrec
+
+import org.slf4j.LoggerFactory
+
+/**
+ * @param timeoutMillis age of a heartbeat at which its owner counts as dead (`spark.zorder.lock.timeout`)
+ * @param beatMillis time between two heartbeats
+ * @param attempts how often to try for a lock that another has: two that come at once both step back
+ * @param retryMillis least pause between attempts
+ */
+final case class LockSettings(
+    timeoutMillis: Long = 60000L,
+    beatMillis: Long = 5000L,
+    attempts: Int = 3,
+    retryMillis: Long = 50L,
+    liveness: Liveness = SystemLiveness,
+    sleep: Long => Unit = Thread.sleep(_))
+
+/** What the lock files of a table say together. */
+sealed trait LockState
+object LockState {
+  case object NoLock extends LockState
+  /** @param owner None when its lock file cannot be read (yet) */
+  final case class Live(owner: Option[Owner]) extends LockState
+  final case class Dead(owner: Option[Owner]) extends LockState
+}
+
+object Locking {
+  import LockState._
+
+  private val log = LoggerFactory.getLogger(classOf[Lock])
+
+  /**
+   * Takes the table's lock. Dead owners' locks do not hinder; they are left for [[Recovery.recoverUnder]].
+   *
+   * @throws ConcurrentOperationException when another, living, has it
+   */
+  def acquire(
+      folder: TableFolder,
+      operationId: String,
+      settings: LockSettings = LockSettings(),
+      operation: String = "OPTIMIZE"): Lock = {
+    @tailrec def attempt(left: Int): Lock = attemptOnce(folder, Owner(settings.liveness.self, operationId, operation), settings) match {
+      case Right(taken) => taken
+      case Left(other) if left <= 1 => throw new ConcurrentOperationException(folder.root, other)
+      case Left(_) =>
+        // Two that met must not meet again, so each waits for a time of its own.
+        settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
+        attempt(left - 1)
+    }
+    val lock = attempt(settings.attempts)
+    Failpoints.hit("after-lock")
+    lock
+  }
+
+  private def attemptOnce(folder: TableFolder, owner: Owner, settings: LockSettings): Either[Option[Owner], Lock] = {
+    val ops = folder.ops
+    if (!ops.status(folder.root).exists(_.isDirectory)) throw new FileNotFoundException(s"no folder ${folder.root}")
+    val path = folder.newLock()
+    settings.liveness.register(owner.operationId)
+    var kept = false
+    try {
+      ops.mkdirs(folder.side)
+      try ops.writeNew(path, Owner.write(owner))
+      catch {
+        case _: FileNotFoundException => // another's release has just removed the empty side folder
+          ops.mkdirs(folder.side)
+          ops.writeNew(path, Owner.write(owner))
+      }
+      val statuses = ops.list(folder.side)
+      val own = statuses.find(_.path.getName == path.getName)
+      val others = TableFolder.locks(statuses).filter(_.path.getName != path.getName)
+      if (own.isEmpty) throw new LockLostException(path, "it vanished at once")
+      val judged = judge(folder, others, settings, own.map(_.modificationTime))
+      judged.collectFirst { case (_, Live(other)) => other } match {
+        case Some(other) => Left(other)
+        case None =>
+          kept = true
+          Right(new Lock(folder, path, owner, settings, own.get.modificationTime, others))
+      }
+    } finally if (!kept) {
+      try ops.delete(path)
+      catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
+      settings.liveness.deregister(owner.operationId)
+    }
+  }
+
+  /**
+   * What the lock files among `statuses`, a listing of the side folder, say. `Live` if any is, else `Dead` if any is there.
+   * Looks into the files, and writes one to learn the file system's time only if a heartbeat seems old by our own clock.
+   */
+  def lockState(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings = LockSettings()): LockState = {
+    val states = judge(folder, TableFolder.locks(statuses), settings, None).map(_._2)
+    states.collectFirst { case live: Live => live }
+      .orElse(states.collectFirst { case dead: Dead => dead })
+      .getOrElse(NoLock)
+  }
+
+  private def judge(
+      folder: TableFolder,
+      locks: Seq[FileMeta],
+      settings: LockSettings,
+      fileSystemTime: Option[Long]): Seq[(FileMeta, LockState)] = {
+    lazy val exactTime: Long = fileSystemTime.getOrElse {
+      try Clock.now(folder)
+      catch { case _: IOException => System.currentTimeMillis() } // may not write: our own clock must do
+    }
+    def old(meta: FileMeta): Boolean =
+      (fileSystemTime.isDefined || System.currentTimeMillis() - meta.modificationTime > settings.timeoutMillis) &&
+        exactTime - meta.modificationTime > settings.timeoutMillis
+    locks.map { meta =>
+      val owner =
+        try Owner.parse(folder.ops.read(meta.path, Owner.ReadLimit))
+        catch { case _: FileNotFoundException => None }
+      val state = owner.map(settings.liveness.verdict) match {
+        case Some(Verdict.Alive) => Live(owner)
+        case Some(Verdict.Gone) => Dead(owner)
+        case _ => if (old(meta)) Dead(owner) else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock else Live(owner)
+      }
+      meta -> state
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+
+import com.fasterxml.jackson.databind.ObjectMapper
+
+/**
+ * A process, so that another on the same host can tell whether it is still there.
+ *
+ * @param host host name, boot id and pid namespace: only where all three agree does a pid mean the same
+ * @param start when the process started, in a form that only compares with itself: pids are used again
+ */
+final case class ProcessId(host: String, bootId: String, pidNamespace: String, pid: Long, start: String) {
+  def sameHost(other: ProcessId): Boolean =
+    host == other.host && bootId == other.bootId && pidNamespace == other.pidNamespace
+}
+
+/** Who holds a lock, and for what. */
+final case class Owner(process: ProcessId, operationId: String, operation: String) {
+  def describe: String = s"$operation $operationId of process ${process.pid} on ${process.host}"
+}
+
+object Owner {
+  /** Of a lock file; a larger one is not ours. */
+  val ReadLimit: Long = 65536L
+
+  private val mapper = new ObjectMapper()
+
+  def write(owner: Owner): Array[Byte] = {
+    val root = mapper.createObjectNode()
+    root.put("host", owner.process.host)
+    root.put("bootId", owner.process.bootId)
+    root.put("pidNamespace", owner.process.pidNamespace)
+    root.put("pid", owner.process.pid)
+    root.put("start", owner.process.start)
+    root.put("operationId", owner.operationId)
+    root.put("operation", owner.operation)
+    mapper.writeValueAsString(root).getBytes(UTF_8)
+  }
+
+  /** None when it is no lock file of ours, or not yet written in full. */
+  def parse(bytes: Array[Byte]): Option[Owner] =
+    try {
+      val root = mapper.readTree(bytes)
+      def text(name: String): Option[String] = Option(root.get(name)).filter(_.isTextual).map(_.textValue)
+      if (root == null || !root.isObject) None
+      else {
+        for {
+          host <- text("host")
+          boot <- text("bootId")
+          namespace <- text("pidNamespace")
+          pid <- Option(root.get("pid")).filter(n => n.isIntegralNumber && n.canConvertToLong).map(_.longValue)
+          start <- text("start")
+          id <- text("operationId")
+          operation <- text("operation")
+        } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation)
+      }
+    } catch { case _: IOException => None }
+}

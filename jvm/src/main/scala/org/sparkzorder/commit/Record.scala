@@ -1,0 +1,87 @@
+package org.sparkzorder.commit
+
+/**
+ * A file that an operation replaces.
+ *
+ * @param path relative to the table's root with '/' between its parts
+ * @param length bytes
+ * @param modificationTime milliseconds since 1970, as the file system gives it
+ */
+final case class InputFile(path: String, length: Long, modificationTime: Long, rows: Long) {
+  def folder: String = TableFolder.parent(path)
+
+  /** Whether what lies somewhere is this very file. */
+  def isSame(meta: FileMeta): Boolean =
+    !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
+}
+
+/**
+ * A file that an operation brings.
+ *
+ * @param path its final name, relative to the table's root
+ * @param source where it lay before the operation if it was not written by it (RESTORE takes files from the trash),
+ *               relative to the root: an undo puts it back there, where it deletes others
+ */
+final case class OutputFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    rows: Long,
+    source: Option[String] = None) {
+  def folder: String = TableFolder.parent(path)
+}
+
+/** The part of an operation that happens in one folder. */
+final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile])
+
+/**
+ * What one operation does to the table, complete before it touches anybody's rows.
+ *
+ * @param version given by [[Committer.prepare]]; 0 before
+ * @param timestamp milliseconds since 1970
+ * @param parameters as `DESCRIBE HISTORY` shows them
+ * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
+ */
+final case class Record(
+    version: Long,
+    operationId: String,
+    operation: String,
+    timestamp: Long,
+    userId: String,
+    parameters: Map[String, String],
+    metrics: Map[String, String],
+    inputs: Seq[InputFile],
+    outputs: Seq[OutputFile],
+    layout: Option[String] = None) {
+
+  /** The work by folder, ordered by folder. */
+  lazy val folders: Seq[FolderWork] = {
+    val in = inputs.groupBy(_.folder)
+    val out = outputs.groupBy(_.folder)
+    (in.keySet ++ out.keySet).toSeq.sorted.map(f => FolderWork(f, in.getOrElse(f, Nil), out.getOrElse(f, Nil)))
+  }
+}
+
+object Record {
+
+  /** Why a record must not be acted upon, if so. */
+  def fault(record: Record): Option[String] = {
+    val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
+    val numbers = record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
+    names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
+      .orElse(record.outputs.flatMap(_.source).find(!isSideName(_)).map(n => s"not a file below a side folder: '$n'"))
+      .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
+      .orElse(if (numbers.exists(_ < 0)) Some("a negative size") else None)
+      .orElse(if (record.version < 0) Some("a negative version") else None)
+      .orElse(if (!isName(record.operationId)) Some(s"not an operation id: '${record.operationId}'") else None)
+  }
+
+  private def isName(part: String): Boolean =
+    part.nonEmpty && part != "." && part != ".." && !part.exists(c => c == '/' || c < ' ')
+
+  private def isRelative(path: String): Boolean = path.split("/", -1).forall(isName)
+
+  private def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
+
+  private def isSideName(path: String): Boolean = isRelative(path) && path.split('/').dropRight(1).contains(TableFolder.Side)
+}

@@ -1,0 +1,225 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+import java.util.UUID
+
+import scala.annotation.tailrec
+
+import org.slf4j.LoggerFactory
+
+/** What a recovery did, in words for the log. */
+final case class Recovered(actions: Seq[String]) {
+  def isNothing: Boolean = actions.isEmpty
+}
+
+/**
+ * A file that a reader is to read although no listing shows it under this name.
+ *
+ * @param meta where it lies now
+ * @param path its name in the table, relative to the root: its folder says its partition
+ */
+final case class AddedFile(meta: FileMeta, path: String)
+
+/**
+ * How to read a table whose files are being exchanged by an owner that is dead, or too slow to wait for: leave out of a
+ * listing what is named, then add.
+ *
+ * @param leaveOut relative paths
+ */
+final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
+
+/** Finishes or undoes what a dead owner left half done. */
+object Recovery {
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
+
+  /** Whether something lies there that nobody living stands behind. */
+  def isNeeded(state: TableState.SideFolder, settings: LockSettings = LockSettings()): Boolean =
+    state.isBusy && (state.lockState(settings) match {
+      case LockState.Live(_) => false
+      case LockState.Dead(_) => true
+      case LockState.NoLock => state.pending.nonEmpty || state.publishing.nonEmpty
+    })
+
+  /**
+   * Takes the lock, recovers, gives it back. Without anything to do it only lists.
+   *
+   * @throws ConcurrentOperationException when a living owner has the lock
+   * @throws java.io.IOException when we may not write there: see [[view]]
+   */
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings()): Recovered =
+    TableState.look(folder.root, folder.ops) match {
+      case state: TableState.SideFolder if isNeeded(state, settings) =>
+        val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
+        try recoverUnder(folder, lock, settings)
+        finally lock.release()
+      case _ => Recovered(Nil)
+    }
+
+  /**
+   * Recovers under a lock held, as every statement does before it starts. If it fails the lock is abandoned, so that the next
+   * statement tries again.
+   */
+  def recoverUnder(folder: TableFolder, lock: Lock, settings: LockSettings = LockSettings()): Recovered = {
+    var finished = false
+    try {
+      val actions = removeLocks(folder, lock, settings) ++ records(folder, lock) ++ leftovers(folder, lock, settings)
+      finished = true
+      actions.foreach(a => log.info(s"recovery of ${folder.root}: $a"))
+      Recovered(actions)
+    } finally if (!finished) lock.abandon()
+  }
+
+  // First of all: an owner that was only stalled must find its lock gone before we touch what it was at.
+  private def removeLocks(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
+    val removed = lock.others.map { dead =>
+      val owner =
+        try Owner.parse(folder.ops.read(dead.path, Owner.ReadLimit))
+        catch { case _: java.io.FileNotFoundException => None }
+      folder.ops.delete(dead.path)
+      val certain = owner.exists(o => settings.liveness.verdict(o) == Verdict.Gone)
+      (s"removed the lock of ${owner.fold("an unknown owner")(_.describe)}", certain)
+    }
+    // A stalled owner may have asked for its lock just before, and be in the middle of one rename.
+    if (removed.exists(!_._2)) settings.sleep(math.min(1000L, settings.timeoutMillis))
+    removed.map(_._1)
+  }
+
+  private def records(folder: TableFolder, lock: Lock): Seq[String] =
+    TableFolder.records(folder.ops.list(folder.side)).flatMap { file =>
+      file.state match {
+        case RecordState.Pending => Some(rollBack(folder, lock, file))
+        case RecordState.Publishing => Some(settle(folder, lock, RecordJson.read(folder, file)))
+        case _ => None
+      }
+    }
+
+  private def rollBack(folder: TableFolder, lock: Lock, file: RecordFile): String = {
+    lock.check()
+    try Cleanup.pending(folder, RecordJson.read(folder, file))
+    catch {
+      case e: UnreadableRecordException => // touched nobody's rows
+        log.warn("rolled back without looking for its staged files", e)
+        folder.ops.delete(file.meta.path)
+    }
+    s"rolled back version ${file.version}, which had not reached its commit point"
+  }
+
+  private def settle(folder: TableFolder, lock: Lock, record: Record): String = {
+    val survey = Survey.of(folder, record)
+    val publish = new Publish(folder, record, () => lock.check())
+    def undo(why: String): String = {
+      publish.back(Survey.of(folder, record))
+      lock.check()
+      folder.ops.rename(
+        folder.record(record.version, RecordState.Publishing), folder.record(record.version, RecordState.Pending))
+      Cleanup.pending(folder, record)
+      s"undid version ${record.version}: $why"
+    }
+    if (!survey.canFinish) undo("others changed its files")
+    else {
+      val works = survey.kept.map(_.work)
+      try {
+        publish.exchange(works)
+        publish.finish(works)
+        lock.check()
+        Committer.markDone(folder, record)
+        Cleanup.done(folder, record)
+        s"finished version ${record.version}"
+      } catch { case e: CommitConflictException => undo(e.getMessage) }
+    }
+  }
+
+  private def leftovers(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
+    val ops = folder.ops
+    lock.check()
+    // Whose lock was the only trace may have died while cleaning up after its last record.
+    val statuses = ops.list(folder.side)
+    if (lock.others.nonEmpty) {
+      TableFolder.records(statuses).find(_.state == RecordState.Done).foreach { newest =>
+        try Cleanup.done(folder, RecordJson.read(folder, newest))
+        catch { case e: UnreadableRecordException => log.warn("its folders are not cleaned", e) }
+      }
+    }
+    val stagings = ops.list(folder.stagings).filter(m => m.isDirectory && m.name != lock.operationId)
+    stagings.foreach(m => ops.deleteRecursive(m.path))
+    ops.deleteEmpty(folder.stagings)
+    val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
+    statuses.filter(!_.isDirectory).foreach { m =>
+      // Others' probes live for a moment only, without a lock.
+      val oldProbe = m.name.startsWith(TableFolder.ProbePrefix) && now.exists(_ - m.modificationTime > settings.timeoutMillis)
+      if (m.name.startsWith(TableFolder.TemporaryPrefix) || oldProbe) ops.delete(m.path)
+    }
+    IndexFiles.prune(folder)
+    stagings.map(m => s"removed the files of operation ${m.name}")
+  }
+
+  /**
+   * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
+   *
+   * @param statuses a listing of the side folder
+   */
+  def view(folder: TableFolder, statuses: Seq[FileMeta]): Option[ReadAround] = {
+    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
+    val views = publishing.map { file =>
+      val record = RecordJson.read(folder, file)
+      around(Survey.of(folder, record))
+    }
+    if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
+  }
+
+  // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
+  // listing is.
+  private def around(survey: Survey): ReadAround = {
+    val forward = survey.canFinish
+    val views = survey.kept.map { found =>
+      val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
+      val add =
+        if (forward) found.work.outputs.flatMap(o => found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path)))
+        else found.work.inputs.flatMap(i => found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path)))
+      (names, add)
+    }
+    ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
+  }
+
+  /**
+   * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead one, and
+   * where neither can be, says how to read around.
+   *
+   * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
+   */
+  def settled(
+      folder: TableFolder,
+      waitMillis: Long,
+      settings: LockSettings = LockSettings()): (TableState, Option[ReadAround]) = {
+    val deadline = System.currentTimeMillis() + waitMillis
+    @tailrec def next(pause: Long): (TableState, Option[ReadAround]) =
+      TableState.look(folder.root, folder.ops) match {
+        case busy: TableState.SideFolder if isNeeded(busy, settings) =>
+          if (tryRecover(folder, settings)) next(pause)
+          else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty) busy -> view(folder, busy.statuses)
+          else {
+            settings.sleep(pause)
+            next(math.min(200L, pause * 2))
+          }
+        case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
+          if (System.currentTimeMillis() >= deadline) busy -> view(folder, busy.statuses)
+          else {
+            settings.sleep(pause)
+            next(math.min(200L, pause * 2))
+          }
+        case quiet => quiet -> None
+      }
+    next(5L)
+  }
+
+  private def tryRecover(folder: TableFolder, settings: LockSettings): Boolean =
+    try {
+      recover(folder, settings)
+      true
+    } catch {
+      case e: IOException =>
+        log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
+        false
+      case _: ConcurrentOperationException | _: LockLostException => false // somebody else does it
+    }
+}

@@ -1,0 +1,59 @@
+package org.sparkzorder.commit
+
+/**
+ * Where the files of a record lie in one folder.
+ *
+ * @param overwritten its staging is gone: somebody deleted the folder (and may have made it anew), so nothing of the record
+ *                    is put there or back
+ * @param inPlace what lies under the data files' own names, by relative name
+ * @param retired what lies in the trash of the record's version, by the relative name it had
+ * @param staged what waits in staging, by its final relative name
+ */
+private[commit] final case class FolderSurvey(
+    work: FolderWork,
+    overwritten: Boolean,
+    inPlace: Map[String, FileMeta],
+    retired: Map[String, FileMeta],
+    staged: Map[String, FileMeta]) {
+
+  /**
+   * Whether the exchange can go on: every input is unchanged in its place or in the trash (not in both: then somebody wrote a
+   * file of its name), and every output is somewhere.
+   */
+  def canFinish: Boolean = {
+    val inputs = work.inputs.forall { input =>
+      (inPlace.get(input.path), retired.get(input.path)) match {
+        case (Some(meta), None) => input.isSame(meta)
+        case (None, Some(meta)) => input.isSame(meta)
+        case _ => false
+      }
+    }
+    inputs && work.outputs.forall { output =>
+      staged.get(output.path).map(_.length == output.length).getOrElse(inPlace.contains(output.path))
+    }
+  }
+}
+
+private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
+  val kept: Seq[FolderSurvey] = folders.filterNot(_.overwritten)
+
+  /** Whether the way is forward; else what was done is to be undone. */
+  def canFinish: Boolean = kept.nonEmpty && kept.forall(_.canFinish)
+}
+
+private[commit] object Survey {
+
+  def of(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
+    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
+    val retired = files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)
+    val staging = folder.stagingOf(work.folder, record.operationId)
+    val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
+    FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)
+  })
+
+  private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
+    metas.filter(m => !m.isDirectory && m.name.endsWith(suffix)).map { m =>
+      val name = m.name.stripSuffix(suffix)
+      (if (dir.isEmpty) name else s"$dir/$name") -> m
+    }.toMap
+}

@@ -1,0 +1,139 @@
+package org.sparkzorder.commit
+
+import java.util.{Locale, UUID}
+
+import scala.util.matching.Regex
+
+import org.apache.hadoop.fs.Path
+
+/** How far an operation is; the suffix of its record's name says it. */
+sealed abstract class RecordState(val suffix: String)
+object RecordState {
+  /** Outputs are complete, nobody's rows are touched. */
+  case object Pending extends RecordState("pending")
+  /** Past the commit point: files are being exchanged. */
+  case object Publishing extends RecordState("publishing")
+  /** Part of the history. */
+  case object Done extends RecordState("json")
+  /** Part of the history; the retired files are deleted. */
+  case object Vacuumed extends RecordState("vacuumed")
+
+  val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed)
+}
+
+/** A record as a listing of the side folder shows it. */
+final case class RecordFile(version: Long, state: RecordState, meta: FileMeta)
+
+/** A file of statistics as a listing of the side folder shows it. */
+final case class IndexFile(number: Long, meta: FileMeta)
+
+/** A table's root and the names of all that we put below it. */
+final case class TableFolder(root: Path, ops: FileOps) {
+  import TableFolder._
+
+  val side: Path = new Path(root, Side)
+
+  def newLock(): Path = new Path(side, s"$LockPrefix${UUID.randomUUID()}")
+
+  /** A name for a file that is renamed once it is complete. Only who holds the lock writes such. */
+  def newTemporary(): Path = new Path(side, s"$TemporaryPrefix${UUID.randomUUID()}")
+
+  /** A name for an empty file whose time stamp tells the file system's clock. */
+  def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
+
+  def record(version: Long, state: RecordState): Path = new Path(side, s"${versionName(version)}.${state.suffix}")
+
+  def index(number: Long): Path = new Path(side, String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
+
+  def stagings: Path = new Path(side, Staging)
+
+  /** Where the job of an operation writes. */
+  def jobStaging(operationId: String): Path = new Path(stagings, operationId)
+
+  /** The path of a file or folder named relative to the root, "" being the root. */
+  def resolve(relative: String): Path =
+    if (relative.isEmpty) root
+    else new Path(root.toUri.getScheme, root.toUri.getAuthority, s"${root.toUri.getPath.stripSuffix("/")}/$relative")
+
+  /** The name relative to the root of a path below it. */
+  def relative(path: Path): Option[String] = {
+    val prefix = root.toUri.getPath.stripSuffix("/") + "/"
+    val sameStore = path.toUri.getScheme == null || root.toUri.getScheme == null ||
+      (path.toUri.getScheme == root.toUri.getScheme && path.toUri.getAuthority == root.toUri.getAuthority)
+    val own = path.toUri.getPath
+    if (sameStore && own.startsWith(prefix) && own.length > prefix.length) Some(own.substring(prefix.length)) else None
+  }
+
+  def sideOf(folder: String): Path = new Path(resolve(folder), Side)
+
+  def stagingsOf(folder: String): Path = new Path(sideOf(folder), Staging)
+
+  def stagingOf(folder: String, operationId: String): Path = new Path(stagingsOf(folder), operationId)
+
+  def trashesOf(folder: String): Path = new Path(sideOf(folder), Trash)
+
+  def trashOf(folder: String, version: Long): Path = new Path(trashesOf(folder), versionName(version))
+
+  /** Where an output waits until it is published. */
+  def staged(file: String, operationId: String): Path =
+    child(stagingOf(TableFolder.parent(file), operationId), TableFolder.name(file) + StagedSuffix)
+
+  /** Where an input lies once it is retired. */
+  def retired(file: String, version: Long): Path =
+    child(trashOf(TableFolder.parent(file), version), TableFolder.name(file) + RetiredSuffix)
+
+  // Not `new Path(parent, name)`, which takes what stands before a colon for a scheme.
+  private def child(folder: Path, name: String): Path =
+    new Path(folder.toUri.getScheme, folder.toUri.getAuthority, s"${folder.toUri.getPath}/$name")
+}
+
+object TableFolder {
+  val Side = "_zorder"
+  val Staging = "staging"
+  val Trash = "trash"
+  val LockPrefix = "lock-"
+  val TemporaryPrefix = "tmp-"
+  val ProbePrefix = "probe-"
+  val StagedSuffix = ".staged"
+  val RetiredSuffix = ".retired"
+
+  private val RecordName: Regex = """v(\d{10,18})\.([a-z]+)""".r
+  private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
+  private val TrashName: Regex = """v(\d{10,18})""".r
+
+  def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
+
+  /** The folder part of a relative name, "" for a file in the root. */
+  def parent(file: String): String = file.lastIndexOf('/') match {
+    case -1 => ""
+    case i => file.substring(0, i)
+  }
+
+  def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
+
+  /** The records in a listing of a side folder, newest first. */
+  def records(statuses: Seq[FileMeta]): Seq[RecordFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case RecordName(digits, suffix) if !meta.isDirectory =>
+          RecordState.all.find(_.suffix == suffix).map(RecordFile(digits.toLong, _, meta))
+        case _ => None
+      }
+    }.sortBy(-_.version)
+
+  /** The files of statistics in a listing of a side folder, newest first. */
+  def indexes(statuses: Seq[FileMeta]): Seq[IndexFile] =
+    statuses.collect {
+      case meta @ FileMeta(path, _, _, false) if IndexName.matches(path.getName) =>
+        IndexFile(path.getName.substring("index-".length).stripSuffix(".zidx").toLong, meta)
+    }.sortBy(-_.number)
+
+  def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
+    statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))
+
+  /** The version whose trash a folder of this name is. */
+  def trashVersion(name: String): Option[Long] = name match {
+    case TrashName(digits) => Some(digits.toLong)
+    case _ => None
+  }
+}

@@ -1,0 +1,71 @@
+package org.sparkzorder.commit
+
+import java.util.{Collections, LinkedHashMap, Map => JMap}
+
+import org.apache.hadoop.fs.Path
+
+/** What one listing of a table's side folder tells. */
+sealed trait TableState
+object TableState {
+
+  /** Nobody has optimized or indexed the table. */
+  case object NoSideFolder extends TableState
+
+  /**
+   * A table with a side folder.
+   *
+   * @param statuses the listing
+   */
+  final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
+    private val records: Seq[RecordFile] = TableFolder.records(statuses)
+
+    /** Newest first, as all of these. */
+    val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
+    val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
+    val done: Seq[RecordFile] = records.filter(r => r.state == RecordState.Done || r.state == RecordState.Vacuumed)
+    val indexes: Seq[IndexFile] = TableFolder.indexes(statuses)
+    val locks: Seq[FileMeta] = TableFolder.locks(statuses)
+
+    /** The newest version that is published in full, with the status of its record. */
+    def newestDone: Option[RecordFile] = done.headOption
+
+    /** Version 0 is the table before the first operation. */
+    def version: Long = newestDone.fold(0L)(_.version)
+
+    /** Whether anything is under way or left over, so that the lock must be looked at. */
+    def isBusy: Boolean = locks.nonEmpty || pending.nonEmpty || publishing.nonEmpty
+
+    /** Looks into lock files, if there are any. */
+    def lockState(settings: LockSettings = LockSettings()): LockState =
+      if (locks.isEmpty) LockState.NoLock else Locking.lockState(folder, locks, settings)
+
+    /**
+     * The newest published record, from a small cache where possible.
+     *
+     * @throws UnreadableRecordException when it is damaged
+     */
+    def lastRecord: Option[Record] = newestDone.map(TableState.record(folder, _))
+  }
+
+  /** One listing of `<root>/_zorder`, and no more. */
+  def look(root: Path, ops: FileOps): TableState = {
+    val folder = TableFolder(root, ops)
+    val statuses = ops.list(folder.side)
+    if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
+  }
+
+  private val CacheSize = 32
+
+  private val cache: JMap[FileMeta, Record] = Collections.synchronizedMap(
+    new LinkedHashMap[FileMeta, Record](CacheSize, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[FileMeta, Record]): Boolean = size > CacheSize
+    })
+
+  /** A record is never changed, but a table may be deleted and made anew: the file's status is the key. */
+  private[commit] def record(folder: TableFolder, file: RecordFile): Record =
+    Option(cache.get(file.meta)).getOrElse {
+      val read = RecordJson.read(folder, file)
+      cache.put(file.meta, read)
+      read
+    }
+}
