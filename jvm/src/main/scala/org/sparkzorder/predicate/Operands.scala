@@ -1,0 +1,77 @@
+package org.sparkzorder.predicate
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast, Expression, GetStructField, Literal, PlanExpression}
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.stats.OrderedValue
+
+/** A column as a filter sees it: itself, or through a cast of [[MonotoneCast]]. */
+private[predicate] final case class Operand(column: Column, cast: Option[Cast])
+
+/**
+ * Finds the column in an expression, or says why there is none.
+ *
+ * @param columnOf the name of a top-level column of the files, or why the attribute is none
+ */
+private[predicate] final class Operands(columnOf: AttributeReference => Either[Reason, Seq[String]]) {
+
+  /** A column of any type, for null tests. */
+  def column(e: Expression): Either[Reason, Column] = e match {
+    case a: AttributeReference => columnOf(a).map(Column(_, a.dataType))
+    case field @ GetStructField(struct, ordinal, _) =>
+      // The field of a null struct is null, and so the statistics count it.
+      struct.dataType match {
+        case s: StructType => column(struct).map(parent => Column(parent.path :+ s(ordinal).name, field.dataType))
+        case _ => Left(opaque(e))
+      }
+    case _ => Left(opaque(e))
+  }
+
+  /** A column or a monotone cast of one, for null tests: such a cast is null exactly where the column is. */
+  def nullable(e: Expression): Either[Reason, Column] = e match {
+    case c: Cast if MonotoneCast.applies(c) => column(c.child)
+    case _ => column(e)
+  }
+
+  /** A column that can be compared, or a monotone cast of one. */
+  def operand(e: Expression): Either[Reason, Operand] = e match {
+    case c: Cast if MonotoneCast.applies(c) => column(c.child).flatMap(comparable).map(Operand(_, Some(c)))
+    case _ => column(e).flatMap(comparable).map(Operand(_, None))
+  }
+
+  private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
+    // Both are string types of the binary collation, but Spark may pad what it compares.
+    case _: CharType | _: VarcharType => Left(withoutStatistics(column))
+    case s: StringType if s.collationId != StringType.collationId =>
+      Left(Reason(ReasonCode.Collation, s"${name(column)} is ${s.catalogString}, whose order is not that of bytes"))
+    case dt if OrderedValue.encoding(dt).isEmpty => Left(withoutStatistics(column))
+    case _ => Right(column)
+  }
+
+  private def withoutStatistics(column: Column) =
+    Reason(ReasonCode.TypeWithoutStatistics, s"${name(column)} is ${column.dataType.catalogString}")
+
+  private def name(column: Column) = column.path.map(part => s"`$part`").mkString(".")
+
+  /** Why an expression that is no column cannot be used. Names no attribute by id: equal filters have equal reasons. */
+  def opaque(e: Expression): Reason =
+    if (!e.deterministic) Reason(ReasonCode.NotDeterministic, s"${e.prettyName} is not deterministic")
+    else if (e.exists(_.isInstanceOf[PlanExpression[_]])) Reason(ReasonCode.Subquery, "it needs the result of a subquery")
+    else {
+      val of = e.references.toSeq.collect { case a: AttributeReference => a }
+      // A reason of the caller, a partition column for one, says more than ours.
+      of.iterator.map(columnOf).collectFirst { case Left(reason) => reason }.getOrElse {
+        if (of.isEmpty) Reason(ReasonCode.UnsupportedExpression, s"${e.prettyName} is no literal")
+        else {
+          val names = of.map(a => s"`${a.name}`").distinct.sorted.mkString(", ")
+          Reason(ReasonCode.FunctionOfColumn, s"${e.prettyName} of $names")
+        }
+      }
+    }
+}
+
+private[predicate] object Operands {
+
+  /** Literals that are not null are compared; of null only the type is asked. */
+  def isNull(literal: Literal): Boolean = literal.value == null
+}

@@ -1,0 +1,37 @@
+package org.sparkzorder.predicate
+
+/**
+ * Sets of outcomes that rows may have, as bit masks. A file is kept iff its set holds [[Outcomes.True]].
+ * The empty set is that of a file without rows, and only of such.
+ */
+object Outcomes {
+  final val True = 1
+  final val False = 2
+  final val Null = 4
+  final val None = 0
+  final val Any = 7
+
+  private val values = Seq(True, False, Null)
+
+  def and(a: Int, b: Int): Int = conjunctions(a << 3 | b).toInt
+
+  def or(a: Int, b: Int): Int = disjunctions(a << 3 | b).toInt
+
+  def not(a: Int): Int = (a & Null) | ((a & True) << 1) | ((a & False) >> 1)
+
+  /** Of `x IS NULL` when `a` are the outcomes of x. */
+  def undefined(a: Int): Int = (if ((a & Null) != 0) True else None) | (if ((a & ~Null) != 0) False else None)
+
+  private[predicate] val conjunctions: Array[Byte] = table { (x, y) =>
+    if (x == False || y == False) False else if (x == Null || y == Null) Null else True
+  }
+
+  private[predicate] val disjunctions: Array[Byte] = table { (x, y) =>
+    if (x == True || y == True) True else if (x == Null || y == Null) Null else False
+  }
+
+  private def table(kleene: (Int, Int) => Int): Array[Byte] = Array.tabulate(64) { i =>
+    val pairs = for (x <- values if (i >> 3 & x) != 0; y <- values if (i & 7 & y) != 0) yield kleene(x, y)
+    pairs.foldLeft(None)(_ | _).toByte
+  }
+}

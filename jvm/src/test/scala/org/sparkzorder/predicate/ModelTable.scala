@@ -1,0 +1,33 @@
+package org.sparkzorder.predicate
+
+import java.util.BitSet
+
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.stats._
+
+/** A table made of row-wise statistics. A column that no file knows has none. */
+final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
+  val files: Int = stats.size
+  val rows: Array[Long] = stats.map(_.rows).toArray
+
+  def column(path: Seq[String], dataType: DataType): Option[StatsColumn] = {
+    val key = ColumnKey(path, dataType)
+    if (!stats.exists(_.columns.contains(key))) None
+    else {
+      val cells = stats.map(_.columns.getOrElse(key, ColumnStats.unknown))
+      val bounded = new BitSet
+      cells.zipWithIndex.foreach { case (c, i) => if (c.hasBounds) bounded.set(i) }
+      val nulls = cells.map(_.nullCount).toArray
+      OrderedValue.encoding(dataType) match {
+        case Some(Encoding.Bytes) =>
+          def bytes(f: ColumnStats => Any) = cells.map(c => f(c).asInstanceOf[Array[Byte]]).toArray
+          Some(new BytesStatsColumn(bytes(_.min), bytes(_.max), bounded, nulls))
+        case _ =>
+          def longs(f: ColumnStats => Any) = cells.map(c => if (c.hasBounds) f(c).asInstanceOf[Long] else 77L).toArray
+          val nans = if (OrderedValue.hasNaN(dataType)) cells.map(_.nanCount).toArray else null
+          Some(new LongStatsColumn(longs(_.min), longs(_.max), bounded, nulls, nans))
+      }
+    }
+  }
+}

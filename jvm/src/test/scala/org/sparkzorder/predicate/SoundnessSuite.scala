@@ -1,0 +1,84 @@
+package org.sparkzorder.predicate
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences, Expression}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Spark's own interpreted evaluation of a condition, row by row, against what the statistics say about the file. */
+class SoundnessSuite extends AnyFunSuite {
+
+  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+
+  /** The outcomes of the rows, a mask. */
+  private def real(condition: Expression, file: ModelFile): Int =
+    file.rows.map { row =>
+      condition.eval(row) match {
+        case null => Outcomes.Null
+        case true => Outcomes.True
+        case _ => Outcomes.False
+      }
+    }.foldLeft(0)(_ | _)
+
+  private def check(seed: Long, cases: Int)(
+      files: RandomConditions => Seq[(ModelFile, org.sparkzorder.stats.FileStats)]
+  )(verdict: (Expression, StatsPredicate, ModelFile, Int, Int) => Unit): Unit = {
+    val random = new Random(seed)
+    var done = 0
+    while (done < cases) {
+      val model = new RandomConditions(random)
+      val some = files(model)
+      val table = new ModelTable(some.map(_._2))
+      (1 to 40).foreach { _ =>
+        val condition = model.condition(random.nextInt(4))
+        val predicate = CatalystTranslator.translate(condition, byName)
+        val bound = BindReferences.bindReference(condition, model.attributes)
+        val masks = Evaluation.outcomes(predicate, table)
+        some.map(_._1).zip(masks).foreach { case (file, mask) =>
+          verdict(condition, predicate, file, real(bound, file), mask.toInt)
+        }
+        val kept = Evaluation.keep(predicate, table)
+        masks.indices.foreach(i => assert(kept.get(i) == ((masks(i) & Outcomes.True) != 0)))
+        done += 1
+      }
+    }
+  }
+
+  private def show(condition: Expression, predicate: StatsPredicate, file: ModelFile) =
+    s"$condition as $predicate over ${file.rows.mkString("; ")}: ${file.exact}"
+
+  test("the outcomes of statistics hold those of the rows, whatever the statistics leave out") {
+    var skipped = 0
+    var some = 0
+    check(seed = 42L, cases = 12000) { model =>
+      Seq.fill(12)(model.file()).flatMap(f => Seq(f -> f.exact, f -> model.weaker(f.exact)))
+    } { (condition, predicate, file, rows, mask) =>
+      if ((rows & ~mask) != 0) fail(s"rows $rows, statistics $mask: ${show(condition, predicate, file)}")
+      some += 1
+      if ((mask & Outcomes.True) == 0) skipped += 1
+    }
+    info(s"$skipped of $some files skipped")
+    assert(skipped > some / 10)
+  }
+
+  test("a file whose rows are all the same has exactly the outcomes of its row") {
+    var exact = 0
+    check(seed = 43L, cases = 8000)(model => Seq.fill(10)(model.constantFile()).map(f => f -> f.exact)) {
+      (condition, predicate, file, rows, mask) =>
+        if (predicate.reasons.isEmpty) {
+          if (rows != mask) fail(s"rows $rows, statistics $mask: ${show(condition, predicate, file)}")
+          exact += 1
+        }
+    }
+    info(s"$exact conditions without unknown parts")
+    assert(exact > 20000)
+  }
+
+  test("equal conditions of two plans are equal predicates") {
+    val pairs = Seq.fill(2)(new RandomConditions(new Random(7))).map(m => Seq.fill(500)(m.condition(3)))
+    pairs.head.zip(pairs(1)).foreach { case (a, b) =>
+      val (p, q) = (CatalystTranslator.translate(a, byName), CatalystTranslator.translate(b, byName))
+      assert(p == q && p.hashCode == q.hashCode)
+    }
+  }
+}
