@@ -1,0 +1,196 @@
+"""SQL files with their results beside them, in the manner of Spark's SQLQueryTestSuite.
+
+`sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. It runs in a database of its
+own, which is the current one and has its tables in a new folder; `${dir}` stands for that folder in statements and results.
+Lines that begin with `--` are comments, except for those that work on files:
+
+    --! mkdir <path>            make a folder, and those above it
+    --! write <path> <text>     write a file; the text may be missing
+    --! delete <path>           delete a file or a folder
+    --! snapshot <path>         remember every file and folder below: its name, its bytes and its modification time
+    --! unchanged               all that has been remembered is as it was, or the test fails
+    --! forget                  remember nothing any more
+
+`sql-tests/results/<name>.sql.out` holds each statement, the schema of its result and its rows, or its error: the class,
+and the message with the error condition and SQLSTATE in it. Of errors that are Spark's own, only the condition and the
+SQLSTATE are kept, as the words differ between versions of Spark. The rows of a query without ORDER BY are sorted; those
+of any other statement are in its own order.
+
+What differs from run to run is replaced, by the following rules:
+
+    the folder                                      ${dir}
+    the name of a file that Spark wrote             <file>
+    a UUID                                          <uuid>
+    values of the fields in BYTES (sizes)           <bytes>
+    values of the fields in TIMES (times, spans)    <time>
+    values of the fields in USERS                   <user>
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Row
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+BYTES = re.compile(r"bytes(_.*)?|total_?size|(min|max|avg)(?=$)|.*Bytes", re.IGNORECASE)
+TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Seconds")
+USERS = re.compile(r"userId|user_id")
+
+_FILE = re.compile(r"(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*(parquet|orc)\b")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line that works on files."""
+
+    name: str
+    argument: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement, without its semicolon."""
+
+    sql: str
+
+
+def parse(text: str) -> Iterator[Command | Statement]:
+    """The commands and statements of an input file."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("--! "):
+            if lines:
+                raise ValueError(f"in the midst of a statement: {line}")
+            name, _, argument = line[4:].strip().partition(" ")
+            yield Command(name, argument.strip())
+        elif line.lstrip().startswith("--") or not (lines or line.strip()):
+            continue
+        elif line.rstrip().endswith(";"):
+            yield Statement("\n".join([*lines, line.rstrip()[:-1]]))
+            lines = []
+        else:
+            lines.append(line.rstrip())
+    if lines:
+        raise ValueError(f"no semicolon at the end of: {lines}")
+
+
+def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
+    """Of every file and folder below, and of the folder itself, a digest of its bytes and its modification time."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+        found[str(path.relative_to(folder))] = (digest, path.stat().st_mtime_ns)
+    return found
+
+
+class Runner:
+    """Runs one input file.
+
+    Args:
+        spark: A session of its own.
+        directory: An empty folder for the database.
+    """
+
+    def __init__(self, spark: SparkSession, directory: Path) -> None:
+        self._spark = spark
+        self._directory = directory
+        self._remembered: dict[Path, dict[str, tuple[str, int]]] = {}
+
+    def run(self, text: str) -> str:
+        """The results of an input file.
+
+        Raises:
+            AssertionError: something that should be as it was is not.
+        """
+        blocks = ["-- Written by `make golden`: look at the diff."]
+        for part in parse(text.replace("${dir}", str(self._directory))):
+            if isinstance(part, Command):
+                self._work(part)
+            else:
+                schema, output = self._execute(part.sql)
+                query, output = self._clean(part.sql), self._clean(output)
+                blocks.append(f"-- !query\n{query}\n-- !query schema\n{schema}\n-- !query output\n{output}")
+        return "\n\n\n".join(blocks) + "\n"
+
+    def _work(self, command: Command) -> None:
+        first, _, rest = command.argument.partition(" ")
+        path = self._directory / first
+        match command.name:
+            case "mkdir":
+                path.mkdir(parents=True)
+            case "write":
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(rest)
+            case "delete":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            case "snapshot":
+                self._remembered[path] = snapshot(path)
+            case "unchanged":
+                assert self._remembered, "nothing to compare: a snapshot comes first"
+                for folder, before in self._remembered.items():
+                    assert snapshot(folder) == before, f"{folder} has changed"
+            case "forget":
+                self._remembered.clear()
+            case other:
+                raise ValueError(f"no such command: {other}")
+
+    def _execute(self, sql: str) -> tuple[str, str]:
+        try:
+            result = self._spark.sql(sql)
+            rows = result.collect()
+        except PySparkException as error:
+            return "struct<>", describe_error(error)
+        lines = ["\t".join(show(value, name) for name, value in zip(result.columns, row, strict=True)) for row in rows]
+        if re.match(r"\s*(SELECT|WITH|VALUES|TABLE)\b", sql, re.IGNORECASE) and "ORDER BY" not in sql.upper():
+            lines = sorted(map(self._clean, lines))
+        return result.schema.simpleString(), "\n".join(lines)
+
+    def _clean(self, text: str) -> str:
+        text = text.replace(f"file:{self._directory}", "${dir}").replace(str(self._directory), "${dir}")
+        text = text.replace(self._directory.name, "${db}")
+        return _UUID.sub("<uuid>", _FILE.sub("<file>", text))
+
+
+def describe_error(error: PySparkException) -> str:
+    """The class and the message of an error, or only its condition when the words are Spark's."""
+    condition = error.getCondition()
+    if condition is None or not condition.startswith("ZORDER_"):
+        return f"{type(error).__name__}\n[{condition}] SQLSTATE: {error.getSqlState()}"
+    message = str(error).split("\n\nJVM stacktrace")[0].split(";\n")[0].strip()
+    return f"{type(error).__name__}\n{message}"
+
+
+def show(value: Any, field: str) -> str:
+    """A value as text; `field` is the name of the innermost field that it is of."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, Row):
+        return "{" + ", ".join(f"{name}: {show(item, name)}" for name, item in value.asDict().items()) + "}"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {show(value[key], str(key))}" for key in sorted(value)) + "}"
+    for pattern, replacement in ((BYTES, "<bytes>"), (TIMES, "<time>"), (USERS, "<user>")):
+        if pattern.fullmatch(field) and not (field in ("min", "max") and isinstance(value, str)):
+            return replacement
+    if isinstance(value, list):
+        return "[" + ", ".join(show(item, field) for item in value) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, bytes | bytearray):
+        return value.hex().upper()
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    return str(value)

@@ -1,0 +1,66 @@
+"""Every statement, run from SQL files: a change of behaviour shows in a result file. `make golden` writes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import golden
+import pytest
+from conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
+
+
+@pytest.fixture
+def database(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
+    """An empty folder, for the database of the same name."""
+    folder = tmp_path / f"golden_{os.getpid()}"
+    folder.mkdir()
+    spark.sql(f"CREATE DATABASE {folder.name} LOCATION '{folder}'")
+    spark.sql(f"USE {folder.name}")
+    yield folder
+    spark.sql(f"DROP DATABASE {folder.name} CASCADE")
+
+
+@pytest.mark.every_spark
+@pytest.mark.parametrize("source", INPUTS, ids=lambda path: path.stem)
+def test_results_are_as_written_down(spark: SparkSession, database: Path, source: Path) -> None:
+    found = golden.Runner(spark, database).run(source.read_text())
+    results = REPOSITORY / "sql-tests" / "results" / f"{source.name}.out"
+    if os.environ.get("WRITE_GOLDEN"):
+        results.parent.mkdir(exist_ok=True)
+        results.write_text(found)
+    assert found == results.read_text()
+
+
+def test_every_result_has_its_input() -> None:
+    results = {path.name.removesuffix(".out") for path in (REPOSITORY / "sql-tests" / "results").glob("*.out")}
+    assert results == {path.name for path in INPUTS}
+
+
+def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    before = golden.snapshot(tmp_path)
+    assert golden.snapshot(tmp_path) == before
+    (tmp_path / "a").write_text("2")
+    assert golden.snapshot(tmp_path) != before
+
+
+def test_a_statement_ends_with_its_line() -> None:
+    parts = list(golden.parse("-- a comment\nSELECT ';'\n  , 1;\n--! mkdir a b\nSELECT 2;\n"))
+    assert parts == [
+        golden.Statement("SELECT ';'\n  , 1"),
+        golden.Command("mkdir", "a b"),
+        golden.Statement("SELECT 2"),
+    ]
+
+
+def test_a_statement_without_an_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="no semicolon"):
+        list(golden.parse("SELECT 1"))

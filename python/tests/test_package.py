@@ -1,0 +1,98 @@
+"""The package without Spark: what importing it does, its jars, its command line."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY
+
+import spark_zorder
+from spark_zorder import artifacts
+from spark_zorder.__main__ import main
+
+
+@pytest.fixture
+def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which there are jars for Spark 4.1 and 4.10."""
+    for minor in ("4.10", "4.1"):
+        (tmp_path / f"spark-zorder-{minor}-0.1.0.jar").touch()
+    monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_importing_the_package_imports_no_pyspark() -> None:
+    code = "import sys, spark_zorder; sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_version_is_that_of_the_build() -> None:
+    found = re.search(r'^ThisBuild / version := "(.*)"$', (REPOSITORY / "build.sbt").read_text(), re.MULTILINE)
+    assert found is not None
+    assert found[1] == spark_zorder.__version__
+
+
+def test_the_package_is_typed() -> None:
+    assert (Path(spark_zorder.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.every_spark
+def test_the_jar_is_that_of_the_installed_spark() -> None:
+    minor = ".".join(artifacts.installed_spark().split(".")[:2])
+    path = spark_zorder.jar_path()
+    assert path.name == f"spark-zorder-{minor}-{spark_zorder.__version__}.jar"
+    assert path.exists()
+
+
+def test_there_is_a_jar_for_each_spark() -> None:
+    assert list(artifacts.available_jars()) == ["4.0", "4.1", "4.2", "4.3"]
+
+
+@pytest.mark.parametrize("version", ["4.1", "4.1.0", "4.1.4.dev1"])
+def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
+    assert spark_zorder.jar_path(version) == jars / "spark-zorder-4.1-0.1.0.jar"
+
+
+def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -> None:
+    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.5: .* for Spark 4\.1, 4\.10$"):
+        spark_zorder.jar_path("3.5.9")
+
+
+def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyspark.version.__version__", "5.0.1")
+    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 5\.0 \(pyspark 5\.0\.1 is installed\)"):
+        spark_zorder.jar_path()
+
+
+def test_a_package_without_jars_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)
+    with pytest.raises(spark_zorder.NoJarError, match="built without any jar"):
+        spark_zorder.jar_path("4.3")
+
+
+def test_without_pyspark_the_version_has_to_be_given(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspark.version", None)
+    with pytest.raises(spark_zorder.NoJarError, match="pyspark is not installed"):
+        spark_zorder.jar_path()
+    assert spark_zorder.jar_path("4.1").exists()
+
+
+def test_the_command_line_prints_the_path(jars: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["jar", "--spark", "4.10"]) == 0
+    assert capsys.readouterr().out == f"{jars / 'spark-zorder-4.10-0.1.0.jar'}\n"
+
+
+def test_the_command_line_fails_in_words(jars: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["jar", "--spark", "3.5"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("no jar for Spark 3.5")
+
+
+@pytest.mark.every_spark
+def test_the_module_runs() -> None:
+    done = subprocess.run([sys.executable, "-m", "spark_zorder", "jar"], capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == spark_zorder.jar_path()

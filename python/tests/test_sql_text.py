@@ -1,0 +1,125 @@
+"""The statements that the methods of `ZOrderTable` write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+from pyspark.sql import DataFrame
+
+from spark_zorder import ZOrderTable, explain_skipping
+from spark_zorder.names import quote_name, quote_string
+
+
+class Recorder:
+    """A session that only remembers the last statement."""
+
+    def __init__(self) -> None:
+        self.statement = ""
+
+    def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
+        self.statement = sqlQuery
+        return cast("DataFrame", None)
+
+
+def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
+    recorder = Recorder()
+    run(ZOrderTable(recorder, target))
+    return recorder.statement
+
+
+@pytest.mark.parametrize(
+    ("run", "statement"),
+    [
+        (lambda t: t.optimize(), "OPTIMIZE `db`.`t`"),
+        (lambda t: t.optimize(full=True), "OPTIMIZE `db`.`t` FULL"),
+        (lambda t: t.optimize(["a", "s.x"]), "OPTIMIZE `db`.`t` ZORDER BY (`a`, `s`.`x`)"),
+        (lambda t: t.optimize(("a b", "`c.d`.e")), "OPTIMIZE `db`.`t` ZORDER BY (`a b`, `c.d`.`e`)"),
+        (lambda t: t.optimize({"a": 2, "b": 0.5}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 2, `b` WEIGHT 0.5)"),
+        (lambda t: t.optimize({"a": 1e-7}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 0.0000001)"),
+        (lambda t: t.optimize(["a"], where="day > '2024'"), "OPTIMIZE `db`.`t` WHERE day > '2024' ZORDER BY (`a`)"),
+        (
+            lambda t: t.optimize(["a"], options={"num-files": 64, "rewrite-all": True, "compression": "it's"}),
+            "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '64', 'rewrite-all' = 'true', "
+            r"'compression' = 'it\'s')",
+        ),
+        (lambda t: t.create_skipping_index(), "CREATE SKIPPING INDEX ON `db`.`t`"),
+        (
+            lambda t: t.create_skipping_index("a", "s.x", replace=True),
+            "CREATE OR REPLACE SKIPPING INDEX ON `db`.`t` (`a`, `s`.`x`)",
+        ),
+        (lambda t: t.refresh_skipping_index(), "REFRESH SKIPPING INDEX ON `db`.`t`"),
+        (lambda t: t.drop_skipping_index(), "DROP SKIPPING INDEX ON `db`.`t`"),
+        (lambda t: t.describe_skipping_index(), "DESCRIBE SKIPPING INDEX ON `db`.`t`"),
+        (lambda t: t.describe_clustering(), "DESCRIBE CLUSTERING `db`.`t`"),
+        (lambda t: t.describe_clustering("a", "b"), "DESCRIBE CLUSTERING `db`.`t` (`a`, `b`)"),
+        (lambda t: t.describe_history(), "DESCRIBE HISTORY `db`.`t`"),
+        (lambda t: t.restore(0), "RESTORE `db`.`t` TO VERSION AS OF 0"),
+        (lambda t: t.vacuum(), "VACUUM `db`.`t`"),
+        (lambda t: t.vacuum(0, dry_run=True), "VACUUM `db`.`t` RETAIN 0 HOURS DRY RUN"),
+    ],
+)
+def test_a_method_writes_its_statement(run: Callable[[ZOrderTable], object], statement: str) -> None:
+    assert written(run) == statement
+
+
+def test_explain_skipping_takes_a_query_as_it_is() -> None:
+    recorder = Recorder()
+    explain_skipping(recorder, " SELECT 1; ")
+    assert recorder.statement == "EXPLAIN SKIPPING SELECT 1"
+
+
+@pytest.mark.parametrize(
+    ("path", "file_format", "target"),
+    [
+        ("/a b/c", None, "'/a b/c'"),
+        ("/a'b\\c", None, r"'/a\'b\\c'"),
+        ("/a`b/c.d", "parquet", "`parquet`.`/a``b/c.d`"),
+        ("s3a://bucket/t", "orc", "`orc`.`s3a://bucket/t`"),
+    ],
+)
+def test_a_folder_is_a_target(path: str, file_format: str | None, target: str) -> None:
+    assert ZOrderTable.for_path(Recorder(), path, file_format).target == target
+
+
+def test_a_path_in_sql_is_a_target() -> None:
+    assert ZOrderTable(Recorder(), "parquet.`/a.b/c`").target == "`parquet`.`/a.b/c`"
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b", "`a`b", "``"])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="not a name"):
+        quote_name(name)
+
+
+def test_a_backquote_is_doubled() -> None:
+    assert quote_name("`a``b`.c") == "`a``b`.`c`"
+
+
+def test_a_string_is_escaped() -> None:
+    assert quote_string("it's a \\") == r"'it\'s a \\'"
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "words"),
+    [
+        (lambda t: t.optimize("a"), TypeError, "not a string"),
+        (lambda t: t.optimize([]), ValueError, "no column"),
+        (lambda t: t.optimize({"a": 0}), ValueError, "weight of a"),
+        (lambda t: t.optimize({"a": float("nan")}), ValueError, "weight of a"),
+        (lambda t: t.restore(-1), ValueError, "version"),
+        (lambda t: t.restore("1"), ValueError, "version"),
+        (lambda t: t.vacuum(True), ValueError, "retain_hours"),
+    ],
+)
+def test_a_wrong_argument_is_refused_before_any_statement(
+    run: Callable[[ZOrderTable], object], error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        written(run)
+
+
+def test_an_empty_path_is_refused() -> None:
+    with pytest.raises(ValueError, match="empty"):
+        ZOrderTable.for_path(Recorder(), "")

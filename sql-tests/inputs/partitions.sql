@@ -1,0 +1,22 @@
+CREATE TABLE t (id BIGINT, a BIGINT, day DATE) USING parquet PARTITIONED BY (day);
+INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id * 7919 % 1000, DATE'2024-01-01' + CAST(id % 4 AS INT) FROM range(4000);
+
+-- Whole partitions
+OPTIMIZE t WHERE day = DATE'2024-01-01' ZORDER BY (a) OPTIONS ('num-files' = '4');
+SELECT day, count(*), sum(id), count(DISTINCT input_file_name()) FROM t GROUP BY day ORDER BY day;
+OPTIMIZE t WHERE day > '2024-01-02' ZORDER BY (a) OPTIONS ('num-files' = '8');
+SELECT day, count(*), sum(id) FROM t GROUP BY day ORDER BY day;
+OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '16');
+SELECT day, count(*), sum(id) FROM t GROUP BY day ORDER BY day;
+
+-- Of no partition
+OPTIMIZE t WHERE day = DATE'1999-01-01' ZORDER BY (a);
+
+-- Refused
+--! snapshot t
+OPTIMIZE t WHERE a = 1 ZORDER BY (a);
+OPTIMIZE t WHERE day = DATE'2024-01-01' AND a < 5 ZORDER BY (a);
+OPTIMIZE t WHERE nowhere = 1 ZORDER BY (a);
+OPTIMIZE t ZORDER BY (day);
+OPTIMIZE t ZORDER BY (a, day);
+--! unchanged
