@@ -1,8 +1,8 @@
 """SQL files with their results beside them, in the manner of Spark's SQLQueryTestSuite.
 
 `sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. It runs in a database of its
-own, which is the current one and has its tables in a new folder; `${dir}` stands for that folder in statements and results.
-Lines that begin with `--` are comments, except for those that work on files:
+own, which is the current one and has its tables in a new folder; `${dir}` stands for that folder in statements and
+results. Lines that begin with `--` are comments, except for those that work on files:
 
     --! mkdir <path>            make a folder, and those above it
     --! write <path> <text>     write a file; the text may be missing

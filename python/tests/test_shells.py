@@ -1,0 +1,91 @@
+"""The three ways into Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from spark_zorder import EXTENSION, jar_path
+
+BIN = Path(pyspark.__file__).parent / "bin"
+
+WRITE = "spark.range(4000).selectExpr('id', 'id * 7919 % 1000 AS a').repartition(8).write.parquet('t')"
+
+SCRIPT = f"""
+{WRITE}
+spark.sql("OPTIMIZE parquet.`t` ZORDER BY (a) OPTIONS ('num-files' = '8')")
+[scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM parquet.`t` WHERE a = 17").collect()
+print("kept", scan.files_kept, "rows", spark.sql("SELECT * FROM parquet.`t` WHERE a = 17").count())
+"""
+
+
+def run(command: list[str], folder: Path, stdin: str = "") -> str:
+    """What a command prints."""
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    # Set by the session of the other tests, for its own JVM.
+    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, input=stdin, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def arguments() -> list[str]:
+    """What each of the commands is given."""
+    settings = {
+        "spark.sql.extensions": EXTENSION,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+    return ["--master", "local[2]", "--jars", str(jar_path()), *confs]
+
+
+def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
+    assert "kept 1 rows 4" in run([str(BIN / "pyspark"), *arguments], tmp_path, SCRIPT + "\nexit()\n")
+
+
+def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from pyspark.sql import SparkSession\nspark = SparkSession.builder.getOrCreate()\n" + SCRIPT)
+    assert "kept 1 rows 4" in run([str(BIN / "spark-submit"), *arguments, str(program)], tmp_path)
+
+
+def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
+    statements = """
+    CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, id * 7919 % 1000 AS a FROM range(4000);
+    OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8');
+    EXPLAIN SKIPPING SELECT * FROM t WHERE a = 17;
+    SELECT concat('rows ', count(*)) FROM t WHERE a = 17;
+    """
+    settings = ["--conf", f"spark.sql.warehouse.dir={tmp_path}/warehouse"]
+    settings += ["--conf", "spark.sql.catalogImplementation=in-memory"]
+    printed = run([str(BIN / "spark-sql"), *arguments, *settings, "-e", statements], tmp_path)
+    assert "rows 4" in printed
+    [scan] = [line.split("\t") for line in printed.splitlines() if line.startswith("0\t") or line.startswith("1\t")]
+    assert int(scan[3]) == 1
+
+
+def test_spark_connect(tmp_path: Path) -> None:
+    program = f"""
+import os
+from pyspark.sql import SparkSession
+from spark_zorder import ZOrderTable, configure_spark, explain_skipping
+spark = configure_spark(SparkSession.builder.remote("local[2]")).getOrCreate()
+assert "connect" in type(spark).__module__, type(spark)
+{WRITE}
+path = os.path.abspath("t")
+ZOrderTable.for_path(spark, path).optimize(["a"], options={{"num-files": 8}})
+[scan] = explain_skipping(spark, f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
+print("kept", scan.files_kept, "rows", spark.read.parquet(path).where("a = 17").count())
+spark.stop()
+"""
+    assert "kept 1 rows 4" in run([sys.executable, "-c", program], tmp_path)

@@ -1,0 +1,154 @@
+"""From a plain table to fewer files read, through the package: what every Spark has to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+from pyarrow import dataset
+from pyspark_test import assert_pyspark_df_equal
+
+from spark_zorder import ZOrderTable, explain_skipping
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.every_spark
+
+ROWS = 4000
+
+
+def rows(spark: SparkSession) -> DataFrame:
+    """Some rows, with nulls, in an order that has nothing to do with their columns."""
+    return spark.range(ROWS).selectExpr(
+        "id",
+        "id * 7919 % 1000 AS a",
+        "IF(id % 50 = 0, NULL, id * 104729 % 997) AS b",
+        "format_string('k%04d', id * 31 % 500) AS s",
+        "CAST(id AS DOUBLE) / 7 AS x",
+        "named_struct('day', DATE'2024-01-01' + CAST(id % 365 AS INT)) AS st",
+    )
+
+
+@pytest.fixture(params=["parquet", "orc"])
+def file_format(request: pytest.FixtureRequest) -> str:
+    """Each format of files."""
+    return str(request.param)
+
+
+@pytest.fixture
+def folder(spark: SparkSession, tmp_path: Path, file_format: str) -> Path:
+    """A folder of eight files."""
+    path = tmp_path / "t"
+    rows(spark).repartition(8).write.format(file_format).save(str(path))
+    return path
+
+
+@pytest.fixture
+def table(spark: SparkSession, folder: Path, file_format: str) -> ZOrderTable:
+    """The same folder as a target."""
+    return ZOrderTable.for_path(spark, str(folder), file_format)
+
+
+def files(spark: SparkSession, folder: Path, file_format: str, predicate: str) -> tuple[int, int]:
+    """Files kept, and files in all."""
+    scans = explain_skipping(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate}").collect()
+    return sum(s["files_kept"] for s in scans), sum(s["files_total"] for s in scans)
+
+
+def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
+    spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
+) -> None:
+    [result] = table.optimize(["a", "b"], options={"num-files": 16}).collect()
+    assert result["metrics"]["numFilesRemoved"] == 8
+    after = spark.read.format(file_format).load(str(folder))
+    assert_pyspark_df_equal(after, rows(spark), order_by="id")
+    kept, total = files(spark, folder, file_format, "a = 17 AND b = 500")
+    assert 8 <= total <= 24
+    assert kept <= total // 4
+
+
+def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
+    table.optimize(["a", "s"], options={"num-files": 16})
+    for predicate in (
+        "a < 100",
+        "s = 'k0007'",
+        "b IS NULL",
+        "a = 1 OR x > 500",
+        "st.day = '2024-02-29'",
+        "NOT (a > 5)",
+    ):
+        query = f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate} ORDER BY id"
+        spark.conf.set("spark.zorder.skipping.enabled", "false")
+        expected = spark.sql(query).collect()
+        spark.conf.set("spark.zorder.skipping.enabled", "true")
+        assert spark.sql(query).collect() == expected, predicate
+
+
+def test_an_index_alone_skips_well_placed_files(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    path = tmp_path / "t"
+    rows(spark).repartitionByRange(8, "id").write.format(file_format).save(str(path))
+    table = ZOrderTable.for_path(spark, str(path), file_format)
+    assert files(spark, path, file_format, "id = 7") == (8, 8)
+    table.create_skipping_index()
+    assert files(spark, path, file_format, "id = 7") == (1, 8)
+    table.drop_skipping_index()
+    assert files(spark, path, file_format, "id = 7") == (8, 8)
+
+
+def test_rows_of_another_writer_are_read_at_once(
+    spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
+) -> None:
+    table.optimize(["a"], options={"num-files": 8})
+    late = rows(spark).where("id < 3").withColumn("a", rows(spark).a + 1_000_000)
+    late.coalesce(1).write.format(file_format).mode("append").save(str(folder))
+    assert spark.sql(f"SELECT * FROM {file_format}.`{folder}` WHERE a >= 1000000").count() == 3
+    table.refresh_skipping_index()
+    assert spark.sql(f"SELECT * FROM {file_format}.`{folder}` WHERE a >= 1000000").count() == 3
+    assert files(spark, folder, file_format, "a >= 1000000")[0] == 1
+
+
+def test_a_version_comes_back_until_it_is_vacuumed(
+    spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
+) -> None:
+    table.optimize(["a"], options={"num-files": 4})
+    assert table.describe_history().collect()[0]["version"] == 1
+    table.restore(0)
+    restored = spark.read.format(file_format).load(str(folder))
+    assert len(restored.inputFiles()) == 8
+    assert_pyspark_df_equal(restored, rows(spark), order_by="id")
+    table.optimize(["a"], full=True, options={"num-files": 4})
+    table.vacuum(0)
+    assert not list(folder.rglob("*.retired"))
+    assert_pyspark_df_equal(spark.read.format(file_format).load(str(folder)), rows(spark), order_by="id")
+
+
+def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
+    table.create_skipping_index()
+    [before] = table.describe_clustering("a").collect()
+    table.optimize(["a"], options={"num-files": 8})
+    [after] = table.describe_clustering("a").collect()
+    assert before["mean_files"] > 7
+    assert after["mean_files"] < 2
+
+
+def test_other_readers_find_the_rows(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
+    table.optimize(["a", "b"], options={"num-files": 16})
+    expected = rows(spark).selectExpr("count(*)", "sum(a)", "sum(b)", "min(s)").first()
+    plain = dataset.dataset(folder, format=file_format).to_table().to_pandas()
+    assert expected == (len(plain), plain["a"].sum(), plain["b"].sum(), plain["s"].min())
+    if file_format == "parquet":
+        query = f"SELECT count(*), sum(a), sum(b), min(s) FROM read_parquet('{folder}/*.parquet')"
+        assert duckdb.connect().execute(query).fetchone() == tuple(expected)
+
+
+def test_a_catalog_table_is_a_target_too(spark: SparkSession, file_format: str) -> None:
+    name = f"statements_{file_format}"
+    rows(spark).repartition(8).write.format(file_format).saveAsTable(name)
+    try:
+        ZOrderTable(spark, name).optimize({"a": 2, "st.day": 1}, options={"num-files": 8})
+        assert_pyspark_df_equal(spark.table(name), rows(spark), order_by="id")
+    finally:
+        spark.sql(f"DROP TABLE {name}")
