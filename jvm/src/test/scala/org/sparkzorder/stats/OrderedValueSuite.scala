@@ -11,7 +11,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 3000)
 
-  private def compare(a: Any, b: Any): Int = (a, b) match {
+  private def compare(a: Any, b: Any): Int = ((a, b): @unchecked) match {
     case (x: JLong, y: JLong) => x.compareTo(y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
   }

@@ -1,0 +1,36 @@
+package org.sparkzorder.index
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+
+/** Bytes of an index file, read where they are needed. Safe for use by many threads. */
+trait BlockSource {
+
+  /** The file's name in messages. */
+  def name: String
+
+  /** Bytes that the file has. */
+  def length: Long
+
+  /** @throws java.io.IOException when these bytes cannot be had */
+  @throws[IOException]
+  def read(offset: Long, length: Int): Array[Byte]
+}
+
+/** A file on a Hadoop file system, opened anew for each read: reads are few and large, and nobody has to close a snapshot. */
+final class HadoopSource(@volatile private[index] var fs: FileSystem, status: FileStatus) extends BlockSource {
+  private val path: Path = status.getPath
+
+  def name: String = path.toString
+
+  def length: Long = status.getLen
+
+  def read(offset: Long, length: Int): Array[Byte] = {
+    val bytes = new Array[Byte](length)
+    val in = fs.open(path)
+    try in.readFully(offset, bytes)
+    finally in.close()
+    bytes
+  }
+}

@@ -1,0 +1,123 @@
+package org.sparkzorder.index
+
+import java.util.{Arrays, BitSet}
+
+import org.apache.spark.sql.types.{DataType, DecimalType}
+
+import org.sparkzorder.stats._
+
+/**
+ * A column as bytes: bits of the files that have it, bits of those with bounds, null counts, NaN counts for float and double, then the bounds.
+ * Longs: all minima, all maxima less the minimum of the same file. Bytes: a byte of length for each minimum, each maximum (0 without bounds), then their
+ * bytes one after the other. A type without order has no bounds.
+ */
+private[index] object ColumnBlock {
+  private val noBase = (_: Array[Long], _: Int) => 0L
+  private val previous = (v: Array[Long], i: Int) => if (i == 0) 0L else v(i - 1)
+
+  /** How the column is held, by name in the footer: a file of another kind than we would make was made by rules we do not know. */
+  def kind(dt: DataType): String = OrderedValue.encoding(dt) match {
+    case Some(Encoding.Longs) if OrderedValue.hasNaN(dt) => "doubles"
+    case Some(Encoding.Longs) => "longs"
+    case Some(Encoding.Bytes) => "bytes"
+    case None => "nulls"
+  }
+
+  /** Bytes before compression that come whatever the values are. */
+  private def fixedSize(dt: DataType, n: Int): Long = 2L * RawBytes.bitsSize(n) + (kind(dt) match {
+    case "doubles" => 32L * n
+    case "longs" => 24L * n
+    case "bytes" => 10L * n
+    case _ => 8L * n
+  })
+
+  def write(dt: DataType, data: ColumnData): Array[Byte] = {
+    val stats = data.stats
+    val n = stats.nullCounts.length
+    val bounded = stats.bounded
+    val variable = stats match {
+      case c: BytesStatsColumn =>
+        var sum = 0L
+        foreach(bounded)(i => sum += c.min(i).length + c.max(i).length)
+        sum
+      case _ => 0L
+    }
+    val out = new RawWriter(fixedSize(dt, n) + variable)
+    out.bits(data.present, n)
+    out.bits(bounded, n)
+    out.longs(stats.nullCounts, _ => 0L)
+    if (stats.nanCounts != null) out.longs(stats.nanCounts, _ => 0L)
+    stats match {
+      case c: LongStatsColumn =>
+        out.longs(c.min, i => if (i == 0) 0L else c.min(i - 1))
+        out.longs(c.max, i => c.min(i))
+      case c: BytesStatsColumn =>
+        if (OrderedValue.encoding(dt).isDefined) {
+          Seq(c.min, c.max).foreach(v => v.indices.foreach(i => out.byte(if (bounded.get(i)) v(i).length else 0)))
+        }
+        Seq(c.min, c.max).foreach(v => foreach(bounded)(i => out.raw(v(i))))
+    }
+    out.bytes
+  }
+
+  /** @throws IndexFormatException unless these are bytes that [[write]] could have made for files of these rows */
+  def read(dt: DataType, rows: Array[Long], raw: Array[Byte]): ColumnData = {
+    val n = rows.length
+    if (fixedSize(dt, n) > raw.length) throw new IndexFormatException("a column is shorter than the number of files asks for")
+    val in = new RawReader(raw)
+    val present = in.bits(n)
+    val bounded = in.bits(n)
+    val nulls = counts(in, rows)
+    val nans = if (OrderedValue.hasNaN(dt)) counts(in, rows) else null
+    val stats = OrderedValue.encoding(dt) match {
+      case Some(Encoding.Longs) =>
+        val min = in.longs(n, previous)
+        val max = in.longs(n, (_, i) => min(i))
+        foreach(bounded)(i => if (min(i) > max(i)) throw crossed())
+        new LongStatsColumn(min, max, bounded, nulls, nans)
+      case Some(Encoding.Bytes) =>
+        val (minSizes, maxSizes) = (in.raw(n), in.raw(n))
+        dt match {
+          case _: DecimalType =>
+            foreach(bounded)(i => if (minSizes(i) != 16 || maxSizes(i) != 16) throw new IndexFormatException("a decimal that is not 16 bytes"))
+          case _ =>
+        }
+        val min = bounds(in, bounded, minSizes)
+        val max = bounds(in, bounded, maxSizes)
+        foreach(bounded) { i =>
+          if (Arrays.equals(min(i), max(i))) max(i) = min(i)
+          else if (OrderedValue.compare(min(i), max(i)) > 0) throw crossed()
+        }
+        new BytesStatsColumn(min, max, bounded, nulls)
+      case None =>
+        if (!bounded.isEmpty) throw new IndexFormatException("bounds of a type without order")
+        new BytesStatsColumn(new Array[Array[Byte]](n), new Array[Array[Byte]](n), bounded, nulls)
+    }
+    in.end()
+    new ColumnData(present, stats)
+  }
+
+  private def crossed() = new IndexFormatException("a minimum above its maximum")
+
+  private def counts(in: RawReader, rows: Array[Long]): Array[Long] = {
+    val counts = in.longs(rows.length, noBase)
+    counts.indices.foreach { i =>
+      if (counts(i) < -1 || counts(i) > rows(i)) throw new IndexFormatException("more nulls than rows")
+    }
+    counts
+  }
+
+  private def bounds(in: RawReader, bounded: BitSet, sizes: Array[Byte]): Array[Array[Byte]] = {
+    val v = new Array[Array[Byte]](sizes.length)
+    foreach(bounded)(i => v(i) = in.raw(sizes(i) & 0xff))
+    v
+  }
+
+  private def foreach(bits: BitSet)(f: Int => Unit): Unit = {
+    var i = bits.nextSetBit(0)
+    while (i >= 0) {
+      f(i)
+      i = bits.nextSetBit(i + 1)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package org.sparkzorder.index
+
+import java.lang.{Long => JLong}
+import java.util.{Arrays, BitSet}
+
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.stats._
+
+/**
+ * One column of an index.
+ *
+ * @param present the files whose statistics have the column at all. The others have neither bounds nor counts.
+ */
+private[index] final class ColumnData(val present: BitSet, val stats: StatsColumn) {
+
+  def of(i: Int): Option[ColumnStats] = if (!present.get(i)) None
+  else {
+    val (min, max) = if (!stats.bounded.get(i)) (null, null)
+    else stats match {
+      case c: LongStatsColumn => (JLong.valueOf(c.min(i)), JLong.valueOf(c.max(i)))
+      case c: BytesStatsColumn => (c.min(i), c.max(i))
+    }
+    Some(ColumnStats(min, max, stats.nullCounts(i), if (stats.nanCounts == null) 0L else stats.nanCounts(i)))
+  }
+
+  /** Bytes in memory, near enough. */
+  def memoryBytes: Long = {
+    val n = stats.nullCounts.length
+    val common = n / 4L + 8L * n + (if (stats.nanCounts == null) 0L else 8L * n)
+    stats match {
+      case _: LongStatsColumn => common + 16L * n
+      case c: BytesStatsColumn =>
+        var sum = common + 16L * n
+        var i = c.bounded.nextSetBit(0)
+        while (i >= 0) {
+          sum += 16L + c.min(i).length
+          if (c.max(i) ne c.min(i)) sum += 16L + c.max(i).length
+          i = c.bounded.nextSetBit(i + 1)
+        }
+        sum
+    }
+  }
+}
+
+/** Makes a column, file by file. What makes no sense (min above max, more nulls than rows) is taken as unknown. */
+private[index] final class ColumnBuilder(dt: DataType, files: Int) {
+  private val kind = OrderedValue.encoding(dt)
+  private val longs = kind.contains(Encoding.Longs)
+  private val present = new BitSet(files)
+  private val bounded = new BitSet(files)
+  private val nulls = filled(true)
+  private val nans = filled(OrderedValue.hasNaN(dt))
+  private val (min, max) = if (longs) (new Array[Long](files), new Array[Long](files)) else (null, null)
+  private val (low, high) =
+    if (longs) (null, null) else (new Array[Array[Byte]](files), new Array[Array[Byte]](files))
+
+  private def filled(wanted: Boolean): Array[Long] = if (!wanted) null
+  else {
+    val a = new Array[Long](files)
+    Arrays.fill(a, -1L)
+    a
+  }
+
+  def put(i: Int, rows: Long, stats: ColumnStats): Unit = {
+    present.set(i)
+    nulls(i) = count(stats.nullCount, rows)
+    if (nans != null) nans(i) = count(stats.nanCount, rows)
+    (stats.min, stats.max) match {
+      case (a: JLong, b: JLong) if longs =>
+        if (a <= b) {
+          min(i) = a
+          max(i) = b
+          bounded.set(i)
+        }
+      case (a: Array[Byte], b: Array[Byte]) if kind.contains(Encoding.Bytes) =>
+        val upper = ByteBounds.upper(b)
+        if (upper != null && OrderedValue.compare(a, b) <= 0) {
+          low(i) = ByteBounds.lower(a)
+          high(i) = if (Arrays.equals(low(i), upper)) low(i) else upper
+          bounded.set(i)
+        }
+      case (a, b) if a == null || b == null =>
+      case (a, _) => throw new IllegalArgumentException(s"a bound of ${dt.catalogString} is a ${a.getClass.getName}")
+    }
+  }
+
+  /** Takes file `from` of another column of the same type as file i. */
+  def copy(i: Int, column: ColumnData, from: Int): Unit = if (column.present.get(from)) {
+    val stats = column.stats
+    present.set(i)
+    nulls(i) = stats.nullCounts(from)
+    if (nans != null) nans(i) = stats.nanCounts(from)
+    if (stats.bounded.get(from)) {
+      bounded.set(i)
+      stats match {
+        case c: LongStatsColumn =>
+          min(i) = c.min(from)
+          max(i) = c.max(from)
+        case c: BytesStatsColumn =>
+          low(i) = c.min(from)
+          high(i) = c.max(from)
+      }
+    }
+  }
+
+  private def count(n: Long, rows: Long): Long = if (n < 0 || n > rows) -1L else n
+
+  def result(): ColumnData = new ColumnData(
+    present,
+    if (longs) new LongStatsColumn(min, max, bounded, nulls, nans) else new BytesStatsColumn(low, high, bounded, nulls))
+}

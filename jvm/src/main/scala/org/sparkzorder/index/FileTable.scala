@@ -1,0 +1,137 @@
+package org.sparkzorder.index
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.sparkzorder.stats.FileId
+
+/**
+ * Identities and rows of many files without an object for each. A file is its ordinal.
+ *
+ * @param paths all paths in UTF-8, one after the other
+ * @param starts where each begins, and at last where the last ends
+ */
+final class FileTable private[index] (
+    paths: Array[Byte],
+    starts: Array[Int],
+    lengths: Array[Long],
+    times: Array[Long],
+    val rows: Array[Long]) {
+
+  def files: Int = rows.length
+
+  def id(i: Int): FileId = FileId(path(i), lengths(i), times(i))
+
+  private def path(i: Int): String = new String(paths, starts(i), starts(i + 1) - starts(i), UTF_8)
+
+  // Ordinals plus one by the hash of the path, linear probing, at most half full.
+  private lazy val slots: Array[Int] = {
+    val slots = new Array[Int](Integer.highestOneBit(math.max(files, 1)) << 2)
+    var i = 0
+    while (i < files) {
+      var slot = mix(hash(i)) & (slots.length - 1)
+      while (slots(slot) != 0) slot = (slot + 1) & (slots.length - 1)
+      slots(slot) = i + 1
+      i += 1
+    }
+    slots
+  }
+
+  /** The file that all three are of, -1 when there is none. Nothing is allocated for a path of ASCII characters. */
+  def ordinalOf(path: String, length: Long, modificationTime: Long): Int = {
+    val mask = slots.length - 1
+    var slot = mix(path.hashCode) & mask
+    while (slots(slot) != 0) {
+      val i = slots(slot) - 1
+      if (lengths(i) == length && times(i) == modificationTime && isPath(i, path)) return i
+      slot = (slot + 1) & mask
+    }
+    -1
+  }
+
+  private def isPath(i: Int, path: String): Boolean = {
+    val (from, n) = (starts(i), starts(i + 1) - starts(i))
+    var k = 0
+    while (k < n) {
+      val b = paths(from + k)
+      if (b < 0) return this.path(i) == path
+      if (k >= path.length || path.charAt(k) != b) return false
+      k += 1
+    }
+    n == path.length
+  }
+
+  /** What `String.hashCode` of the path is. */
+  private def hash(i: Int): Int = {
+    var h = 0
+    var k = starts(i)
+    while (k < starts(i + 1)) {
+      if (paths(k) < 0) return path(i).hashCode
+      h = 31 * h + paths(k)
+      k += 1
+    }
+    h
+  }
+
+  private def mix(h: Int): Int = {
+    val m = h * 0x9e3779b9
+    m ^ (m >>> 15)
+  }
+
+  /** Bytes in memory, the table of hashes included. */
+  def memoryBytes: Long = paths.length + 4L * starts.length + 24L * files + 4L * (Integer.highestOneBit(math.max(files, 1)).toLong << 2)
+
+  private[index] def toRaw: Array[Byte] = {
+    val out = new RawWriter(28L * files + paths.length)
+    out.ints(Array.tabulate(files)(i => starts(i + 1) - starts(i)))
+    out.raw(paths)
+    Seq(lengths, times, rows).foreach(v => out.longs(v, i => if (i == 0) 0L else v(i - 1)))
+    out.bytes
+  }
+}
+
+private[index] object FileTable {
+  // Above it the table of hashes would not fit an array.
+  val MaxFiles: Int = 1 << 28
+
+  def apply(ids: Seq[(FileId, Long)]): FileTable = {
+    val n = ids.length
+    require(n <= MaxFiles, s"$n files are too many for an index")
+    val encoded = ids.iterator.map { case (id, _) => encode(id.path) }.toArray
+    val total = encoded.foldLeft(0L)(_ + _.length)
+    require(total <= RawBytes.MaxSize - 28L * n, "the paths of the files are too long for an index")
+    val paths = new Array[Byte](total.toInt)
+    val starts = new Array[Int](n + 1)
+    encoded.indices.foreach { i =>
+      System.arraycopy(encoded(i), 0, paths, starts(i), encoded(i).length)
+      starts(i + 1) = starts(i) + encoded(i).length
+    }
+    ids.foreach { case (id, rows) => require(rows >= 0 && id.length >= 0, s"$id has $rows rows") }
+    new FileTable(paths, starts, ids.iterator.map(_._1.length).toArray, ids.iterator.map(_._1.modificationTime).toArray,
+      ids.iterator.map(_._2).toArray)
+  }
+
+  private def encode(path: String): Array[Byte] = {
+    val bytes = path.getBytes(UTF_8)
+    require(new String(bytes, UTF_8) == path, s"path `$path` is not Unicode")
+    bytes
+  }
+
+  def fromRaw(n: Int, raw: Array[Byte]): FileTable = {
+    if (28L * n > raw.length) throw new IndexFormatException("more files than the block of files has")
+    val in = new RawReader(raw)
+    val sizes = in.ints(n)
+    val starts = new Array[Int](n + 1)
+    var i = 0
+    while (i < n) {
+      if (sizes(i) < 0 || sizes(i) > raw.length - starts(i)) throw new IndexFormatException("a path is longer than the block of files")
+      starts(i + 1) = starts(i) + sizes(i)
+      i += 1
+    }
+    val paths = in.raw(starts(n))
+    val previous = (v: Array[Long], i: Int) => if (i == 0) 0L else v(i - 1)
+    val (lengths, times, rows) = (in.longs(n, previous), in.longs(n, previous), in.longs(n, previous))
+    in.end()
+    if (rows.exists(_ < 0) || lengths.exists(_ < 0)) throw new IndexFormatException("a file of negative size")
+    new FileTable(paths, starts, lengths, times, rows)
+  }
+}

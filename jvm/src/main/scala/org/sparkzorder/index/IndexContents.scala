@@ -1,0 +1,71 @@
+package org.sparkzorder.index
+
+import scala.collection.mutable
+
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
+
+/** What is to be written as an index. Columns are made when they are asked for, so that one at a time is in memory. */
+sealed trait IndexContents {
+  def files: FileTable
+
+  def columns: Seq[ColumnKey]
+
+  /** Words of the index about itself, such as the columns that it is restricted to. */
+  def properties: Map[String, String]
+
+  private[index] def column(key: ColumnKey): ColumnData
+}
+
+object IndexContents {
+
+  /**
+   * An index of these files. Of a file that comes twice the last counts.
+   *
+   * @throws IllegalArgumentException for negative rows or lengths, or bounds that are not of the column's encoding (the latter when it is written)
+   */
+  def apply(files: Seq[(FileId, FileStats)], properties: Map[String, String] = Map.empty): IndexContents =
+    new Merged(None, Array.emptyIntArray, files, properties)
+
+  /**
+   * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same file (path, length and time) of
+   * the old index. Columns of the old index are copied as they are, without an object for each value. One that cannot be read is lost, with a warning.
+   */
+  def merge(old: IndexSnapshot, keep: FileId => Boolean, added: Seq[(FileId, FileStats)]): IndexContents = {
+    val replaced = added.iterator.map(_._1).toSet
+    val kept = Array.range(0, old.files).filter { i =>
+      val id = old.fileId(i)
+      !replaced(id) && keep(id)
+    }
+    new Merged(Some(old), kept, added, old.properties)
+  }
+
+  private final class Merged(
+      old: Option[IndexSnapshot],
+      kept: Array[Int],
+      addedTwice: Seq[(FileId, FileStats)],
+      val properties: Map[String, String]) extends IndexContents {
+    private val added = mutable.LinkedHashMap.from(addedTwice).toArray
+    private val rows = added.map(_._2.rows)
+
+    val files: FileTable =
+      FileTable(kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) })
+
+    // By column, so that writing one does not look through all the others of each file.
+    private val addedColumns = {
+      val columns = mutable.LinkedHashMap.empty[ColumnKey, mutable.ArrayBuffer[(Int, ColumnStats)]]
+      added.indices.foreach { i =>
+        added(i)._2.columns.foreach { case (key, s) => columns.getOrElseUpdate(key, mutable.ArrayBuffer.empty) += ((i, s)) }
+      }
+      columns
+    }
+
+    val columns: Seq[ColumnKey] = (old.fold(Seq.empty[ColumnKey])(_.columns) ++ addedColumns.keys).distinct
+
+    private[index] def column(key: ColumnKey): ColumnData = {
+      val builder = new ColumnBuilder(key.dataType, files.files)
+      old.flatMap(_.read(key)).foreach(c => kept.indices.foreach(i => builder.copy(i, c, kept(i))))
+      addedColumns.getOrElse(key, Nil).foreach { case (i, s) => builder.put(kept.length + i, rows(i), s) }
+      builder.result()
+    }
+  }
+}

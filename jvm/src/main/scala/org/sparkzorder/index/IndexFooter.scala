@@ -1,0 +1,120 @@
+package org.sparkzorder.index
+
+import java.io.IOException
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.stats.ColumnKey
+
+/** A column's place in the file. */
+private[index] final case class IndexedColumn(key: ColumnKey, block: Block)
+
+/** The JSON at the end of an index file: what is in it and where. */
+private[index] final case class IndexFooter(
+    id: Array[Byte],
+    files: Int,
+    fileBlock: Block,
+    columns: Seq[IndexedColumn],
+    properties: Map[String, String]) {
+
+  def toJson: Array[Byte] = {
+    val node = JsonNodeFactory.instance.objectNode()
+    node.put("version", IndexFooter.Version).put("id", IndexFooter.hex(id)).put("files", files)
+    val props = node.putObject("properties")
+    properties.toSeq.sorted.foreach { case (k, v) => props.put(k, v) }
+    put(node.putObject("fileBlock"), fileBlock)
+    val array = node.putArray("columns")
+    columns.foreach { c =>
+      val column = array.addObject()
+      val path = column.putArray("path")
+      c.key.path.foreach(path.add)
+      column.put("type", c.key.dataType.json).put("kind", ColumnBlock.kind(c.key.dataType))
+      put(column.putObject("block"), c.block)
+    }
+    IndexFooter.mapper.writeValueAsBytes(node)
+  }
+
+  private def put(node: ObjectNode, b: Block): Unit =
+    node.put("offset", b.offset).put("length", b.length).put("rawLength", b.rawLength).put("crc", b.crc)
+}
+
+private[index] object IndexFooter {
+  val Version = 1
+  private val mapper = new ObjectMapper()
+
+  /**
+   * @param blocksEnd the first byte of the file that is not of a block
+   * @param limit bytes that a block may have in memory
+   */
+  def parse(json: Array[Byte], blocksEnd: Long, limit: Long): IndexFooter = {
+    val root =
+      try mapper.readTree(json)
+      catch { case e: IOException => throw new IndexFormatException("the footer is not JSON", e) }
+    val version = number(root, "version")
+    if (version > Version) {
+      throw new IndexFormatException(s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it")
+    }
+    if (version < 1) throw new IndexFormatException(s"there is no format version $version")
+    val files = number(root, "files")
+    if (files < 0 || files > FileTable.MaxFiles) throw new IndexFormatException(s"$files files")
+
+    def block(node: JsonNode): Block = {
+      val (offset, length, raw, crc) =
+        (number(node, "offset"), number(node, "length"), number(node, "rawLength"), number(node, "crc"))
+      if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
+        throw new IndexFormatException(s"a block at $offset of $length bytes lies outside of the file")
+      }
+      if (raw < 0 || raw > math.min(limit, RawBytes.MaxSize)) {
+        throw new IndexFormatException(s"a block of $raw bytes is more than the $limit that an index may take in memory")
+      }
+      Block(offset, length.toInt, raw.toInt, crc)
+    }
+
+    val columns = array(root, "columns").flatMap { node =>
+      val path = array(node, "path").map(p => text(p, "path"))
+      if (path.isEmpty) throw new IndexFormatException("a column without a name")
+      val at = block(field(node, "block"))
+      // A type that this Spark lacks, or holds in another way, costs the index that column only.
+      dataType(text(field(node, "type"), "type")).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
+        .map(dt => IndexedColumn(ColumnKey(path, dt), at))
+    }
+    val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
+    IndexFooter(unhex(text(field(root, "id"), "id")), files.toInt, block(field(root, "fileBlock")), columns, properties)
+  }
+
+  /** None also when the type's JSON does not say all of it, as it is with collations. */
+  def dataType(json: String): Option[DataType] =
+    try Some(DataType.fromJson(json))
+    catch {
+      // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to trust.
+      case NonFatal(_) => None
+    }
+
+  private def field(node: JsonNode, name: String): JsonNode =
+    Option(node.get(name)).getOrElse(throw new IndexFormatException(s"the footer has no $name"))
+
+  private def number(node: JsonNode, name: String): Long = {
+    val n = field(node, name)
+    if (n.isIntegralNumber && n.canConvertToLong) n.longValue
+    else throw new IndexFormatException(s"$name in the footer is no whole number")
+  }
+
+  private def text(node: JsonNode, name: String): String =
+    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is no text")
+
+  private def array(node: JsonNode, name: String): Seq[JsonNode] = {
+    val a = field(node, name)
+    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is no list")
+  }
+
+  private def hex(id: Array[Byte]): String = id.map(b => f"$b%02x").mkString
+
+  private def unhex(s: String): Array[Byte] =
+    if (s.matches(s"[0-9a-f]{${2 * Block.IdSize}}")) s.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
+    else throw new IndexFormatException("the file's id is not one")
+}

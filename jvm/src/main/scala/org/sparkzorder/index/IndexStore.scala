@@ -1,0 +1,82 @@
+package org.sparkzorder.index
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, FileSystem, Path}
+import org.slf4j.LoggerFactory
+
+/**
+ * The index files in the side folder of a table. Old ones are not deleted here: only the commit package knows when nobody needs them.
+ *
+ * @param root of the table; the files lie in its folder `_zorder`
+ * @param maxBytes that all indexes of this process may take in memory; one that needs more at once is not used
+ */
+final class IndexStore(fs: FileSystem, root: Path, maxBytes: Long) {
+  import IndexStore._
+
+  private val folder = new Path(root, FolderName)
+
+  /**
+   * The readable index of the highest number among files of the side folder. One that cannot be read is logged, and the next older is tried.
+   *
+   * @param statuses a listing of `_zorder`; what is no index is passed over
+   */
+  def newest(statuses: Seq[FileStatus]): Option[IndexSnapshot] =
+    statuses.iterator
+      .filter(_.isFile)
+      .flatMap(s => numberOf(s.getPath.getName).map(_ -> s))
+      .toSeq.sortBy(-_._1).iterator
+      .flatMap { case (_, status) =>
+        try Some(IndexCache.get(fs, status, maxBytes))
+        catch {
+          case e: IOException =>
+            log.warn(s"The index ${status.getPath} cannot be read and is ignored: ${e.getMessage}", e)
+            None
+        }
+      }
+      .nextOption()
+
+  /**
+   * Writes an index under a temporary name, which nobody looks at, then renames it.
+   *
+   * @param number higher than that of every index in the folder
+   * @return the status of the new index
+   * @throws org.apache.hadoop.fs.FileAlreadyExistsException when the number is taken
+   */
+  def write(contents: IndexContents, number: Long): FileStatus = {
+    val target = new Path(folder, fileName(number))
+    val temporary = new Path(folder, s".${fileName(number)}.tmp")
+    if (fs.exists(target)) throw new FileAlreadyExistsException(s"There is an index at $target already")
+    try {
+      val out = fs.create(temporary, true)
+      try IndexFile.write(out, contents)
+      finally out.close()
+    } catch {
+      case e: Throwable =>
+        try fs.delete(temporary, false)
+        catch { case also: IOException => e.addSuppressed(also) }
+        throw e
+    }
+    if (!fs.rename(temporary, target)) throw new IOException(s"The index $temporary could not be renamed to $target")
+    fs.getFileStatus(target)
+  }
+}
+
+object IndexStore {
+  val FolderName = "_zorder"
+
+  private val log = LoggerFactory.getLogger(classOf[IndexStore])
+  private val Name = """index-(\d{10,18})\.zidx""".r
+
+  /** For example `index-0000000004.zidx`. */
+  def fileName(number: Long): String = {
+    require(number >= 0, s"an index cannot have the number $number")
+    f"index-$number%010d.zidx"
+  }
+
+  /** The number in the name of an index file, None when it is no such name. */
+  def numberOf(name: String): Option[Long] = name match {
+    case Name(digits) => Some(digits.toLong)
+    case _ => None
+  }
+}

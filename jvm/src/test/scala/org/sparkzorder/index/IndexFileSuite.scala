@@ -1,0 +1,207 @@
+package org.sparkzorder.index
+
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.sparkzorder.stats._
+
+class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 300)
+
+  private val a = ColumnKey(Seq("a"), LongType)
+  private val s = ColumnKey(Seq("s", "x.y"), StringType)
+
+  private val small = Seq(
+    FileId("a.parquet", 10, 1000) -> FileStats(3, Map(a -> ColumnStats(1L, 5L, 1, 0), s -> ColumnStats("x".getBytes, "z".getBytes, 0, 0))),
+    FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0))))
+
+  test("what is written is read") {
+    forAll { (seed: Long) =>
+      val values = new RandomValues(seed)
+      val files = Indexes.random(values, values.random.nextInt(20))
+      val properties = Map("columns" -> "[[\"a\"]]", "ü" -> "")
+      val snapshot = Indexes.open(Indexes.written(IndexContents(files, properties)))
+      assert(Indexes.all(snapshot) == Indexes.all(files))
+      assert(snapshot.properties == properties)
+      files.foreach { case (id, _) =>
+        val i = snapshot.ordinalOf(id.path, id.length, id.modificationTime)
+        assert(i >= 0 && snapshot.fileId(i) == id)
+        assert(snapshot.ordinalOf(id.path, id.length + 1, id.modificationTime) == -1)
+        assert(snapshot.ordinalOf(id.path, id.length, id.modificationTime + 1) == -1)
+        assert(snapshot.ordinalOf(id.path + "x", id.length, id.modificationTime) == -1)
+        assert(snapshot.ordinalOf(id.path.dropRight(1), id.length, id.modificationTime) == -1 || id.path.length > 2)
+      }
+    }
+  }
+
+  test("merging keeps, drops, replaces and adds") {
+    forAll { (seed: Long) =>
+      val values = new RandomValues(seed)
+      val before = Indexes.random(values, values.random.nextInt(12))
+      val old = Indexes.open(Indexes.written(IndexContents(before, Map("k" -> "v"))))
+      val fresh = Indexes.random(values, values.random.nextInt(6), "g")
+      val again = before.take(2).map { case (id, stats) => id -> stats.copy(columns = stats.columns.take(1)) }
+      val keep = (id: FileId) => id.path.hashCode % 3 != 0
+      val merged = Indexes.open(Indexes.written(IndexContents.merge(old, keep, fresh ++ again)))
+      assert(Indexes.all(merged) == Indexes.all(before.filter(f => keep(f._1)) ++ fresh ++ again))
+      assert(merged.files == Indexes.all(merged).size)
+      assert(merged.properties == Map("k" -> "v"))
+    }
+  }
+
+  test("a column is found under its exact path and type only") {
+    val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
+    val column = snapshot.column(Seq("a"), LongType).get.asInstanceOf[LongStatsColumn]
+    assert(column.min(0) == 1 && column.max(0) == 5 && column.bounded.get(0) && !column.bounded.get(1))
+    assert(column.nullCounts.toSeq == Seq(1, 0) && column.nanCounts == null)
+    val strings = snapshot.column(Seq("s", "x.y"), StringType).get
+    assert(strings.nullCounts.toSeq == Seq(0, -1))
+    Seq(Seq("A") -> LongType, Seq("a") -> IntegerType, Seq("s.x.y") -> StringType, Seq("s", "x", "y") -> StringType).foreach {
+      case (path, dt) => assert(snapshot.column(path, dt).isEmpty)
+    }
+  }
+
+  test("senseless statistics are taken as unknown") {
+    val stats = FileStats(2, Map(a -> ColumnStats(5L, 1L, 3, -7), s -> ColumnStats("x".getBytes, null, 0, 0)))
+    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> stats)))).fileStats(0)
+    assert(read == FileStats(2, Map(a -> ColumnStats(null, null, -1, 0), s -> ColumnStats(null, null, 0, 0))))
+    val wrong = FileStats(2, Map(a -> ColumnStats("x".getBytes, "y".getBytes, 0, 0)))
+    intercept[IllegalArgumentException](Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> wrong))))
+  }
+
+  test("bounds of footers that are too long are cut") {
+    val long = Array.fill(500)(97.toByte)
+    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(s -> ColumnStats(long, long, 0, 0)))))))
+    val c = read.fileStats(0).columns(s)
+    assert(c.min.asInstanceOf[Array[Byte]].sameElements(long.take(128)))
+    assert(c.max.asInstanceOf[Array[Byte]].sameElements(long.take(127) :+ 98.toByte))
+  }
+
+  test("collated columns are not mistaken for binary ones") {
+    val key = ColumnKey(Seq("c"), StringType("UTF8_LCASE"))
+    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(key -> ColumnStats(null, null, 0, 0)))))))
+    assert(read.column(Seq("c"), StringType).isEmpty)
+  }
+
+  private def check(bytes: Array[Byte]): Unit =
+    try {
+      val read = Indexes.open(bytes)
+      val got = Indexes.all(read)
+      val expected = Indexes.all(small)
+      // A column that cannot be read is missing; all else must be there and right.
+      assert(got.keySet == expected.keySet)
+      (0 until read.files).foreach { i =>
+        val (stats, (_, original)) = (read.fileStats(i), small.find(_._1 == read.fileId(i)).get)
+        assert(stats.rows == original.rows)
+        val known = original.copy(columns = original.columns.filter(c => stats.columns.contains(c._1)))
+        assert(Indexes.comparable(stats) == Indexes.comparable(known))
+      }
+    } catch { case _: IndexFormatException => }
+
+  test("a file cut anywhere, or with any byte changed, is refused or read right") {
+    val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
+    bytes.indices.foreach { n =>
+      intercept[IndexFormatException](Indexes.open(bytes.take(n)))
+      check(bytes.drop(n))
+      Seq(0x01, 0x80, 0xff).foreach { mask =>
+        val garbled = bytes.clone()
+        garbled(n) = (garbled(n) ^ mask).toByte
+        check(garbled)
+      }
+    }
+    check(bytes ++ bytes)
+    check(bytes :+ 0.toByte)
+  }
+
+  test("random footers with a right checksum raise nothing but our exception") {
+    val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
+    forAll { (seed: Long) =>
+      val random = new scala.util.Random(seed)
+      val hostile = Indexes.withFooter(bytes, { json =>
+        val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
+        val m = numbers(random.nextInt(numbers.length))
+        val values = Seq("0", "-1", "1", "2147483647", "4294967296", "9223372036854775807", "99999999999999999999", "1.5", "null", "[]", "\"a\"")
+        json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
+      })
+      try Indexes.all(Indexes.open(hostile))
+      catch { case _: IndexFormatException => }
+    }
+  }
+
+  test("sizes beyond the limit are refused before memory is taken") {
+    val bytes = Indexes.written(IndexContents(small))
+    def refused(from: String, to: String): String =
+      intercept[IndexFormatException](Indexes.open(Indexes.withFooter(bytes, _.replaceFirst(from, to)))).getMessage
+    assert(refused("\"files\":2", "\"files\":268435456").contains("more files than the block"))
+    assert(refused("\"files\":2", "\"files\":2147483648").contains("2147483648 files"))
+    assert(refused("\"rawLength\":\\d+", "\"rawLength\":2000000000").contains("more than the"))
+    assert(refused("\"offset\":\\d+", "\"offset\":9223372036854775807").contains("outside of the file"))
+    assert(refused("\"version\":1", "\"version\":2").contains("newer spark-zorder"))
+    assert(refused("\"version\":1", "\"version\":0").contains("version 0"))
+    val big = Indexes.written(IndexContents(Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))))
+    assert(intercept[IndexFormatException](Indexes.open(big, 1000000)).getMessage.contains("more than the 1000000"))
+  }
+
+  test("a type that this Spark does not know costs that column only") {
+    val bytes = Indexes.written(IndexContents(small))
+    val read = Indexes.open(Indexes.withFooter(bytes, _.replace("\\\"string\\\"", "\\\"quaternion\\\"")))
+    assert(read.columns == Seq(a) && read.column(Seq("a"), LongType).isDefined)
+    val otherKind = Indexes.open(Indexes.withFooter(bytes, _.replace("\"longs\"", "\"varints\"")))
+    assert(otherKind.columns == Seq(s))
+  }
+
+  test("an index that another has replaced behind a snapshot is not mixed with it") {
+    val source = new Indexes.BytesSource(Indexes.written(IndexContents(small)))
+    val snapshot = IndexFile.open(source, 1 << 20)
+    source.bytes = Indexes.written(IndexContents(small))
+    assert(snapshot.column(Seq("a"), LongType).isEmpty)
+  }
+
+  test("many threads get one and the same column") {
+    val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
+    val seen = java.util.concurrent.ConcurrentHashMap.newKeySet[StatsColumn]()
+    val threads = (1 to 8).map(_ => new Thread(() => snapshot.column(Seq("a"), LongType).foreach(c => seen.add(c))))
+    threads.foreach(_.start())
+    threads.foreach(_.join())
+    assert(seen.size == 1)
+  }
+
+  test("100000 files of 42 columns: time and size") {
+    val n = 100000
+    val random = new scala.util.Random(7)
+    val types = Seq(LongType, DoubleType, DateType, StringType, DecimalType(12, 2), IntegerType)
+    val keys = (0 until 42).map(i => ColumnKey(Seq(s"c$i"), types(i % types.length)))
+    val files = Vector.tabulate(n) { i =>
+      val columns = keys.filter(_ => i % 10 == 0).map { key =>
+        val low = random.nextInt(1 << 24).toLong
+        key -> (if (key.dataType == StringType) ColumnStats(f"name$low%09d".getBytes, f"name${low + 1000}%09d".getBytes, 0, 0)
+        else ColumnStats(low, low + random.nextInt(10000), 0, 0))
+      }.toMap
+      val uuid = new java.util.UUID(random.nextLong(), random.nextLong())
+      FileId(f"p=${i % 100}/part-$i%05d-$uuid-c000.snappy.parquet", 100000000L + random.nextInt(100000), 1700000000000L + i) ->
+        FileStats(1000000, columns)
+    }
+    // Every file has the statistics of one in ten, so that the test does not spend its memory on making them.
+    val filled = files.indices.map(i => files(i)._1 -> files(i / 10 * 10)._2)
+    val (bytes, writing) = timed(Indexes.written(IndexContents(filled)))
+    (1 to 3).foreach { _ =>
+      val (snapshot, opening) = timed(Indexes.open(bytes, 1L << 30))
+      val (_, first) = timed(assert(snapshot.ordinalOf(filled(5)._1.path, filled(5)._1.length, filled(5)._1.modificationTime) == 5))
+      val (_, lookups) = timed(filled.foreach { case (id, _) => assert(snapshot.ordinalOf(id.path, id.length, id.modificationTime) >= 0) })
+      val base = snapshot.memoryBytes
+      val (_, loading) = timed(assert(snapshot.column(Seq("c0"), LongType).isDefined))
+      val perFile = (snapshot.memoryBytes - base).toDouble / n
+      val (_, strings) = timed(assert(snapshot.column(Seq("c3"), StringType).isDefined))
+      info(f"write $writing%.0f ms, ${bytes.length / 1e6}%.1f MB; open $opening%.1f ms, first lookup $first%.1f ms, all lookups $lookups%.1f ms, " +
+        f"a column of longs $loading%.1f ms and $perFile%.2f bytes a file, of strings $strings%.1f ms")
+      assert(perFile < 25)
+    }
+  }
+
+  private def timed[T](f: => T): (T, Double) = {
+    val start = System.nanoTime()
+    val result = f
+    (result, (System.nanoTime() - start) / 1e6)
+  }
+}

@@ -1,0 +1,100 @@
+package org.sparkzorder.index
+
+import java.nio.file.Files
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.spark.sql.types.LongType
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.stats._
+
+class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
+  private val fs = FileSystem.getLocal(new Configuration())
+  private var root: Path = _
+  private val key = ColumnKey(Seq("a"), LongType)
+  private val big = 1L << 30
+
+  override def beforeEach(): Unit = {
+    IndexCache.clear()
+    root = new Path(Files.createTempDirectory("index").toUri)
+    fs.mkdirs(new Path(root, "_zorder"))
+  }
+
+  override def afterEach(): Unit = fs.delete(root, true)
+
+  private def contents(max: Long, files: Int = 1): IndexContents =
+    IndexContents(Seq.tabulate(files)(i => FileId(s"f$i", 1, 1) -> FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))))
+
+  private def listing = fs.listStatus(new Path(root, "_zorder")).toSeq
+
+  private def maxOf(s: IndexSnapshot): Any = s.fileStats(0).columns(key).max
+
+  private def spoil(path: Path): Unit = {
+    val out = fs.create(path, true)
+    out.write("nonsense, and not short either".getBytes)
+    out.close()
+  }
+
+  test("the index of the highest number counts, and nothing but indexes") {
+    val store = new IndexStore(fs, root, big)
+    assert(store.newest(listing).isEmpty)
+    Seq(9L, 10L, 2L).foreach { n =>
+      val status = store.write(contents(n), n)
+      assert(status.getPath.getName == f"index-$n%010d.zidx" && status.getLen > 0)
+    }
+    Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n => spoil(new Path(root, s"_zorder/$n")))
+    fs.mkdirs(new Path(root, "_zorder/index-0000000098.zidx"))
+    assert(maxOf(store.newest(listing).get) == 10L)
+  }
+
+  test("an index that cannot be read gives way to the one before") {
+    val store = new IndexStore(fs, root, big)
+    store.write(contents(1), 1)
+    spoil(store.write(contents(2), 2).getPath)
+    fs.delete(store.write(contents(3), 3).getPath, false)
+    val before = listing
+    assert(maxOf(store.newest(before).get) == 1L)
+    val third = store.write(contents(3), 3)
+    fs.delete(third.getPath, false)
+    assert(maxOf(store.newest(listing :+ third).get) == 1L)
+  }
+
+  test("a number is not given twice, and a failed write leaves nothing") {
+    val store = new IndexStore(fs, root, big)
+    store.write(contents(1), 1)
+    intercept[FileAlreadyExistsException](store.write(contents(2), 1))
+    assert(maxOf(store.newest(listing).get) == 1L)
+    val wrong = IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(key -> ColumnStats(Array[Byte](1), Array[Byte](1), 0, 0)))))
+    intercept[IllegalArgumentException](store.write(wrong, 2))
+    assert(listing.map(_.getPath.getName) == Seq("index-0000000001.zidx"))
+  }
+
+  test("an index is read once, until it must go for others") {
+    val store = new IndexStore(fs, root, big)
+    store.write(contents(1, 1000), 1)
+    val first = store.newest(listing).get
+    assert(store.newest(listing).get eq first)
+    first.column(Seq("a"), LongType)
+    assert(first.memoryBytes > 1000 * 24)
+    val tight = new IndexStore(fs, root, first.memoryBytes + 100)
+    tight.write(contents(2, 1000), 2)
+    val second = tight.newest(listing).get
+    assert((second ne first) && IndexCache.size == 1)
+    assert(tight.newest(listing).get eq second)
+    second.column(Seq("a"), LongType)
+    new IndexStore(fs, root, 100).newest(listing)
+    assert(IndexCache.size == 0)
+  }
+
+  test("a column that is gone when it is asked for is as if it never was") {
+    val store = new IndexStore(fs, root, big)
+    val status = store.write(contents(1), 1)
+    val snapshot = store.newest(listing).get
+    fs.delete(status.getPath, false)
+    assert(snapshot.column(Seq("a"), LongType).isEmpty)
+    assert(snapshot.fileStats(0) == FileStats(1, Map.empty))
+    assert(snapshot.ordinalOf("f0", 1, 1) == 0)
+  }
+}
