@@ -1,0 +1,126 @@
+package org.sparkzorder.footer
+
+import java.io.FileNotFoundException
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future, ThreadFactory}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.stats.ColumnKey
+
+/** Footers of many files, in the files' order: few by threads of the driver, many by a Spark job. */
+object Footers {
+
+  /** Up to so many files the driver reads by itself. */
+  val OnDriver = 512
+
+  private val Threads = 16
+  private val FilesPerTask = 256
+
+  /**
+   * @param tableSchema the data columns' schema in force
+   * @param columns the columns to judge
+   * @param progress is told, from any thread, how many files are done
+   * @throws NotDataFileException for the first file in order that is not intact
+   */
+  def readAll(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      tableSchema: StructType,
+      columns: Seq[ColumnKey],
+      progress: Int => Unit = _ => ()
+  ): Seq[FileFooter] = tryAll(spark, files, format, tableSchema, columns, progress).map(_.fold(throw _, identity))
+
+  /** The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown. */
+  def tryAll(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      tableSchema: StructType,
+      columns: Seq[ColumnKey],
+      progress: Int => Unit = _ => ()
+  ): Seq[Either[NotDataFileException, FileFooter]] = {
+    val session = spark.asInstanceOf[ClassicSession]
+    val conf = session.sessionState.newHadoopConf()
+    val settings = FooterSettings.of(session.sessionState.conf)
+    if (files.size <= OnDriver) {
+      val reader = FooterReader(format, conf, tableSchema, columns, settings)
+      val done = new AtomicInteger
+      onDriver(files.toIndexedSeq) { status =>
+        val footer = tryOne(reader, status)
+        progress(done.incrementAndGet())
+        footer
+      }
+    } else {
+      val shared = session.sparkContext.broadcast(new SerializableConfiguration(conf))
+      val asked = columns.toArray
+      val tasks = files.grouped(FilesPerTask).toIndexedSeq
+      val results = new Array[Array[Either[NotDataFileException, FileFooter]]](tasks.size)
+      val done = new AtomicInteger
+      val rdd = session.sparkContext.parallelize(tasks.map(_.toArray), tasks.size)
+      val read = (_: TaskContext, group: Iterator[Array[FileStatus]]) => {
+        val reader = FooterReader(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings)
+        val interned = new Interned(asked.toIndexedSeq)
+        group.flatMap(_.iterator).map(status => tryOne(reader, status).map(interned.apply)).toArray
+      }
+      try {
+        session.sparkContext.runJob(
+          rdd, read, tasks.indices,
+          (i: Int, part: Array[Either[NotDataFileException, FileFooter]]) => {
+            results(i) = part
+            progress(done.addAndGet(part.length))
+          })
+      } finally shared.destroy()
+      val interned = new Interned(columns)
+      results.iterator.flatten.map(_.map(interned.apply)).toIndexedSeq
+    }
+  }
+
+  private def tryOne(reader: FooterReader, status: FileStatus): Either[NotDataFileException, FileFooter] =
+    try Right(reader.read(status))
+    catch {
+      case e: NotDataFileException => Left(e)
+      case _: FileNotFoundException => Left(new NotDataFileException(status.getPath.toString, "it is not there any more"))
+    }
+
+  /** Runs `work` on each item in a pool of threads, in order of the items; the first error is thrown after all threads have stopped. */
+  private[footer] def onDriver[A, B](items: IndexedSeq[A])(work: A => B): IndexedSeq[B] =
+    if (items.isEmpty) IndexedSeq.empty
+    else {
+      val loader = Thread.currentThread.getContextClassLoader
+      val pool = Executors.newFixedThreadPool(math.min(Threads, items.size), new ThreadFactory {
+        override def newThread(r: Runnable): Thread = {
+          val thread = new Thread(r, "zorder-footers")
+          thread.setDaemon(true)
+          thread.setContextClassLoader(loader)
+          thread
+        }
+      })
+      try {
+        val futures: IndexedSeq[Future[B]] = items.map(item => pool.submit(new Callable[B] { override def call(): B = work(item) }))
+        futures.map(_.get())
+      } catch { case e: ExecutionException => throw e.getCause }
+      finally pool.shutdownNow()
+    }
+
+  /** Lets the footers of many files share their equal parts: a million files have a handful of schemas. */
+  private final class Interned(columns: Seq[ColumnKey]) {
+    private val schemas = scala.collection.mutable.Map.empty[StructType, StructType]
+    private val keys = columns.map(k => k -> k).toMap
+    private val sets = scala.collection.mutable.Map.empty[Set[ColumnKey], Set[ColumnKey]]
+
+    private def set(s: Set[ColumnKey]): Set[ColumnKey] = sets.getOrElseUpdate(s, s.map(k => keys.getOrElse(k, k)))
+
+    def apply(f: FileFooter): FileFooter = f.copy(
+      schema = schemas.getOrElseUpdate(f.schema, f.schema),
+      stats = f.stats.map { case (k, v) => keys.getOrElse(k, k) -> v },
+      untrusted = set(f.untrusted),
+      missing = set(f.missing))
+  }
+}

@@ -1,0 +1,127 @@
+package org.sparkzorder.footer
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
+
+/** Statistics of files that somebody else wrote: from their footers where those can be trusted, from their rows for the rest. */
+object IndexBuilder extends Logging {
+
+  /**
+   * What `build` can be told beyond the files.
+   *
+   * @param options of the table, as its reader takes them
+   * @param leftOut is told of each file without statistics, and why
+   * @param progress is told how many footers are read
+   */
+  final case class Setting(
+      options: Map[String, String] = Map.empty,
+      leftOut: (FileStatus, String) => Unit = (f, why) => logWarning(s"No statistics for ${f.getPath}: $why"),
+      progress: Int => Unit = _ => ()
+  )
+
+  /**
+   * The files' statistics, in order. A file is left out, and so always read by queries, when it changes meanwhile, is gone or damaged, or has
+   * a time stamp from the future. Left out are columns whose values depend on the reading session's settings.
+   *
+   * @param schema the data columns' schema in force
+   * @throws org.apache.spark.SparkException when rows cannot be read that had to be
+   */
+  def build(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      schema: StructType,
+      columns: Seq[ColumnKey],
+      idOf: FileStatus => FileId,
+      setting: Setting = Setting()
+  ): Seq[(FileId, FileStats)] = build(spark, files, format, schema, columns, idOf, setting, PastTime.system)
+
+  private[footer] def build(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      schema: StructType,
+      columns: Seq[ColumnKey],
+      idOf: FileStatus => FileId,
+      setting: Setting,
+      pastTime: PastTime
+  ): Seq[(FileId, FileStats)] = {
+    val past = pastTime.wait(files)
+    files.zip(past).foreach { case (f, ok) => if (!ok) setting.leftOut(f, "its modification time is in the future") }
+    val settled = files.zip(past).collect { case (f, true) => f }.toIndexedSeq
+    val footers = Footers.tryAll(spark, settled, format, schema, columns, setting.progress)
+    val intact = settled.zip(footers).flatMap {
+      case (f, Left(e)) => setting.leftOut(f, e.reason); None
+      case (f, Right(footer)) => Some((f, footer))
+    }
+    val scanned = scan(spark, intact, format, schema, setting.options)
+    val same = unchanged(spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf(), intact.map(_._1))
+    intact.indices.flatMap { i =>
+      val (status, footer) = intact(i)
+      val rows = scanned.get(i)
+      if (!same(i) || rows.exists(_.rows != footer.rows)) { setting.leftOut(status, "it changed while it was read"); None }
+      else Some((idOf(status), together(schema, footer, rows)))
+    }
+  }
+
+  // A set of columns is one job. Files of one writer agree in what is untrusted, so the sets are few; if not, one job takes the union.
+  private def scan(
+      spark: SparkSession,
+      files: IndexedSeq[(FileStatus, FileFooter)],
+      format: DataFormat,
+      schema: StructType,
+      options: Map[String, String]
+  ): Map[Int, FileStats] = {
+    val wanted = files.indices
+      .map(i => (i, files(i)._2.untrusted.filterNot(k => files(i)._2.sessionBound.get(k).contains(SessionBound.Always))))
+      .filter { case (i, keys) => keys.nonEmpty && files(i)._2.rows > 0 }
+    val sets = wanted.map(_._2).distinct
+    val jobs =
+      if (sets.size <= MostJobs) sets.map(keys => (keys, wanted.collect { case (i, `keys`) => i }))
+      else Seq((sets.reduce(_ ++ _), wanted.map(_._1)))
+    jobs.flatMap { case (keys, ordinals) =>
+      FileScan.scan(spark, ordinals.map(i => (i, files(i)._1)), format, schema, keys.toSeq.sortBy(_.path.mkString(".")), options)
+    }.toMap
+  }
+
+  private val MostJobs = 8
+
+  private def together(schema: StructType, footer: FileFooter, scanned: Option[FileStats]): FileStats = {
+    val absent = footer.missing.filter(key => nullWhenMissing(schema, key)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
+    val fromRows = scanned.fold(Map.empty[ColumnKey, ColumnStats])(_.columns).filter { case (k, _) => footer.untrusted(k) }
+    val all = footer.stats ++ absent ++ fromRows
+    FileStats(footer.rows, all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) })
+  }
+
+  /** What holds in every session: nulls do as long as the column is the same, bounds when no calendar can move them. */
+  private def lasting(key: ColumnKey, stats: ColumnStats, bound: Option[SessionBound]): Option[ColumnStats] = bound match {
+    case None => Some(stats)
+    case Some(SessionBound.Always) => None
+    case Some(SessionBound.WhenAncient) =>
+      stats.min match {
+        case min: Long if !Calendar.settledAfterReading(key.dataType, min) => Some(stats.copy(min = null, max = null))
+        case _ => Some(stats)
+      }
+  }
+
+  // A column added with a default reads as that default in older files.
+  private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean =
+    schema.fields.find(_.name == key.path.head).exists(!_.metadata.contains("EXISTS_DEFAULT"))
+
+  /** Whether each file still has the length and time that it had, by one listing of each folder that holds some. */
+  private def unchanged(conf: Configuration, files: IndexedSeq[FileStatus]): IndexedSeq[Boolean] = {
+    val folders = files.map(_.getPath.getParent).distinct
+    val now = Footers.onDriver(folders)(listed(conf, _)).flatten.toMap
+    files.map(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
+  }
+
+  private def listed(conf: Configuration, folder: Path): Seq[(Path, (Long, Long))] =
+    try folder.getFileSystem(conf).listStatus(folder).toSeq.map(s => s.getPath -> ((s.getLen, s.getModificationTime)))
+    catch { case _: java.io.FileNotFoundException => Nil }
+}

@@ -1,0 +1,102 @@
+package org.sparkzorder.footer
+
+import java.io.IOException
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{ChecksumException, FileStatus, Path}
+import org.apache.orc.{FileFormatException, OrcConf, OrcFile, Reader, TypeDescription}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.execution.datasources.orc.OrcUtils
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.stats.ColumnKey
+
+/** Footers of ORC files. Their statistics are the file's, not a stripe's, so there is one number a column. */
+private[footer] final class OrcFooter(
+    conf: Configuration,
+    tableSchema: StructType,
+    columns: Seq[ColumnKey],
+    settings: FooterSettings
+) extends FooterReader {
+
+  private val own = new Configuration(conf)
+  private val forcedPositions = OrcConf.FORCE_POSITIONAL_EVOLUTION.getBoolean(own)
+
+  override def read(status: FileStatus): FileFooter = {
+    val path = status.getPath.toString
+    val reader = open(status.getPath)
+    try {
+      val names = namesOf(reader.getSchema)
+      val positional = names.nonEmpty && (forcedPositions || names.forall(_.startsWith("_col")))
+      // By position and by name are the same when the names agree place by place.
+      val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
+      val statistics = new OrcStatistics(reader)
+      val judged = Judgement(columns.map { key =>
+        if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always)) else judge(key, reader.getSchema, statistics)
+      })
+      val (schema, unreadable) = typesOf(reader.getSchema)
+      FileFooter(
+        path, DataFormat.Orc, reader.getNumberOfRows, schema, unreadable, None,
+        if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
+        judged.stats, judged.loose, judged.untrusted, judged.missing, judged.sessionBound, positional)
+    } catch {
+      case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
+    } finally reader.close()
+  }
+
+  private def open(path: Path): Reader =
+    try OrcFile.createReader(path, OrcFile.readerOptions(own).filesystem(path.getFileSystem(own)))
+    catch {
+      case e: FileFormatException => throw new NotDataFileException(path.toString, "it is not a readable ORC file", e)
+      case e: ChecksumException => throw new NotDataFileException(path.toString, "its checksum does not match", e)
+      case e: IOException if damaged(e) => throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
+      case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) =>
+        throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
+    }
+
+  private def damaged(e: IOException): Boolean =
+    e.getClass.getName.contains("protobuf") || e.isInstanceOf[java.io.EOFException] ||
+      (e.getCause != null && e.getCause.getClass.getName.contains("protobuf"))
+
+  private def judge(key: ColumnKey, schema: TypeDescription, statistics: OrcStatistics): Judged =
+    walk(schema, key.path.toList, exact = true) match {
+      case Left(judged) => Judged(key, judged._1, judged._2)
+      case Right((leaf, exact)) =>
+        val bound =
+          // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
+          if (!exact || key.dataType == TimestampType) Some(SessionBound.Always)
+          else if (key.dataType == DateType) Some(SessionBound.WhenAncient)
+          else None
+        Judged(key, statistics.judge(key, leaf), bound)
+    }
+
+  private def walk(
+      struct: TypeDescription,
+      names: List[String],
+      exact: Boolean
+  ): Either[(Verdict, Option[SessionBound]), (TypeDescription, Boolean)] =
+    NameMatch.find(namesOf(struct), names.head, settings.caseSensitive) match {
+      case NameMatch.Absent(true) if exact => Left((Verdict.Missing, None))
+      case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((Verdict.Untrusted, Some(SessionBound.Always)))
+      case NameMatch.Found(i, same) =>
+        val child = struct.getChildren.get(i)
+        if (names.tail.isEmpty) { if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None)) }
+        else if (child.getCategory == TypeDescription.Category.STRUCT) walk(child, names.tail, exact && same)
+        else Left((Verdict.Unknown, None))
+    }
+
+  private def namesOf(struct: TypeDescription): Seq[String] =
+    if (struct.getCategory == TypeDescription.Category.STRUCT) struct.getFieldNames.asScala.toSeq else Nil
+
+  private def typesOf(schema: TypeDescription): (StructType, Seq[Unreadable]) = {
+    val converted = namesOf(schema).zip(childrenOf(schema)).map { case (name, child) =>
+      try Right(OrcUtils.toCatalystSchema(TypeDescription.createStruct.addField(name, child.clone())).fields.toSeq)
+      catch { case _: AnalysisException => Left(Unreadable(Seq(name), "Spark has no type for this ORC type")) }
+    }
+    (StructType(converted.collect { case Right(f) => f }.flatten), converted.collect { case Left(u) => u })
+  }
+
+  private def childrenOf(t: TypeDescription): Seq[TypeDescription] = Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toSeq)
+}

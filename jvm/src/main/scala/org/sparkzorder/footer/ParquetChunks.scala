@@ -1,0 +1,71 @@
+package org.sparkzorder.footer
+
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
+
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
+
+/**
+ * One column's part of one row group.
+ *
+ * @param values values in the chunk, nulls included
+ * @param rows the row group's
+ * @param nulls None when the footer does not say
+ * @param bounds least and greatest value as parquet-java gives them, None when the footer does not say or there is no value
+ */
+private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: Option[Long], bounds: Option[(Any, Any)])
+
+/**
+ * Merges the chunks of one leaf column, which lies under structs only. A single doubtful chunk makes the whole column untrusted: the file is one unit.
+ */
+private[footer] object ParquetChunks {
+
+  /** @param required whether neither the leaf nor a struct above it can be null */
+  def judge(key: ColumnKey, leaf: PrimitiveType, required: Boolean, chunks: Seq[ParquetChunk], writer: ParquetWriter): Verdict = {
+    val filled = chunks.filter(_.rows > 0)
+    val nulls = filled.map(nullsOf(_, required))
+    if (nulls.contains(None)) Verdict.Untrusted
+    else {
+      val nullCount = nulls.flatten.sum
+      if (OrderedValue.encoding(key.dataType).isEmpty || nullCount == filled.map(_.rows).sum) {
+        Verdict.Trusted(ColumnStats(null, null, nullCount, 0L))
+      } else {
+        val valued = filled.zip(nulls.flatten).collect { case (c, n) if n < c.rows => c.bounds }
+        bounds(key.dataType, leaf, valued, writer) match {
+          case None => Verdict.Untrusted
+          case Some((min, max)) => weigh(key.dataType, leaf, EncodedOrder.stats(min, max, nullCount), writer)
+        }
+      }
+    }
+  }
+
+  // A leaf under structs has one value a row, nulls included; any other count means that the footer is not understood.
+  private def nullsOf(chunk: ParquetChunk, required: Boolean): Option[Long] =
+    if (chunk.values != chunk.rows) None
+    else if (required) Some(0L)
+    else chunk.nulls.filter(n => n >= 0 && n <= chunk.rows)
+
+  private def bounds(dt: DataType, leaf: PrimitiveType, chunks: Seq[Option[(Any, Any)]], writer: ParquetWriter): Option[(Any, Any)] =
+    ParquetValues.decoder(dt, leaf, writer).flatMap { decode =>
+      def encoded(raw: Any): Option[Any] = decode(raw).map(OrderedValue.encode(dt, _))
+      val each = chunks.map {
+        case None => None
+        case Some((rawMin, rawMax)) =>
+          for {
+            min <- encoded(rawMin)
+            max <- encoded(rawMax)
+            if EncodedOrder.compare(min, max) <= 0
+          } yield (min, max)
+      }
+      if (each.contains(None)) None
+      else each.flatten.reduceOption((a, b) => (EncodedOrder.min(a._1, b._1), EncodedOrder.max(a._2, b._2)))
+    }
+
+  private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): Verdict = {
+    val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
+      leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
+    if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN) Verdict.Loose(stats.copy(nanCount = -1L))
+    else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long])) Verdict.Untrusted
+    else Verdict.Trusted(stats)
+  }
+}

@@ -1,0 +1,138 @@
+package org.sparkzorder.footer
+
+import java.io.{EOFException, IOException}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{ChecksumException, FileStatus}
+import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.crypto.ParquetCryptoRuntimeException
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, ParquetMetadata}
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+import org.apache.parquet.schema.Type.Repetition
+import org.apache.spark.sql.types.{StructType, TimestampType}
+
+import org.sparkzorder.stats.ColumnKey
+
+/** Footers of Parquet files, through parquet-java, which drops bounds that it knows to be wrong by itself. */
+private[footer] final class ParquetFooter(
+    conf: Configuration,
+    tableSchema: StructType,
+    columns: Seq[ColumnKey],
+    settings: FooterSettings
+) extends FooterReader {
+
+  private val own = {
+    val copy = new Configuration(conf)
+    // Old bounds of strings are in the order of signed bytes; users may accept them for row groups, we cannot.
+    copy.setBoolean("parquet.strings.signed-min-max.enabled", false)
+    copy
+  }
+  private val types = new ParquetTypes(conf)
+  private val byFieldId = settings.fieldIds && FieldIds.in(tableSchema)
+
+  override def read(status: FileStatus): FileFooter = {
+    val metadata = metadataOf(status)
+    val file = metadata.getFileMetaData
+    val keys = file.getKeyValueMetaData
+    val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
+    val blocks = metadata.getBlocks.asScala.toSeq
+    val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
+    val judged = Judgement(columns.map(key => judge(key, file.getSchema, chunks, writer)))
+    val (schema, unreadable) = types.of(file.getSchema)
+    val codecs = blocks.flatMap(_.getColumns.asScala.map(_.getCodec)).distinct
+    FileFooter(
+      status.getPath.toString, DataFormat.Parquet, blocks.map(_.getRowCount).sum, schema, unreadable,
+      ParquetTypes.timestamps(file.getSchema),
+      if (codecs.size == 1) Some(NameMatch.fold(codecs.head.name)) else None,
+      judged.stats, judged.loose, judged.untrusted, judged.missing, judged.sessionBound, positional = false)
+  }
+
+  private def metadataOf(status: FileStatus): ParquetMetadata = {
+    val path = status.getPath.toString
+    val input = HadoopInputFile.fromStatus(status, own)
+    val options = HadoopReadOptions.builder(own, status.getPath).withMetadataFilter(ParquetMetadataConverter.NO_FILTER).build()
+    val stream = input.newStream()
+    try ParquetFileReader.readFooter(input, options, stream)
+    catch {
+      // parquet-java says 'not a Parquet file' and 'corrupt' with plain runtime exceptions, Thrift errors come as IOExceptions.
+      case e: RuntimeException => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
+      case e: EOFException => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
+      case e: ChecksumException => throw new NotDataFileException(path, "its checksum does not match", e)
+      case e: IOException if fromThrift(e) => throw new NotDataFileException(path, "its Parquet footer is damaged", e)
+    } finally stream.close()
+  }
+
+  private def fromThrift(e: IOException): Boolean =
+    e.getCause != null && e.getCause.getClass.getName.contains("org.apache.thrift")
+
+  private def judge(
+      key: ColumnKey,
+      schema: GroupType,
+      chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
+      writer: ParquetWriter
+  ): Judged = if (byFieldId) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+  else walk(schema, key.path.toList, Nil, exact = true, required = true) match {
+    case Leaf(leaf, path, exact, required) =>
+      val column = ColumnPath.get(path: _*)
+      val verdict =
+        if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) Verdict.Untrusted
+        else {
+          val parts = chunks.filter(_._1 > 0).map { case (rows, byPath) => chunkOf(rows, byPath(column)) }
+          ParquetChunks.judge(key, leaf, required, parts, writer)
+        }
+      Judged(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
+    case Lacking(true) => Judged(key, Verdict.Missing, None)
+    case Lacking(false) | Unclear => Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+    case NoLeaf => Judged(key, Verdict.Unknown, None)
+  }
+
+  private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =
+    try chunkOf(rows, chunk.getValueCount, chunk.getStatistics)
+    catch { case _: ParquetCryptoRuntimeException => ParquetChunk(-1L, rows, None, None) }
+
+  private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk =
+    ParquetChunk(
+      values, rows,
+      if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
+      if (s != null && s.hasNonNullValue) Some((s.genericGetMin, s.genericGetMax)) else None)
+
+  private def boundOf(key: ColumnKey, leaf: PrimitiveType, writer: ParquetWriter): Option[SessionBound] =
+    if (!Calendar.concerns(key.dataType)) None
+    else if (leaf.getPrimitiveTypeName == INT96) {
+      if (!writer.isParquetJava) Some(SessionBound.Always)
+      else if (writer.prolepticInt96 || (writer.saysCalendar && writer.saysTimeZone)) None
+      else Some(SessionBound.WhenAncient)
+    } else if (writer.proleptic) None
+    else if (writer.saysCalendar && (writer.saysTimeZone || key.dataType != TimestampType)) None
+    else Some(SessionBound.WhenAncient)
+
+  private sealed trait Place
+  private case class Leaf(leaf: PrimitiveType, path: Array[String], exact: Boolean, required: Boolean) extends Place
+  private case class Lacking(inAnyCase: Boolean) extends Place
+  private case object Unclear extends Place
+  private case object NoLeaf extends Place
+
+  private def walk(group: GroupType, names: List[String], done: List[String], exact: Boolean, required: Boolean): Place = {
+    val fields = group.getFields.asScala.toSeq
+    NameMatch.find(fields.map(_.getName), names.head, settings.caseSensitive) match {
+      case NameMatch.Absent(inAnyCase) => Lacking(inAnyCase && exact)
+      case NameMatch.Ambiguous => Unclear
+      case NameMatch.Found(i, same) =>
+        val field: Type = fields(i)
+        val path = field.getName :: done
+        val never = required && field.isRepetition(Repetition.REQUIRED)
+        if (field.isRepetition(Repetition.REPEATED)) NoLeaf
+        else if (names.tail.isEmpty) {
+          if (field.isPrimitive) Leaf(field.asPrimitiveType, path.reverse.toArray, exact && same, never) else NoLeaf
+        } else if (field.isPrimitive || field.getLogicalTypeAnnotation != null) NoLeaf
+        else walk(field.asGroupType, names.tail, path, exact && same, never)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package org.sparkzorder.footer
+
+import java.nio.file.{Files, Path => JPath, Paths}
+
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Files of Arrow C++, by the Python that stands in `.venv`; skipped where there is none. */
+class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
+
+  private lazy val python: Option[JPath] =
+    Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null).map(_.resolve(".venv/bin/python"))
+      .find(p => Files.isExecutable(p) && run(p, "import pyarrow.parquet") == 0)
+
+  private def run(python: JPath, script: String): Int = {
+    val process = new ProcessBuilder(python.toString, "-c", script).redirectErrorStream(true)
+      .redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+    process.waitFor()
+  }
+
+  private def write(name: String, table: String, arguments: String = ""): JPath = {
+    assume(python.isDefined, "no Python with pyarrow at .venv/bin/python")
+    val file = folder.resolve(name)
+    val script = s"import pyarrow as pa, pyarrow.parquet as pq, datetime as dt, decimal\npq.write_table(pa.table($table), r'$file'$arguments)"
+    assert(run(python.get, script) == 0, script)
+    file
+  }
+
+  private def judged(file: JPath, schema: StructType): FileFooter = footer(statusOf(file), DataFormat.Parquet, schema)
+
+  test("plain types, strings and decimals") {
+    val file = write("plain.parquet",
+      "{'a': pa.array([3, None, -5], pa.int32()), 's': ['b', 'é', None], 'd': pa.array([decimal.Decimal('-1.50'), decimal.Decimal('2.25'), None], " +
+        "pa.decimal128(30, 2)), 'day': [dt.date(2020, 1, 1), dt.date(1990, 1, 1), None], 'st': [{'x': 1}, None, {'x': None}], 'b': [True, None, False]}")
+    val schema = StructType.fromDDL("a int, s string, d decimal(30,2), day date, st struct<x: bigint>, b boolean")
+    val f = judged(file, schema)
+    assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
+    assert(f.untrusted.isEmpty && f.stats.size == 6)
+    assert(f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
+    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isRight)
+  }
+
+  test("floats: bounds leave NaN out and are loose") {
+    val file = write("nan.parquet", "{'f': [1.0, float('nan'), 2.0], 'g': [1.0, 2.0, -0.0]}")
+    val schema = StructType.fromDDL("f double, g double")
+    val f = judged(file, schema)
+    assert(f.untrusted == Set("f", "g").map(key(schema, _)) && f.loose.keySet == f.untrusted && f.stats.isEmpty)
+    assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
+  }
+
+  test("ancient dates of a writer that names no calendar are not trusted") {
+    val file = write("ancient.parquet", "{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)]}")
+    val schema = StructType.fromDDL("day date")
+    val f = judged(file, schema)
+    assert(f.untrusted == Set(key(schema, "day")) && f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
+  }
+
+  test("unsigned integers, nanoseconds and INT96") {
+    val file = write("odd.parquet",
+      "{'u8': pa.array([1, 200], pa.uint8()), 'u32': pa.array([1, 4000000000], pa.uint32()), 'u64': pa.array([1, 2**63 + 1], pa.uint64())}")
+    val schema = StructType.fromDDL("u8 smallint, u32 bigint, u64 decimal(20,0)")
+    val f = judged(file, schema)
+    assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")))
+    assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isLeft)
+    val nanos = judged(write("nanos.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('ns', 'UTC'))}"), StructType.fromDDL("t bigint"))
+    assert(nanos.untrusted.size == 1 && SchemaCheck.exactlyReadable(StructType.fromDDL("t bigint"), Seq(nanos), settings).isLeft)
+    val instants = StructType.fromDDL("t timestamp")
+    val int96 = judged(
+      write("int96.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('us', 'UTC'))}", ", use_deprecated_int96_timestamps=True"), instants)
+    assert(int96.timestamps.contains(TimestampKind.Int96) && int96.sessionBound == Map(key(instants, "t") -> SessionBound.Always))
+  }
+
+  test("no statistics at all") {
+    val file = write("none.parquet", "{'a': [1, 2, None], 's': ['x', 'y', 'z']}", ", write_statistics=False")
+    val schema = StructType.fromDDL("a bigint, s string")
+    assert(judged(file, schema).untrusted.size == 2)
+  }
+}

@@ -1,0 +1,50 @@
+package org.sparkzorder.footer
+
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+class OrcFooterSuite extends AnyFunSuite with FooterFixture {
+  private val orc = DataFormat.Orc
+
+  test("every type") {
+    val df = Samples.all(spark)
+    val status = written(df, orc, "all")
+    val f = footer(status, orc, df.schema)
+    assertSound(f, scanned(status, orc, df.schema))
+    assert(f.unreadable.isEmpty && f.schema.catalogString == df.schema.catalogString && f.codec.contains("zstd"))
+    val trusted = Seq("bool", "i8", "i16", "i32", "i64", "d", "ntz", "str", "str2", "dti", "ymi", "nothing")
+    assert(trusted.map(key(df.schema, _)).forall(f.stats.contains), trusted.filterNot(c => f.stats.contains(key(df.schema, c))))
+    assert(Set("f32", "f64", "ts", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
+    assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
+    assert(f.sessionBound.get(key(df.schema, "ts")).contains(SessionBound.Always))
+  }
+
+  test("long strings are cut by the writer and not trusted; bytes that are no UTF-8 neither") {
+    val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "cast(X'FF61' as string) as broken")
+    val f = footer(written(df, orc, "long"), orc, df.schema)
+    assert(f.untrusted == Set("s", "broken").map(key(df.schema, _)))
+  }
+
+  test("columns by position") {
+    val df = spark.range(3).selectExpr("id as _col0", "id + 10 as _col1")
+    val status = written(df, orc, "positional")
+    val table = StructType.fromDDL("a bigint, b bigint")
+    val f = footer(status, orc, table)
+    assert(f.positional && f.stats.isEmpty && f.untrusted.size == 2)
+    assert(SchemaCheck.exactlyReadable(table, Seq(f), settings).isLeft)
+    assert(SchemaCheck.exactlyReadable(df.schema, Seq(footer(status, orc, df.schema)), settings).isRight)
+  }
+
+  test("a file that is no ORC file") {
+    val schema = StructType.fromDDL("id bigint")
+    val whole = written(spark.range(1000).toDF(), orc, "whole")
+    val bytes = java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(whole.getPath.toUri.getPath))
+    val damaged = bytes.clone()
+    (bytes.length - 60 until bytes.length - 24).foreach(i => damaged(i) = (damaged(i) ^ 0x5A).toByte)
+    Seq("text" -> "this is no data file at all".getBytes, "cut" -> bytes.take(bytes.length / 2), "damaged" -> damaged).foreach { case (name, content) =>
+      val file = java.nio.file.Files.write(folder.resolve(s"$name.orc"), content)
+      val e = intercept[NotDataFileException](footer(statusOf(file), orc, schema))
+      assert(e.getMessage.contains(s"$name.orc"))
+    }
+  }
+}
