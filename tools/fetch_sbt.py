@@ -21,9 +21,7 @@ def main(java: str, target: Path) -> None:
     command += ["-cache", str(folder / "ivy"), "-confs", "default", "-m2compatible"]
     command += ["-dependency", "org.scala-sbt", "sbt-launch", VERSION]
     command += ["-retrieve", f"{folder}/[artifact]-[revision].download"]
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     download = folder / f"sbt-launch-{VERSION}.download"
     if done.returncode != 0 or not download.exists():
         sys.exit(f"{done.stdout}\nsbt {VERSION} could not be fetched")

@@ -6,7 +6,7 @@ OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8');
 DESCRIBE HISTORY t;
 RESTORE t TO VERSION AS OF 7;
 RESTORE t TO VERSION AS OF 0;
-SELECT count(*), sum(id), sum(a), count(DISTINCT input_file_name()) FROM t;
+SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM t;
 DESCRIBE HISTORY t;
 
 OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('num-files' = '2');
@@ -14,7 +14,7 @@ VACUUM t;
 VACUUM t DRY RUN;
 VACUUM t RETAIN 0 HOURS DRY RUN;
 VACUUM t RETAIN 0 HOURS;
-SELECT count(*), sum(id), sum(a), count(DISTINCT input_file_name()) FROM t;
+SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM t;
 DESCRIBE HISTORY t;
 RESTORE t TO VERSION AS OF 0;
-SELECT count(*), sum(id), sum(a), count(DISTINCT input_file_name()) FROM t;
+SELECT count(*), sum(id), sum(a), count(DISTINCT _metadata.file_name) FROM t;

@@ -3,7 +3,7 @@ INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id * 7919 % 1000, DATE'2024-01-01
 
 -- Whole partitions
 OPTIMIZE t WHERE day = DATE'2024-01-01' ZORDER BY (a) OPTIONS ('num-files' = '4');
-SELECT day, count(*), sum(id), count(DISTINCT input_file_name()) FROM t GROUP BY day ORDER BY day;
+SELECT day, count(*), sum(id), count(DISTINCT _metadata.file_name) FROM t GROUP BY day ORDER BY day;
 OPTIMIZE t WHERE day > '2024-01-02' ZORDER BY (a) OPTIONS ('num-files' = '8');
 SELECT day, count(*), sum(id) FROM t GROUP BY day ORDER BY day;
 OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '16');
