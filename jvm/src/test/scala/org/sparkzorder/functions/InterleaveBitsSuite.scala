@@ -16,7 +16,7 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def hex(bytes: Array[Byte]): String = bytes.map(b => f"$b%02x").mkString
   private def interleave(inputs: String*): String = hex(InterleaveBits.interleave(inputs.map(bytes).toArray))
 
-  private def generated(e: Expression, row: InternalRow = InternalRow.empty): Any =
+  private def generated(e: Expression, row: InternalRow): Any =
     GenerateMutableProjection.generate(Seq(e)).apply(row).get(0, BinaryType)
 
   test("the source documents' example") {
@@ -76,7 +76,8 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the function has a name, a description and a builder") {
-    val Seq((id, info, build)) = FunctionDescriptions.all
+    assert(FunctionDescriptions.all.length == 1)
+    val (id, info, build) = FunctionDescriptions.all.head
     assert(id.funcName == "interleave_bits" && info.getName == "interleave_bits")
     assert(info.getExamples.contains("B629") && info.getUsage.contains("interleave_bits"))
     val example = build(Seq(Literal(bytes("d6")), Literal(bytes("61"))))

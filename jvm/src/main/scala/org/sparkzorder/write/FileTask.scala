@@ -1,0 +1,93 @@
+package org.sparkzorder.write
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{JobID, TaskAttemptID, TaskID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
+
+/** A file that a task has written and closed. */
+private[write] final case class WrittenFile(path: String, length: Long, modificationTime: Long, stats: FileStats)
+
+/**
+ * Writes the rows of one slot to one file, and collects their statistics on the way. A slot without rows gets no file.
+ *
+ * The name of the file carries the attempt, and only what the driver hears of counts: an attempt that is retried or
+ * overtaken
+ * leaves nothing that is mistaken for an output.
+ *
+ * @param directory URI of the folder to write to
+ * @param keepEmpty slots that get a file even when they have no rows
+ */
+private[write] final class FileTask(
+    factory: OutputWriterFactory,
+    conf: SerializableConfiguration,
+    directory: String,
+    jobId: String,
+    schema: StructType,
+    indexed: Seq[ColumnKey],
+    keepEmpty: Set[Int])
+    extends Serializable {
+
+  def write(task: TaskContext, rows: Iterator[InternalRow]): Option[WrittenFile] = {
+    val slot = task.partitionId()
+    if (!rows.hasNext && !keepEmpty(slot)) None else Some(writeFile(slot, task, rows))
+  }
+
+  private def writeFile(slot: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
+    val context = attempt(slot, task)
+    val name = f"part-$slot%05d-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
+    val path = new Path(directory, name)
+    val collector = new StatsCollector(schema, indexed)
+    var complete = false
+    try {
+      val writer = factory.newInstance(path.toString, schema, context)
+      try {
+        rows.foreach { row =>
+          writer.write(row)
+          collector.add(row)
+        }
+      } finally writer.close()
+      val status = path.getFileSystem(conf.value).getFileStatus(path)
+      complete = true
+      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result())
+    } finally {
+      if (!complete) discard(path)
+    }
+  }
+
+  private def discard(path: Path): Unit =
+    try path.getFileSystem(conf.value).delete(path, false)
+    catch {
+      // The error that ended the task is the one to report; the staging folder is removed with whatever is left in it.
+      case NonFatal(e) => FileTask.log.warn(s"could not remove the unfinished file $path", e)
+    }
+
+  private def attempt(slot: Int, task: TaskContext): TaskAttemptContextImpl = {
+    val job = new JobID(jobId, task.stageId())
+    val id = new TaskAttemptID(new TaskID(job, TaskType.MAP, slot), task.taskAttemptId().toInt & Int.MaxValue)
+    val own = new org.apache.hadoop.conf.Configuration(conf.value)
+    own.set("mapreduce.job.id", job.toString)
+    own.set("mapreduce.task.id", id.getTaskID.toString)
+    own.set("mapreduce.task.attempt.id", id.toString)
+    own.setBoolean("mapreduce.task.ismap", true)
+    own.setInt("mapreduce.task.partition", slot)
+    new TaskAttemptContextImpl(own, id)
+  }
+}
+
+object FileTask {
+
+  /** Ends the names of staged files, so that no reader takes them for data. Published names are without it. */
+  val Suffix = ".staged"
+
+  private val log = LoggerFactory.getLogger(classOf[FileTask])
+}

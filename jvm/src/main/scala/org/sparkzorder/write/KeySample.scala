@@ -1,0 +1,78 @@
+package org.sparkzorder.write
+
+import java.util.{BitSet, SplittableRandom}
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/** One key column of sampled rows, encoded by [[KeyEncoding]]. */
+sealed trait KeyValues extends Serializable {
+
+  /** The value of row i: a long, a byte string or null. */
+  def apply(i: Int): Any
+}
+
+final class LongKeyValues(values: Array[Long], nulls: BitSet) extends KeyValues {
+  def apply(i: Int): Any = if (nulls.get(i)) null else values(i)
+}
+
+final class BytesKeyValues(values: Array[Array[Byte]]) extends KeyValues {
+  def apply(i: Int): Any = values(i)
+}
+
+/** Sampled rows: for each the ordinal of its file, its tie, and its keys. */
+final class KeySample(val files: Array[Int], val ties: Array[Long], val columns: Array[KeyValues])
+    extends Serializable {
+  def rows: Int = files.length
+
+  def key(row: Int): Seq[Any] = columns.toSeq.map(_(row))
+}
+
+object KeySample {
+  private val Seed = 0x5a6f726465724b65L
+
+  /**
+   * Rows (file, tie, key, ..), each taken with its file's probability. The same rows are taken whenever the task runs
+   * again.
+   *
+   * @param partition number of the task's partition
+   */
+  def draw(
+      partition: Int,
+      rows: Iterator[InternalRow],
+      probabilities: Array[Double],
+      encodings: Array[KeyEncoding]): KeySample = {
+    val random = new SplittableRandom(Seed + partition)
+    val files = new ArrayBuffer[Int]
+    val ties = new ArrayBuffer[Long]
+    val columns = encodings.map(new Column(_))
+    rows.foreach { row =>
+      val file = row.getInt(0)
+      if (random.nextDouble() < probabilities(file)) {
+        files += file
+        ties += row.getLong(1)
+        columns.indices.foreach(c => columns(c).add(row, c + 2))
+      }
+    }
+    new KeySample(files.toArray, ties.toArray, columns.map(_.result()))
+  }
+
+  private final class Column(encoding: KeyEncoding) {
+    private val longs = new ArrayBuffer[Long]
+    private val bytes = new ArrayBuffer[Array[Byte]]
+    private val nulls = new BitSet
+
+    def add(row: InternalRow, ordinal: Int): Unit = {
+      val value = if (row.isNullAt(ordinal)) null else row.get(ordinal, encoding.dataType)
+      if (!encoding.isLong) bytes += (if (value == null) null else encoding.bytes(value))
+      else {
+        if (value == null) nulls.set(longs.length)
+        longs += (if (value == null) 0L else encoding.long(value))
+      }
+    }
+
+    def result(): KeyValues =
+      if (encoding.isLong) new LongKeyValues(longs.toArray, nulls) else new BytesKeyValues(bytes.toArray)
+  }
+}

@@ -1,0 +1,300 @@
+package org.sparkzorder.write
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.mapreduce.Job
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.{QueryExecution, SQLExecution}
+import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
+import org.apache.spark.sql.types._
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.layout.{LayoutModel, ValueDistribution}
+import org.sparkzorder.stats.{ColumnKey, FileStats}
+
+/**
+ * What is rewritten together: a partition's files, or some of them.
+ *
+ * @param files with the rows of each, in the order in which they arrived
+ * @param outputFiles files to write; there are fewer only when there are fewer rows
+ */
+final case class RewriteUnit(files: Seq[(FileStatus, Long)], outputFiles: Int) {
+  require(files.nonEmpty, "a rewrite unit needs a file")
+  require(outputFiles >= 1, s"a rewrite unit needs an output file, got $outputFiles")
+
+  def rows: Long = files.map(_._2).sum
+}
+
+/** A column to cluster by: names from the row down to the field of a struct, and the weight of lookups by it. */
+final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double)
+
+/**
+ * A complete file in the staging folder.
+ *
+ * @param path ends in [[FileTask.Suffix]]
+ * @param unit ordinal of its rewrite unit
+ * @param slot number among the files of all units: unit after unit, in each along the curve
+ */
+final case class StagedFile(
+    path: Path,
+    length: Long,
+    modificationTime: Long,
+    rows: Long,
+    unit: Int,
+    slot: Int,
+    stats: FileStats)
+
+/**
+ * @param outputs in the order of their slots
+ * @param samples for each unit, the sampled distribution of each key column; empty where nothing was sampled
+ * @param sampledRows rows that the sample holds
+ */
+final case class RewriteResult(
+    outputs: Seq[StagedFile],
+    samples: IndexedSeq[IndexedSeq[ValueDistribution]],
+    sampledRows: Long,
+    sampleMillis: Long,
+    writeMillis: Long) {
+  def rows: Long = outputs.map(_.rows).sum
+}
+
+/**
+ * Reads the files of some units and writes their rows anew, in order, to exactly as many files as asked for. One
+ * narrow job
+ * samples the keys, one job with one shuffle writes. Inputs are left alone; outputs lie in the staging folder.
+ *
+ * @param dataSchema of the files, without partition columns; outputs have it, with all nullable
+ * @param readOptions of the relation
+ * @param writeOptions of the data source, Hadoop settings of the format among them
+ * @param sessionConf settings of the session to read and write with, over the caller's
+ * @param keys to cluster by; none keeps the rows in the order in which they arrived
+ * @param stagingDir created when missing
+ * @param indexed columns to collect statistics of
+ * @param description what people see of the jobs
+ * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
+ */
+final class RewriteJob(
+    spark: SparkSession,
+    format: FileFormat,
+    dataSchema: StructType,
+    readOptions: Map[String, String],
+    writeOptions: Map[String, String],
+    sessionConf: Map[String, String],
+    units: Seq[RewriteUnit],
+    keys: Seq[KeyColumn],
+    stagingDir: Path,
+    indexed: Seq[ColumnKey],
+    description: String,
+    sampleRows: Option[Long] = None) {
+
+  private val session = RewriteSession.of(spark, sessionConf)
+  private val files = units.flatMap(_.files).toIndexedSeq
+  private val unitOfFile = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray
+  private val schema = RewriteJob.nullable(dataSchema)
+  private val encodings = keys.map(k => new KeyEncoding(k.dataType))
+
+  /** Runs both jobs. Errors are Spark's own; staged files of a failed run are of no use. */
+  def run(): RewriteResult = {
+    val started = System.nanoTime()
+    val model =
+      if (units.forall(u => probability(u) == 0d)) UnitLayouts.of(Nil, unitOfFile, outputFiles, encodings, weights)
+      else sampled()
+    val written = System.nanoTime()
+    val outputs = write(model)
+    val finished = System.nanoTime()
+    val samples = model.units.toIndexedSeq.map(_.distributions)
+    RewriteResult(outputs, samples, sampledRows, (written - started) / 1000000, (finished - written) / 1000000)
+  }
+
+  private var sampledRows = 0L
+
+  private def weights: Seq[Double] = keys.map(_.weight)
+
+  private def outputFiles: IndexedSeq[Int] = units.map(_.outputFiles).toIndexedSeq
+
+  /**
+   * The probability to sample a row of a unit. A unit that is one file in the order of arrival has nothing to learn.
+   */
+  private def probability(unit: RewriteUnit): Double =
+    if (unit.rows == 0 || (keys.isEmpty && unit.outputFiles == 1)) 0d
+    else {
+      val wanted = sampleRows match {
+        case Some(n) => math.max(n.toDouble * unit.outputFiles / outputFiles.map(_.toLong).sum, unit.outputFiles)
+        case None => math.max(RewriteJob.SampleOfFile.toDouble * unit.outputFiles, RewriteJob.MinSample.toDouble)
+      }
+      // Five standard deviations above, so that chance does not leave it with fewer.
+      math.min(1d, (wanted + 5 * math.sqrt(wanted)) / unit.rows)
+    }
+
+  /** The scan: data columns, ordinal of the file, and a tie that follows the order of the scan. */
+  private final class Scan {
+    private val names = dataSchema.fieldNames.map(_.toLowerCase(java.util.Locale.ROOT)).toSet
+    private val ordinalName = Iterator.iterate("__zorder_file")(_ + "_").find(n => !names(n)).get
+    private val relation = {
+      val index = new FixedFileIndex(files.map(_._1), ordinalName)
+      val options = RewriteSession.safeReadOptions(readOptions)
+      val relation = HadoopFsRelation(index, index.partitionSchema, schema, None, format, options)(session)
+      session.baseRelationToDataFrame(relation).queryExecution.analyzed
+    }
+    val data: Seq[Attribute] = relation.output.init
+    val file: Attribute = relation.output.last
+    private val tieAlias = Alias(MonotonicallyIncreasingID(), "tie")()
+    val tie: Attribute = tieAlias.toAttribute
+
+    /** The columns with the tie. */
+    def plan(columns: Seq[NamedExpression]): LogicalPlan = Project(columns :+ tieAlias, relation)
+
+    def key(column: KeyColumn): Expression = {
+      val top = data.find(_.name == column.path.head).getOrElse(throw missing(column))
+      val leaf = column.path.tail.foldLeft[Expression](top) { (parent, name) =>
+        parent.dataType match {
+          case s: StructType if s.fieldNames.contains(name) => GetStructField(parent, s.fieldIndex(name), Some(name))
+          case _ => throw missing(column)
+        }
+      }
+      if (leaf.dataType != column.dataType) throw missing(column)
+      leaf
+    }
+
+    private def missing(column: KeyColumn) = new IllegalArgumentException(
+      s"no column ${column.path.mkString("`", "`.`", "`")} ${column.dataType.catalogString} in ${schema.catalogString}")
+  }
+
+  private def sampled(): LayoutModel = {
+    val scan = new Scan
+    val keyed = keys.zipWithIndex.map { case (k, i) => Alias(scan.key(k), s"key$i")() }
+    val columns = scan.file +: scan.tie +: keyed.map(_.toAttribute)
+    val query = execution(Project(columns, scan.plan(scan.file +: keyed)))
+    val ofUnit = units.map(probability)
+    val probabilities = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
+    try {
+      val encoders = encodings.toArray
+      val samples = described("sample", query) {
+        RewriteJob.collect(query, RewriteJob.sampler(probabilities, encoders)).toSeq
+      }
+      sampledRows = samples.map(_.rows.toLong).sum
+      UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights)
+    } finally probabilities.destroy()
+  }
+
+  private def write(model: LayoutModel): Seq[StagedFile] = {
+    val plan = session.sparkContext.broadcast(new RowPlan(model))
+    try {
+      val query = execution(ordered(plan, model.slots))
+      val task = fileTask(model)
+      val written = described("write", query)(RewriteJob.collect(query, task.write))
+      check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
+      written.toSeq.zipWithIndex.collect { case (Some(f), slot) =>
+        val unit = model.unitOfSlot(slot)
+        StagedFile(new Path(f.path), f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats)
+      }
+    } finally plan.destroy()
+  }
+
+  /** The rows of each slot in the partition of its number, in order. */
+  private def ordered(plan: Broadcast[RowPlan], slots: Int): LogicalPlan = {
+    val scan = new Scan
+    val base = scan.plan(scan.data :+ scan.file)
+    // Without keys, rows stay in the order of files, and of rows in a file: the parts of one file are read in their
+    // order.
+    val z = Alias(
+      if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(scan.file, keys.map(scan.key), plan),
+      "z")()
+    val placed = Project(scan.data ++ Seq(scan.file, scan.tie, z), base)
+    val slot = Alias(SlotKey(scan.file, z.toAttribute, scan.tie, plan), "slot")()
+    val keyed = Project(scan.data ++ Seq(scan.tie, z.toAttribute, slot), placed)
+    val exchanged = RepartitionByExpression(Seq(slot.toAttribute), keyed, slots)
+    // The curve over one column has steps, each of many values: inside a step the column itself decides.
+    val single = if (keys.length == 1) Seq(scan.key(keys.head)) else Nil
+    val order = (z.toAttribute +: single :+ scan.tie).map(SortOrder(_, Ascending))
+    Project(scan.data, Sort(order, global = false, exchanged))
+  }
+
+  private def fileTask(model: LayoutModel): FileTask = {
+    schema.foreach { f =>
+      check(format.supportDataType(f.dataType), s"column `${f.name}`: $format cannot write ${f.dataType.catalogString}")
+    }
+    val hadoop = session.sessionState.newHadoopConfWithOptions(writeOptions)
+    stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
+    val job = Job.getInstance(hadoop)
+    job.setOutputKeyClass(classOf[Void])
+    job.setOutputValueClass(classOf[InternalRow])
+    val factory = RewriteJob.active(session) {
+      format.prepareWrite(session, job, CaseInsensitiveMap(writeOptions), schema)
+    }
+    val conf = new SerializableConfiguration(job.getConfiguration)
+    // Where there are no rows at all, one file keeps the schema readable.
+    val keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet
+    new FileTask(factory, conf, stagingDir.toString, UUID.randomUUID().toString, schema, indexed, keepEmpty)
+  }
+
+  private def execution(plan: LogicalPlan): QueryExecution = RewriteJob.active(session) {
+    val execution = session.sessionState.executePlan(plan)
+    execution.assertAnalyzed()
+    execution
+  }
+
+  /** Runs a query under a name of its own in the UI. The caller's job group and what else it set stays. */
+  private def described[T](step: String, query: QueryExecution)(body: => T): T = {
+    val name = s"$description: $step"
+    val context = session.sparkContext
+    val before = context.getLocalProperty("spark.job.description")
+    context.setJobDescription(name)
+    try SQLExecution.withNewExecutionId(query, Some(name))(body)
+    finally context.setJobDescription(before)
+  }
+
+  private def check(condition: Boolean, message: => String): Unit =
+    if (!condition) throw new IllegalStateException(s"$description: $message")
+}
+
+object RewriteJob {
+
+  /** Rows sampled for each output file. */
+  val SampleOfFile = 100
+
+  /** Rows sampled of a unit at least. */
+  val MinSample = 2000
+
+  /** A schema whose columns, fields and elements may all be null: what a file says is required stays writable. */
+  def nullable(schema: StructType): StructType = nullableType(schema).asInstanceOf[StructType]
+
+  private def nullableType(dataType: DataType): DataType = dataType match {
+    case s: StructType => StructType(s.map(f => f.copy(dataType = nullableType(f.dataType), nullable = true)))
+    case a: ArrayType => ArrayType(nullableType(a.elementType), containsNull = true)
+    case m: MapType => MapType(nullableType(m.keyType), nullableType(m.valueType), valueContainsNull = true)
+    case other => other
+  }
+
+  // Closures are made here, where there is no job for them to take along.
+
+  private def sampler(
+      probabilities: Broadcast[Array[Double]],
+      encodings: Array[KeyEncoding]): (TaskContext, Iterator[InternalRow]) => KeySample =
+    (task, rows) => KeySample.draw(task.partitionId(), rows, probabilities.value, encodings)
+
+  /** One result a partition, in their order. */
+  private def collect[T: scala.reflect.ClassTag](
+      query: QueryExecution,
+      body: (TaskContext, Iterator[InternalRow]) => T): Array[T] = {
+    val rdd = query.toRdd
+    rdd.sparkContext.runJob(rdd, body)
+  }
+
+  private def active[T](session: SparkSession)(body: => T): T = {
+    val before = org.apache.spark.sql.SparkSession.getActiveSession
+    org.apache.spark.sql.SparkSession.setActiveSession(session)
+    try body
+    finally before match {
+      case Some(s) => org.apache.spark.sql.SparkSession.setActiveSession(s)
+      case None => org.apache.spark.sql.SparkSession.clearActiveSession()
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package org.sparkzorder.write
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.internal.SQLConf
+
+/**
+ * Sessions that a rewrite runs in: the caller's settings, but for those that could change rows or the number of files.
+ */
+object RewriteSession {
+
+  // Adaptive execution would merge small partitions, and so files. A file that cannot be read must fail the rewrite:
+  // its rows would be
+  // lost. Padding on read would change what is stored.
+  private val fixed = Map(
+    "spark.sql.adaptive.enabled" -> "false",
+    "spark.sql.files.maxRecordsPerFile" -> "0",
+    "spark.sql.files.ignoreCorruptFiles" -> "false",
+    "spark.sql.files.ignoreMissingFiles" -> "false",
+    "spark.sql.readSideCharPadding" -> "false",
+    "spark.sql.parquet.datetimeRebaseModeInWrite" -> "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite" -> "CORRECTED"
+  )
+
+  /** @param overrides settings that win over the caller's, but not over the fixed ones */
+  def of(caller: SparkSession, overrides: Map[String, String]): SparkSession = {
+    val session = caller.newSession()
+    val conf = session.sessionState.conf
+    // Scan and sample must see the same splits, also when executors come and go in between.
+    val splits = "spark.sql.files.minPartitionNum"
+    val parallelism = splits -> caller.sparkContext.defaultParallelism.toString
+    val settings = Map(parallelism) ++ caller.sessionState.conf.getAllConfs ++ overrides ++ fixed
+    settings.foreach { case (key, value) => if (!SQLConf.isStaticConfigKey(key)) conf.setConfString(key, value) }
+    session
+  }
+
+  /** Options of a read without those that would let it pass over files. */
+  def safeReadOptions(options: Map[String, String]): Map[String, String] = {
+    val skipping = Set("ignorecorruptfiles", "ignoremissingfiles")
+    options.filterNot { case (key, _) => skipping(key.toLowerCase(java.util.Locale.ROOT)) }
+  }
+}

@@ -1,0 +1,43 @@
+package org.sparkzorder.write
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
+import org.apache.spark.sql.types.IntegerType
+
+import org.sparkzorder.layout.LayoutModel
+
+/** What a task needs to send each row to its file. */
+final class RowPlan(val layout: LayoutModel) extends Serializable {
+  private val slotKeys = RowPlan.slotKeys(layout.slots)
+
+  /** The value to partition a row by, so that the number of its partition is its slot. */
+  def slotKey(file: Int, z: Long, tie: Long): Int = slotKeys(layout.slot(file, z, tie))
+}
+
+object RowPlan {
+
+  /**
+   * For each partition number, an integer that Spark's hash partitioning sends there. Spark 4.0 has no partitioning by
+   * a given
+   * number, and this one is documented to give the same results in all versions.
+   */
+  def slotKeys(partitions: Int): Array[Int] = {
+    val input = BoundReference(0, IntegerType, nullable = false)
+    val partitionOf = HashPartitioning(Seq(input), partitions).partitionIdExpression
+    val keys = new Array[Int](partitions)
+    val found = new java.util.BitSet(partitions)
+    var left = partitions
+    var key = 0
+    while (left > 0) {
+      val p = partitionOf.eval(InternalRow(key)).asInstanceOf[Int]
+      if (!found.get(p)) {
+        found.set(p)
+        keys(p) = key
+        left -= 1
+      }
+      key += 1
+    }
+    keys
+  }
+}
