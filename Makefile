@@ -65,15 +65,15 @@ $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m every_spark
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
-	$(BIN)/ruff check --config python/pyproject.toml python tools
-	$(BIN)/ruff format --config python/pyproject.toml --check python tools
+	$(BIN)/ruff check python tools
+	$(BIN)/ruff format --check python tools
 	cd python && ../$(BIN)/mypy
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
 
 format: $(SBT_JAR) $(STAMPS)/dev
-	$(BIN)/ruff check --config python/pyproject.toml --fix python tools
-	$(BIN)/ruff format --config python/pyproject.toml python tools
+	$(BIN)/ruff check --fix python tools
+	$(BIN)/ruff format python tools
 	$(SBT) scalafmtAll
 
 golden: $(STAMPS)/installed $(STAMPS)/dev

@@ -11,6 +11,7 @@ SHA256 = "f92a2095ac75008764fe3b2b793ffe624c4fbef5bfd9b0022e4bc2daf668c651"
 
 
 def main(java: str, target: Path) -> None:
+    """Fetch the launcher into `target`, or leave with an error in words."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         sys.exit("pyspark is not installed beside this Python")
@@ -21,7 +22,7 @@ def main(java: str, target: Path) -> None:
     command += ["-cache", str(folder / "ivy"), "-confs", "default", "-m2compatible"]
     command += ["-dependency", "org.scala-sbt", "sbt-launch", VERSION]
     command += ["-retrieve", f"{folder}/[artifact]-[revision].download"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     download = folder / f"sbt-launch-{VERSION}.download"
     if done.returncode != 0 or not download.exists():
         sys.exit(f"{done.stdout}\nsbt {VERSION} could not be fetched")
