@@ -1,26 +1,25 @@
 package org.sparkzorder.conf
 
-import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.internal.SQLConf
 
 /** The names of the session settings: the only place that knows them. */
 object ZOrderConf {
 
-  val skippingEnabled: ConfigEntry[Boolean] = SQLConf
+  val skippingEnabled = SQLConf
     .buildConf("spark.zorder.skipping.enabled")
     .doc("Whether queries skip files that cannot hold a matching row. Results are the same either way.")
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
 
-  val indexCacheMaxBytes: ConfigEntry[Long] = SQLConf
+  val indexCacheMaxBytes = SQLConf
     .buildConf("spark.zorder.index.cache.max-bytes")
     .doc("Bound on the driver's memory for cached statistics; the least recently used go first.")
     .version("0.1.0")
     .longConf
     .createWithDefault(256L << 20)
 
-  val lockTimeoutSeconds: ConfigEntry[Long] = SQLConf
+  val lockTimeoutSeconds = SQLConf
     .buildConf("spark.zorder.lock.timeout")
     .doc("Seconds without a heartbeat after which the owner of a table's lock, on another host, is taken for dead.")
     .version("0.1.0")
@@ -28,7 +27,7 @@ object ZOrderConf {
     .checkValue(_ >= 10, "must be at least 10 seconds")
     .createWithDefault(60)
 
-  val publishWaitSeconds: ConfigEntry[Long] = SQLConf
+  val publishWaitSeconds = SQLConf
     .buildConf("spark.zorder.publish.wait")
     .doc("Seconds that a query waits for an OPTIMIZE that is just renaming its files, before it reads around it.")
     .version("0.1.0")

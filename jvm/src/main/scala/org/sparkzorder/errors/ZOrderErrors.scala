@@ -77,8 +77,8 @@ object ZOrderErrors {
 
   def notYet(what: String): Throwable = analysis("ZORDER_NOT_YET_SUPPORTED", "feature" -> what)
 
-  def tooManyColumns(given: Int, most: Int): Throwable =
-    analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> given.toString, "most" -> most.toString)
+  def tooManyColumns(named: Int, most: Int): Throwable =
+    analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> named.toString, "most" -> most.toString)
 
   def noClustering(target: String): Throwable = analysis("ZORDER_NO_CLUSTERING", "table" -> target)
 

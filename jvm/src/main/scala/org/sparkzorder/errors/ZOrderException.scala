@@ -2,7 +2,7 @@ package org.sparkzorder.errors
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.{SparkException, SparkThrowable}
+import org.apache.spark.{QueryContext, SparkException, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
@@ -15,7 +15,7 @@ class ZOrderAnalysisException(condition: String, parameters: Map[String, String]
       cause,
       Some(condition),
       parameters,
-      Array.empty
+      Array.empty[QueryContext]
     )
     with SparkThrowable {
   override def getSqlState: String = ErrorConditions.sqlState(condition)
@@ -29,7 +29,7 @@ class ZOrderRuntimeException(condition: String, parameters: Map[String, String],
       cause,
       Some(condition),
       parameters,
-      Array.empty
+      Array.empty[QueryContext]
     ) {
   override def getSqlState: String = ErrorConditions.sqlState(condition)
   override def getMessageParameters: java.util.Map[String, String] = parameters.asJava

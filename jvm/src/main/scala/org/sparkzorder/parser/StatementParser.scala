@@ -6,8 +6,10 @@ import org.antlr.v4.runtime._
 
 import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
 
-/** Where and why a text is not a statement of ours. Lines from 1, columns from 0. */
-final class StatementSyntaxError(val line: Int, val column: Int, val near: String) extends RuntimeException(near)
+/** A text is not a statement of ours: `at` is the first token that does not fit. */
+final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getText) {
+  def near: String = if (at.getType == Token.EOF) "end of input" else s"'${at.getText}'"
+}
 
 /** Text to [[Statement]], apart from Spark. */
 object StatementParser {
@@ -67,9 +69,6 @@ object StatementParser {
         column: Int,
         message: String,
         cause: RecognitionException
-    ): Unit = offending match {
-      case t: Token if t.getType != Token.EOF => throw new StatementSyntaxError(line, column, s"'${t.getText}'")
-      case _                                  => throw new StatementSyntaxError(line, column, "end of input")
-    }
+    ): Unit = throw new StatementSyntaxError(offending.asInstanceOf[Token])
   }
 }

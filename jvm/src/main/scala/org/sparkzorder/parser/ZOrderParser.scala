@@ -1,10 +1,10 @@
 package org.sparkzorder.parser
 
+import org.antlr.v4.runtime.ParserRuleContext
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.trees.Origin
 
 import org.sparkzorder.command.Commands
 import org.sparkzorder.shim.ParserShim
@@ -30,7 +30,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
         case Right(s) => Commands.of(s, delegate)
         case Left(error) =>
           try next
-          catch { case _: ParseException if StatementParser.isOursAlone(sql) => throw syntaxError(sql, error) }
+          catch { case _: ParseException if StatementParser.isOursAlone(sql) => throw syntaxError(error) }
       }
     }
 
@@ -39,13 +39,13 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
     case other             => other.sql
   }
 
-  private def syntaxError(sql: String, e: StatementSyntaxError): ParseException = {
-    val origin = Origin(Some(e.line), Some(e.column))
+  private def syntaxError(e: StatementSyntaxError): ParseException = {
+    val place = new ParserRuleContext()
+    place.start = e.at
+    place.stop = e.at
     new ParseException(
-      Some(sql),
-      origin,
-      origin,
       "PARSE_SYNTAX_ERROR",
-      Map("error" -> e.near, "hint" -> ": a statement of spark-zorder is expected"))
+      Map("error" -> e.near, "hint" -> ": a statement of spark-zorder is expected"),
+      place)
   }
 }

@@ -37,9 +37,9 @@ object Targets {
 
   def kind(session: SparkSession, target: Target): TargetKind = target match {
     case PathTarget(path, _) =>
-      val given = new Path(path)
-      val fs = fileSystem(session, given)
-      val qualified = fs.makeQualified(given)
+      val unqualified = new Path(path)
+      val fs = fileSystem(session, unqualified)
+      val qualified = fs.makeQualified(unqualified)
       if (fs.exists(qualified) && fs.getFileStatus(qualified).isDirectory) Folder(qualified) else Missing
     case TableTarget(parts) => ofName(session.asInstanceOf[classic.SparkSession], parts)
   }

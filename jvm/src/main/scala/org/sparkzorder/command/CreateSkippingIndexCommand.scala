@@ -1,0 +1,49 @@
+package org.sparkzorder.command
+
+import java.util.UUID
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, Target}
+
+/**
+ * `CREATE [OR REPLACE] SKIPPING INDEX`: statistics of all files of a table.
+ *
+ * @param columns empty takes every column that can be used
+ */
+final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[String]], replace: Boolean)
+    extends LeafRunnableCommand {
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.resolve(session, target)
+    val chosen = CreateSkippingIndexCommand.chosen(table, columns)
+    Operations.recover(table)
+    val folder = Operations.folder(table)
+    def refuseExisting(): Unit =
+      if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
+    refuseExisting()
+    Operations.locked(table, "CREATE SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
+      refuseExisting()
+      val files = table.folders().flatMap(_.files)
+      val stats = TableIndex.build(table, files, chosen)
+      TableIndex.replace(folder, lock, if (columns.isEmpty) None else Some(chosen.map(_.path)), stats)
+    }
+    Nil
+  }
+}
+
+object CreateSkippingIndexCommand {
+
+  /** Columns by name, refusing those that can have no statistics. */
+  private def chosen(table: PlainTable, columns: Seq[Seq[String]]): Seq[ColumnKey] = {
+    val usable = TableIndex.usableColumns(table)
+    if (columns.isEmpty) usable
+    else
+      KeyColumns.resolveAll(table, columns).map { case (path, dataType) =>
+        usable.find(_.path == path).getOrElse(throw ZOrderErrors.unsupportedColumnType(path, dataType.sql))
+      }
+  }
+}

@@ -1,0 +1,23 @@
+package org.sparkzorder.command
+
+import java.util.UUID
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+
+import org.sparkzorder.commit.IndexFiles
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{PlainTables, Target}
+
+/** `DROP SKIPPING INDEX`: deletes the statistics; history and trash stay. */
+final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.resolve(session, target)
+    Operations.recover(table)
+    val folder = Operations.folder(table)
+    if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
+    Operations.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString)(lock => IndexFiles.drop(folder, lock))
+    Nil
+  }
+}

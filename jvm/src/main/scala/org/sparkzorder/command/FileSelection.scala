@@ -1,0 +1,78 @@
+package org.sparkzorder.command
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.sparkzorder.commit.Record
+import org.sparkzorder.layout.FileCounts
+import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.{DataFolder, RelativePath}
+
+/** Files of one folder that are rewritten together, into so many. */
+private[command] final case class Rewrite(folder: DataFolder, files: Seq[FileStatus], outputFiles: Int)
+
+/** Which files an OPTIMIZE rewrites, and into how many. */
+private[command] object FileSelection {
+
+  /**
+   * Clustering: whole folders. A folder whose files all are of the layout already is left alone, unless all are to be rewritten or
+   * another number of files is asked for.
+   */
+  def clustered(
+      folders: Seq[DataFolder],
+      layout: String,
+      history: => Seq[Record],
+      names: RelativePath,
+      options: OptimizeOptions,
+      full: Boolean
+  ): Seq[Rewrite] = {
+    val counts = outputCounts(folders.map(_.files.map(_.getLen).sum), options)
+    lazy val layouts = layoutsOf(history)
+    folders.zip(counts).collect {
+      case (folder, count)
+          if full || options.rewriteAll ||
+            !folder.files.forall(f => layouts.get(idOf(names, f)).contains(layout)) ||
+            (options.numFiles.isDefined && count != folder.files.size) =>
+        Rewrite(folder, folder.files, count)
+    }
+  }
+
+  /**
+   * Packing: small files next to each other in the order of their times come together in groups of the target size, oversized ones are split;
+   * the others are left alone. With a number of files, or `full`, all files of all folders are rewritten.
+   */
+  def packed(folders: Seq[DataFolder], options: OptimizeOptions, full: Boolean): Seq[Rewrite] =
+    if (options.numFiles.isDefined || full || options.rewriteAll) {
+      val ordered = folders.map(f => f.copy(files = byTime(f.files)))
+      ordered.zip(outputCounts(ordered.map(_.files.map(_.getLen).sum), options)).map { case (f, n) => Rewrite(f, f.files, n) }
+    } else
+      folders.flatMap { folder =>
+        val candidates = byTime(folder.files).filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize)
+        groups(candidates, options.targetFileSize).flatMap { group =>
+          val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
+          val changes = if (group.size == 1) outputs > 1 else group.size >= options.minInputFiles
+          if (changes) Some(Rewrite(folder, group, outputs)) else None
+        }
+      }
+
+  /** Next fit: a group is closed when the next file would lift it over the target. */
+  private def groups(files: Seq[FileStatus], target: Long): Seq[Seq[FileStatus]] =
+    files.foldLeft(Vector.empty[Vector[FileStatus]]) {
+      case (done :+ open, f) if open.map(_.getLen).sum + f.getLen <= target => done :+ (open :+ f)
+      case (all, f)                                                        => all :+ Vector(f)
+    }
+
+  private def byTime(files: Seq[FileStatus]): Seq[FileStatus] =
+    files.sortBy(f => (f.getModificationTime, f.getPath.getName))
+
+  private def outputCounts(bytes: Seq[Long], options: OptimizeOptions): Seq[Int] = options.numFiles match {
+    case Some(n) => FileCounts.byNumber(bytes, n)
+    case None    => FileCounts.bySize(bytes, options.targetFileSize)
+  }
+
+  private def idOf(names: RelativePath, f: FileStatus): FileId = FileId(names.of(f.getPath), f.getLen, f.getModificationTime)
+
+  /** The layout that each file was written in; a file of no record has none. */
+  private def layoutsOf(history: Seq[Record]): Map[FileId, String] =
+    (for (r <- history.iterator; layout <- r.layout.iterator; o <- r.outputs.iterator)
+      yield FileId(o.path, o.length, o.modificationTime) -> layout).toMap
+}

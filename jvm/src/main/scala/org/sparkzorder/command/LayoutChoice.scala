@@ -1,0 +1,67 @@
+package org.sparkzorder.command
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import org.sparkzorder.commit.Record
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.parser.{LayoutClause, WeightedColumn}
+import org.sparkzorder.table.{KeyColumns, PlainTable}
+import org.sparkzorder.write.KeyColumn
+
+/** Which layout an OPTIMIZE is about: the one it names, else that of the table's last one, else Spark's CLUSTER BY, else none. */
+private[command] object LayoutChoice {
+
+  /** Sixty-two bits of curve, so that each column still has at least seven. */
+  private val mostColumns = 8
+  private val clusteringProperty = "clusteringColumns"
+  private val mapping = "range"
+  private val cuts = "equal"
+
+  /**
+   * @param history newest first
+   * @return the layout and its keys; None packs small files
+   */
+  def of(table: PlainTable, clause: Option[LayoutClause], history: => Seq[Record]): Option[(LayoutSpec, Seq[KeyColumn])] =
+    clause match {
+      case Some(LayoutClause.Auto)                       => throw ZOrderErrors.notYet("ZORDER BY AUTO")
+      case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns))
+      case None =>
+        history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption() match {
+          case Some(spec) => Some(spec -> keys(table, spec))
+          case None       => clusteredBy(table).map(columns => resolved(table, "zorder", columns))
+        }
+    }
+
+  private def resolved(table: PlainTable, curve: String, columns: Seq[WeightedColumn]): (LayoutSpec, Seq[KeyColumn]) = {
+    if (curve == "hilbert") throw ZOrderErrors.notYet("HILBERT BY")
+    if (curve == "order") throw ZOrderErrors.notYet("OPTIMIZE .. ORDER BY")
+    val weights = columns.map(weight)
+    val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
+    if (columns.size > mostColumns) throw ZOrderErrors.tooManyColumns(columns.size, mostColumns)
+    val spec = LayoutSpec(curve, mapping, cuts, paths.map(_._1).zip(weights))
+    spec -> paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
+  }
+
+  private def keys(table: PlainTable, spec: LayoutSpec): Seq[KeyColumn] =
+    KeyColumns.resolveAll(table, spec.columns.map(_._1)).zip(spec.columns).map { case ((path, dataType), (_, w)) =>
+      KeyColumn(path, dataType, w)
+    }
+
+  private def weight(column: WeightedColumn): Double = column.weight.fold(1.0) { text =>
+    text.toDoubleOption.filter(w => w > 0 && w <= 1e6).getOrElse(throw ZOrderErrors.invalidWeight(column.parts, text))
+  }
+
+  private def clusteredBy(table: PlainTable): Option[Seq[WeightedColumn]] =
+    table.catalogTable.flatMap(_.properties.get(clusteringProperty)).flatMap { json =>
+      try {
+        val columns = new ObjectMapper().readTree(json).elements.asScala.map { c =>
+          WeightedColumn(c.elements.asScala.map(_.asText).toSeq, None)
+        }.toSeq
+        if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
+      } catch { case _: JsonProcessingException => None }
+    }
+}

@@ -1,0 +1,74 @@
+package org.sparkzorder.command
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.AccessDeniedException
+
+import org.apache.hadoop.security.AccessControlException
+import org.apache.spark.sql.classic
+
+import org.sparkzorder.commit._
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.PlainTable
+
+/** What every statement that changes something does around its work. */
+object Operations {
+
+  def folder(table: PlainTable): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
+
+  def settings(session: classic.SparkSession): LockSettings =
+    LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
+
+  /**
+   * Finishes or undoes what a dead owner left on the table, if anything. To be called before the table's files are listed.
+   */
+  def recover(table: PlainTable): Unit = translated(table, "Recovery") {
+    Recovery.recover(folder(table), settings(table.session))
+    ()
+  }
+
+  /** The last published version; 0 before the first operation. */
+  def version(table: PlainTable): Long = TableState.look(table.root, folder(table).ops) match {
+    case s: TableState.SideFolder => s.version
+    case _                        => 0L
+  }
+
+  /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
+  def locked[T](table: PlainTable, operation: String, operationId: String)(work: Lock => T): T = translated(table, operation) {
+    val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
+    val result =
+      try {
+        Recovery.recoverUnder(folder(table), lock, settings(table.session))
+        work(lock)
+      } catch {
+        // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
+        case e: IncompletePublishException =>
+          lock.abandon()
+          throw e
+        case e: Throwable =>
+          lock.release()
+          throw e
+      }
+    lock.release()
+    result
+  }
+
+  private def translated[T](table: PlainTable, operation: String)(work: => T): T =
+    try work
+    catch {
+      case e: ConcurrentOperationException =>
+        throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
+      case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: CommitException         => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: IOException if isDenied(e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
+      case e: IOException                => throw ZOrderErrors.operationFailed(operation, table.name, e)
+    }
+
+  /** Local file systems say it in words only. */
+  private def isDenied(e: IOException): Boolean = e match {
+    case _: AccessControlException | _: AccessDeniedException => true
+    case f: FileNotFoundException => Option(f.getMessage).exists(_.contains("Permission denied"))
+    case _ =>
+      Option(e.getMessage).exists(m => m.contains("Permission denied") || m.contains("Mkdirs failed") || m.contains("Read-only"))
+  }
+}

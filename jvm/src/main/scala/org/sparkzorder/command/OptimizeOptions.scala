@@ -1,0 +1,126 @@
+package org.sparkzorder.command
+
+import java.util.Locale
+
+import org.sparkzorder.errors.ZOrderErrors
+
+/**
+ * What OPTIONS of OPTIMIZE say. Sizes are bytes. This is the only place that knows the keys.
+ *
+ * @param numFiles of all the files that the statement writes, at least one a folder; overrides the size
+ * @param minFileSize packing: smaller files are rewritten; default 0.75 of the target
+ * @param maxFileSize packing: larger files are rewritten; default 1.8 times the target
+ * @param minInputFiles packing: a group of fewer files is left alone
+ * @param sampleRows rows of the sample, of all folders together
+ */
+final case class OptimizeOptions(
+    targetFileSize: Long,
+    numFiles: Option[Int],
+    minFileSize: Long,
+    maxFileSize: Long,
+    minInputFiles: Int,
+    rewriteAll: Boolean,
+    sampleRows: Option[Long],
+    compression: Option[String],
+    rowGroupSize: Option[Long],
+    retainHours: Long,
+    asGiven: Map[String, String]
+)
+
+object OptimizeOptions {
+
+  private val targetFileSizeKey = "target-file-size-bytes"
+  private val numFilesKey = "num-files"
+  private val minFileSizeKey = "min-file-size-bytes"
+  private val maxFileSizeKey = "max-file-size-bytes"
+  private val minInputFilesKey = "min-input-files"
+  private val rewriteAllKey = "rewrite-all"
+  private val mappingKey = "mapping"
+  private val cutsKey = "cuts"
+  private val sampleRowsKey = "sample-rows"
+  private val compressionKey = "compression"
+  private val rowGroupSizeKey = "row-group-size-bytes"
+  private val retainHoursKey = "retain-hours"
+
+  /** Known, and for now answered with 'not yet'. */
+  private val notYet = Seq(
+    "max-concurrent-file-group-rewrites",
+    "max-file-group-size-bytes",
+    "partial-progress.enabled",
+    "partial-progress.max-commits",
+    "var-length-contribution",
+    "max-output-size"
+  )
+
+  val keys: Seq[String] = (Seq(
+    targetFileSizeKey,
+    numFilesKey,
+    minFileSizeKey,
+    maxFileSizeKey,
+    minInputFilesKey,
+    rewriteAllKey,
+    mappingKey,
+    cutsKey,
+    sampleRowsKey,
+    compressionKey,
+    rowGroupSizeKey,
+    retainHoursKey
+  ) ++ notYet).sorted
+
+  private val defaultTargetFileSize = 256L << 20
+  private val defaultRetainHours = 168L
+  private val compressions = Map(
+    "parquet" -> Seq("none", "uncompressed", "snappy", "gzip", "lzo", "brotli", "lz4", "lz4_raw", "zstd"),
+    "orc" -> Seq("none", "uncompressed", "snappy", "zlib", "lzo", "zstd", "lz4", "brotli")
+  )
+
+  /**
+   * @param formatName parquet or orc, whose codecs are allowed
+   * @throws org.apache.spark.sql.AnalysisException on an unknown key, a key given twice or a value that is none
+   */
+  def parse(asGiven: Seq[(String, String)], formatName: String): OptimizeOptions = {
+    val options = asGiven.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
+    options.find { case (k, _) => !keys.contains(k) }.foreach { case (k, _) => throw ZOrderErrors.unknownOption(k, keys) }
+    options.groupBy(_._1).find(_._2.size > 1).foreach { case (k, _) => throw ZOrderErrors.duplicateOption(k) }
+    options.find { case (k, _) => notYet.contains(k) }.foreach { case (k, _) => throw ZOrderErrors.notYet(s"The option '$k'") }
+    val byKey = options.toMap
+
+    def choice(key: String, now: String, later: String): Unit = byKey.get(key).map(_.toLowerCase(Locale.ROOT)) match {
+      case Some(`later`)     => throw ZOrderErrors.notYet(s"The option '$key' = '$later'")
+      case Some(`now`) | None => ()
+      case Some(other)       => throw ZOrderErrors.invalidOptionValue(key, other, s"'$now' or '$later'")
+    }
+    choice(mappingKey, "range", "bytes")
+    choice(cutsKey, "equal", "aligned")
+
+    def number(key: String, min: Long, max: Long): Option[Long] = byKey.get(key).map { text =>
+      text.trim.toLongOption.filter(n => n >= min && n <= max).getOrElse(
+        throw ZOrderErrors.invalidOptionValue(key, text, s"a whole number from $min to $max"))
+    }
+    def boolean(key: String): Option[Boolean] = byKey.get(key).map { text =>
+      text.trim.toLowerCase(Locale.ROOT).toBooleanOption.getOrElse(
+        throw ZOrderErrors.invalidOptionValue(key, text, "true or false"))
+    }
+    val target = number(targetFileSizeKey, 1, Long.MaxValue).getOrElse(defaultTargetFileSize)
+    val codec = byKey.get(compressionKey).map(_.trim.toLowerCase(Locale.ROOT))
+    codec.filterNot(compressions(formatName).contains).foreach { c =>
+      throw ZOrderErrors.invalidOptionValue(compressionKey, c, compressions(formatName).mkString("one of ", ", ", ""))
+    }
+    val parsed = OptimizeOptions(
+      targetFileSize = target,
+      numFiles = number(numFilesKey, 1, 1000000).map(_.toInt),
+      minFileSize = number(minFileSizeKey, 0, Long.MaxValue).getOrElse((target * 0.75).toLong),
+      maxFileSize = number(maxFileSizeKey, 1, Long.MaxValue).getOrElse((target * 1.8).toLong),
+      minInputFiles = number(minInputFilesKey, 1, Int.MaxValue).map(_.toInt).getOrElse(2),
+      rewriteAll = boolean(rewriteAllKey).getOrElse(false),
+      sampleRows = number(sampleRowsKey, 1, 100000000L),
+      compression = codec,
+      rowGroupSize = number(rowGroupSizeKey, 1024, Int.MaxValue),
+      retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
+      asGiven = byKey
+    )
+    if (parsed.minFileSize >= parsed.maxFileSize)
+      throw ZOrderErrors.invalidOptionValue(minFileSizeKey, parsed.minFileSize.toString, s"less than $maxFileSizeKey")
+    parsed
+  }
+}

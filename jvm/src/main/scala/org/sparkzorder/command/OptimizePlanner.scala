@@ -1,0 +1,142 @@
+package org.sparkzorder.command
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.SparkSession
+
+import org.sparkzorder.commit.{History, Record}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer._
+import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}
+import org.sparkzorder.parser.OptimizeStatement
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId}
+import org.sparkzorder.table._
+import org.sparkzorder.write.{KeyColumn, RewriteResult}
+
+/** A file that is rewritten, with what its footer says. */
+private[command] final case class Input(status: FileStatus, footer: FileFooter)
+
+/**
+ * All that an OPTIMIZE is going to do, found without touching anything.
+ *
+ * @param version of the table when it was listed
+ * @param considered files of the partitions asked for
+ * @param listed all files of the table
+ * @param keys empty for packing
+ */
+private[command] final case class OptimizePlan(
+    table: PlainTable,
+    options: OptimizeOptions,
+    layout: Option[LayoutSpec],
+    keys: Seq[KeyColumn],
+    rewrites: Seq[Rewrite],
+    inputs: Seq[Input],
+    considered: Long,
+    listed: Set[FileId],
+    version: Long,
+    writeConf: Map[String, String],
+    writeOptions: Map[String, String]
+)
+
+private[command] object OptimizePlanner {
+
+  /** The statement's table, after every check that needs no look into the files. */
+  def resolve(session: SparkSession, statement: OptimizeStatement): PlainTable = {
+    val table = PlainTables.resolve(session, statement.target)
+    OptimizeOptions.parse(statement.options, table.formatName)
+    statement.where.foreach(PartitionPredicate.check(table, _))
+    LayoutChoice.of(table, statement.layout, Nil)
+    table
+  }
+
+  /**
+   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
+   */
+  def plan(session: SparkSession, statement: OptimizeStatement): OptimizePlan = {
+    val table = PlainTables.resolve(session, statement.target)
+    try plan(table, statement)
+    catch {
+      // One file's columns are not all: a folder's schema is the union of its files'.
+      case Drifted(_) if table.catalogTable.isEmpty =>
+        val merged =
+          try PlainTables.resolve(session, statement.target, mergeSchema = true)
+          catch { case _: org.apache.spark.SparkException => table }
+        try plan(merged, statement)
+        catch { case Drifted(d) => throw ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason) }
+      case Drifted(d) => throw ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason)
+    }
+  }
+
+  private final case class Drifted(drift: Drift) extends RuntimeException(drift.reason)
+
+  private def plan(table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
+    val options = OptimizeOptions.parse(statement.options, table.formatName)
+    val version = Operations.version(table)
+    lazy val history: Seq[Record] = History.read(Operations.folder(table)).map(_.record)
+    val chosen = LayoutChoice.of(table, statement.layout, history)
+    val all = table.folders()
+    val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
+    if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
+    folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
+      throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
+    }
+    val rewrites = chosen match {
+      case Some((spec, _)) => FileSelection.clustered(folders, spec.json, history, table.names, options, statement.full)
+      case None            => FileSelection.packed(folders, options, statement.full)
+    }
+    if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && rewrites.map(_.outputFiles).sum == 1)
+      throw ZOrderErrors.singleFile(table.name)
+    val keys = chosen.toSeq.flatMap(_._2)
+    val inputs = read(table, rewrites.flatMap(_.files), keys)
+    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d => throw Drifted(d))
+    OptimizePlan(
+      table,
+      options,
+      chosen.map(_._1),
+      keys,
+      rewrites,
+      inputs,
+      folders.map(_.files.size.toLong).sum,
+      all.flatMap(_.files).map(TableIndex.idOf(table, _)).toSet,
+      version,
+      WriteSettings.conf(table, options, inputs.map(_.footer)),
+      WriteSettings.options(table, options)
+    )
+  }
+
+  private def settings(table: PlainTable): FooterSettings = FooterSettings.of(table.session.sessionState.conf)
+
+  private def read(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): Seq[Input] = {
+    val format = DataFormat.of(table.formatName).get
+    try
+      files.zip(Footers.readAll(table.session, files, format, table.dataSchema, keys.map(k => ColumnKey(k.path, k.dataType))))
+        .map { case (f, footer) => Input(f, footer) }
+    catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
+  }
+
+  /** Rows that the footers of some files tell. */
+  def rowsOf(table: PlainTable, files: Seq[FileStatus]): Long =
+    Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil).map(_.rows).sum
+
+  /** Files that a lookup of a sampled value touches, before by the inputs' footers and after by the statistics of what was written. */
+  def clustering(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {
+    val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    plan.keys.zipWithIndex.map { case (key, k) =>
+      val column = ColumnKey(key.path, key.dataType)
+      val samples = result.samples.zip(plan.rewrites).collect {
+        case (distributions, r) if distributions.nonEmpty => distributions(k) -> r.files.map(f => rows(f.getPath)).sum
+      }
+      if (samples.isEmpty) ColumnClustering(key.path.mkString("."), None, None)
+      else {
+        val before = plan.inputs.map { i =>
+          val f = i.footer
+          FileBounds.of(f.stats.getOrElse(column, ColumnStats.unknown), f.rows)
+        }
+        val after = result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(column, ColumnStats.unknown), o.rows))
+        ColumnClustering(
+          key.path.mkString("."),
+          Some(FilesTouched.mean(samples, before)),
+          Some(FilesTouched.mean(samples, after)))
+      }
+    }
+  }
+}

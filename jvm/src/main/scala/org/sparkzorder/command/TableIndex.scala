@@ -1,0 +1,101 @@
+package org.sparkzorder.command
+
+import java.io.ByteArrayOutputStream
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.types.TimestampType
+
+import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.footer.{DataFormat, IndexBuilder}
+import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
+import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
+import org.sparkzorder.table.PlainTable
+
+/** The index of one table: which it is, which columns it is about, how files come into it. */
+object TableIndex {
+
+  /** Property of the index: the columns that CREATE SKIPPING INDEX named, a JSON array of paths. */
+  private val columnsProperty = "columns"
+
+  /** The newest readable index, if there is one. */
+  def of(table: PlainTable, folder: TableFolder): Option[IndexSnapshot] =
+    TableState.look(folder.root, folder.ops) match {
+      case s: TableState.SideFolder if s.indexes.nonEmpty =>
+        val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
+        store(table, table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(statuses)
+      case _ => None
+    }
+
+  private def store(table: PlainTable, maxBytes: Long) = new IndexStore(table.fileSystem, table.root, maxBytes)
+
+  /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
+  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
+    val usable = usableColumns(table)
+    snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
+  }
+
+  /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
+  def usableColumns(table: PlainTable): Seq[ColumnKey] =
+    IndexableColumns.of(table.dataSchema).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType)
+
+  /** The paths named when the index was made; None when it is about all columns. */
+  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map { json =>
+    try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
+    catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
+  }
+
+  /** Statistics of files that somebody else wrote; those that change meanwhile are left out. */
+  def build(table: PlainTable, files: Seq[FileStatus], columns: Seq[ColumnKey]): Seq[(FileId, FileStats)] =
+    IndexBuilder.build(
+      table.session,
+      files,
+      DataFormat.of(table.formatName).get,
+      table.dataSchema,
+      columns,
+      idOf(table, _),
+      IndexBuilder.Setting(options = table.relation.options))
+
+  /** Adds files that an operation has written. Needs the lock. */
+  def add(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      snapshot: Option[IndexSnapshot],
+      listed: Set[FileId],
+      added: Seq[(FileId, FileStats)]
+  ): Unit = {
+    val contents = snapshot match {
+      case Some(old) => IndexContents.merge(old, listed.contains, added)
+      case None      => IndexContents(added)
+    }
+    write(folder, lock, contents)
+  }
+
+  /** Makes the index anew. Needs the lock. */
+  def replace(folder: TableFolder, lock: Lock, columns: Option[Seq[Seq[String]]], files: Seq[(FileId, FileStats)]): Unit = {
+    val properties = columns.map { paths =>
+      val mapper = new ObjectMapper()
+      val array = mapper.createArrayNode()
+      paths.foreach { path =>
+        val names = array.addArray()
+        path.foreach(names.add)
+      }
+      columnsProperty -> mapper.writeValueAsString(array)
+    }
+    write(folder, lock, IndexContents(files, properties.toMap))
+  }
+
+  private def write(folder: TableFolder, lock: Lock, contents: IndexContents): Unit = {
+    val out = new ByteArrayOutputStream
+    IndexFile.write(out, contents)
+    IndexFiles.write(folder, lock, out.toByteArray)
+    ()
+  }
+
+  def idOf(table: PlainTable, f: FileStatus): FileId = FileId(table.names.of(f.getPath), f.getLen, f.getModificationTime)
+}

@@ -1,0 +1,90 @@
+package org.sparkzorder.skipping
+
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, SubqueryExpression}
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+
+import org.sparkzorder.predicate.{CatalystTranslator, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+
+/** From a scan's filters to the files it reads. */
+private[skipping] object Pruning {
+
+  /**
+   * The index to read through; None when Spark's own does as well.
+   *
+   * @param filters conjuncts over the scan, as the optimizer left them
+   * @param normalized those of them that can be evaluated now, with the relation's own names
+   */
+  def apply(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      views: Seq[TableView],
+      filters: Seq[Expression],
+      normalized: Seq[Expression],
+      enabled: Boolean
+  ): Option[SkippingFileIndex] = {
+    val start = System.nanoTime()
+    val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
+    val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation)
+    val conjuncts = if (usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
+    val predicate = Filters.conjunction(conjuncts.map(_._2))
+    val hasOverlay = views.exists(_.overlay.isDefined)
+    if (conjuncts.isEmpty && !hasOverlay) None
+    else {
+      val files = SkippingFileIndex
+        .view(relation.location.listFiles(partitionFilters, Nil), views)
+        .flatMap(_.files.map(_.fileStatus))
+      val keepers = views.map(_.keeper(predicate))
+      val kept = files.filter(f => keepers.forall(_.keeps(f)))
+      val elapsed = (System.nanoTime() - start) / 1e6
+      val unusable = filters.filterNot(f => partitionFilters.exists(_.semanticEquals(f)))
+        .filterNot(f => normalized.exists(_.semanticEquals(f)))
+        .map(f => ConjunctReport(f.sql, None, Some(whyNot(f))))
+      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++ unusable
+      val bytesKept = kept.map(_.getLen).sum
+      val summary =
+        if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports)) else None
+      Some(new SkippingFileIndex(relation.location, views, predicate, bytesKept, summary))
+    }
+  }
+
+  private def whyNot(f: Expression): Reason =
+    if (SubqueryExpression.hasSubquery(f)) Reason(ReasonCode.Subquery, "its value is not known before the query runs")
+    else Reason(ReasonCode.NotDeterministic, "it may give another value for each row")
+
+  private def report(
+      f: Expression,
+      p: StatsPredicate,
+      files: Seq[org.apache.hadoop.fs.FileStatus],
+      views: Seq[TableView]
+  ): ConjunctReport = {
+    val snapshots = views.flatMap(_.snapshot)
+    val lacking = p.columns.filter(c => snapshots.forall(s => s.column(c.path, c.dataType).isEmpty))
+    p match {
+      case Unknown(reason) => ConjunctReport(f.sql, None, Some(reason))
+      case _ if lacking.nonEmpty && lacking == p.columns =>
+        val column = lacking.head.path.mkString(".")
+        ConjunctReport(f.sql, None, Some(Reason(ReasonCode.NoStatistics, s"the index has no statistics of `$column` under this type")))
+      case _ =>
+        val keepers = views.map(_.keeper(p))
+        ConjunctReport(f.sql, Some(files.count(s => keepers.forall(_.keeps(s))).toLong), p.reasons.headOption)
+    }
+  }
+
+  private def translate(relation: HadoopFsRelation, f: Expression): StatsPredicate =
+    CatalystTranslator.translate(f, attribute => columnOf(relation, attribute))
+
+  private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
+    if (isPartitionColumn(relation, a.name)) Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
+    else if (relation.dataSchema.fieldNames.contains(a.name)) Right(Seq(a.name))
+    else Left(Reason(ReasonCode.MetadataColumn, s"`${a.name}` is not a column of the files"))
+
+  private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
+    relation.partitionSchema.fieldNames.contains(name)
+
+  /** With field ids a column's name is not what finds it in the file. */
+  private def readsByFieldId(relation: HadoopFsRelation): Boolean = {
+    import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
+    val conf = relation.sparkSession.sessionState.conf
+    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(relation.dataSchema)
+  }
+}

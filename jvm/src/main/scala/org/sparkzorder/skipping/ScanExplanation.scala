@@ -1,0 +1,53 @@
+package org.sparkzorder.skipping
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+
+import org.sparkzorder.predicate.{Reason, ReasonCode}
+
+/** What is to be told of one scan, whether files were skipped or not. Numbers that nobody knows without reading are null. */
+final case class ScanExplanation(
+    relation: String,
+    filesTotal: java.lang.Long,
+    filesKept: java.lang.Long,
+    bytesTotal: java.lang.Long,
+    bytesKept: java.lang.Long,
+    pruningMs: java.lang.Double,
+    conjuncts: Seq[ConjunctReport]
+)
+
+object ScanExplanation {
+
+  /**
+   * @param leaf a scan of an optimized plan
+   * @param filters conjuncts right above it
+   */
+  def of(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
+    case l: LogicalRelation =>
+      val relation = l.relation.asInstanceOf[HadoopFsRelation]
+      relation.location match {
+        case index: SkippingFileIndex if index.report.isDefined =>
+          val r = index.report.get
+          ScanExplanation(name(l, relation), r.filesTotal, r.filesKept, r.bytesTotal, r.bytesKept, r.pruningMs, r.conjuncts)
+        case _ => unskipped(l, relation, filters)
+      }
+    case v2: DataSourceV2ScanRelation =>
+      val why = Reason(ReasonCode.UnsupportedExpression, "the table is read through a V2 source")
+      ScanExplanation(v2.name, null, null, null, null, null, filters.map(f => ConjunctReport(f.sql, None, Some(why))))
+  }
+
+  private def unskipped(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): ScanExplanation = {
+    val (onPartitions, others) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
+    val files = relation.location.listFiles(onPartitions, Nil).flatMap(_.files)
+    val bytes = files.map(_.getLen).sum
+    val why = Reason(ReasonCode.NoStatistics, "the table has no skipping index, or skipping is off")
+    ScanExplanation(name(l, relation), files.size.toLong, files.size.toLong, bytes, bytes, 0.0,
+      others.map(f => ConjunctReport(f.sql, None, Some(why))))
+  }
+
+  private def name(l: LogicalRelation, relation: HadoopFsRelation): String =
+    l.catalogTable.map(_.identifier.unquotedString)
+      .getOrElse(relation.location.rootPaths.map(_.toString).mkString(s"$relation ", ", ", ""))
+}

@@ -1,0 +1,49 @@
+package org.sparkzorder.skipping
+
+import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/** Tells of skipping in the plan's text and among the metrics of the SQL tab. */
+trait SkippingDisplay extends FileSourceScanLike {
+
+  /** The same scan as Spark would make it: Scala has no `super` for lazy values. */
+  protected def plainScan: FileSourceScanExec
+
+  private def report: Option[SkippingReport] = relation.location match {
+    case index: SkippingFileIndex => index.report
+    case _                        => None
+  }
+
+  override lazy val metadata: Map[String, String] = plainScan.metadata ++ report.map(r => "Skipping" -> r.text)
+
+  private lazy val skippingMetrics: Map[String, SQLMetric] = report.fold(Map.empty[String, SQLMetric]) { _ =>
+    Map(
+      "skippingFilesTotal" -> SQLMetrics.createMetric(sparkContext, "skipping: files total"),
+      "skippingFilesKept" -> SQLMetrics.createMetric(sparkContext, "skipping: files kept"),
+      "skippingBytesTotal" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes total"),
+      "skippingBytesKept" -> SQLMetrics.createSizeMetric(sparkContext, "skipping: bytes kept"),
+      "skippingTime" -> SQLMetrics.createNanoTimingMetric(sparkContext, "skipping: pruning time")
+    )
+  }
+
+  override lazy val metrics: Map[String, SQLMetric] = {
+    // What a plain scan has, but with the driver's metrics of this node, which the scan itself sets.
+    val own = plainScan.metrics.filter { case (name, _) => !driverMetrics.contains(name) }
+    own ++ driverMetrics ++ skippingMetrics
+  }
+
+  override protected def sendDriverMetrics(): Unit = {
+    plainSend()
+    report.foreach { r =>
+      skippingMetrics("skippingFilesTotal").set(r.filesTotal)
+      skippingMetrics("skippingFilesKept").set(r.filesKept)
+      skippingMetrics("skippingBytesTotal").set(r.bytesTotal)
+      skippingMetrics("skippingBytesKept").set(r.bytesKept)
+      skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
+      val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
+      SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toSeq)
+    }
+  }
+
+  private def plainSend(): Unit = super.sendDriverMetrics()
+}

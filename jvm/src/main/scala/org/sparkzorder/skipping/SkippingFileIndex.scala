@@ -1,0 +1,63 @@
+package org.sparkzorder.skipping
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.predicate.StatsPredicate
+
+/**
+ * The files of another index less those that cannot hold a matching row. Partition pruning, metadata columns and the listing itself
+ * stay the other's.
+ *
+ * @param base the index that Spark made
+ * @param views one for each table folder the base reads from
+ * @param predicate what the files were chosen by, without expression ids: two scans with the same base, view and predicate read
+ *                  the same files, so Spark may reuse the one's exchange for the other
+ */
+final class SkippingFileIndex(
+    val base: FileIndex,
+    val views: Seq[TableView],
+    val predicate: StatsPredicate,
+    override val sizeInBytes: Long,
+    val report: Option[SkippingReport]
+) extends FileIndex {
+
+  override def rootPaths: Seq[Path] = base.rootPaths
+  override def inputFiles: Array[String] = base.inputFiles
+  override def refresh(): Unit = base.refresh()
+  override def partitionSchema: StructType = base.partitionSchema
+  override def metadataOpsTimeNs: Option[Long] =
+    Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
+
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
+    SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views).map { directory =>
+      directory.copy(files = directory.files.filter(f => keeps(f.fileStatus)))
+    }
+
+  private val keepers: Seq[FileKeeper] = views.map(_.keeper(predicate))
+
+  private def keeps(file: FileStatus): Boolean = keepers.forall(_.keeps(file))
+
+  override def equals(other: Any): Boolean = other match {
+    case that: SkippingFileIndex => base == that.base && views == that.views && predicate == that.predicate
+    case _                       => false
+  }
+  override def hashCode: Int = (base, predicate).hashCode
+  override def toString: String = s"SkippingFileIndex($base)"
+}
+
+object SkippingFileIndex {
+
+  /** A listing as it should be seen: with what a half-published operation has moved put right. */
+  def view(listing: Seq[PartitionDirectory], views: Seq[TableView]): Seq[PartitionDirectory] =
+    if (views.forall(_.overlay.isEmpty)) listing
+    else
+      listing.map { directory =>
+        val folders = directory.files.map(_.getPath.getParent).distinct
+        val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
+        val added = for (v <- views; folder <- folders; status <- v.addedTo(folder)) yield FileStatusWithMetadata(status)
+        directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
+      }
+}

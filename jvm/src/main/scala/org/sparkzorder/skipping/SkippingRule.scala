@@ -1,0 +1,70 @@
+package org.sparkzorder.skipping
+
+import java.util.{Collections, IdentityHashMap}
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogStatistics
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.table.PlainTables
+import org.sparkzorder.write.FixedFileIndex
+
+/**
+ * Replaces the file index of every scan of a plain table that has a `_zorder` folder by one that leaves out the files that cannot
+ * hold a matching row. Runs after partition pruning and before join planning, which then sees the smaller size.
+ */
+class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging {
+
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    // The pattern matches a relation again below each operator over it: the outermost match has all the filters.
+    val seen = Collections.newSetFromMap(new IdentityHashMap[LogicalPlan, java.lang.Boolean])
+    plan.transformDown {
+      case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) && seen.add(l) =>
+        rewritten(l, filters) match {
+          case Some(replacement) =>
+            seen.add(replacement)
+            operation.transformUp { case leaf if leaf eq l => replacement }
+          case None => operation
+        }
+    }
+  }
+
+  private def eligible(l: LogicalRelation): Boolean = l.relation match {
+    case r: HadoopFsRelation =>
+      PlainTables.formatOf(r).isDefined && !l.isStreaming && (r.location match {
+        case _: SkippingFileIndex | _: FixedFileIndex => false
+        case _                                        => true
+      })
+    case _ => false
+  }
+
+  private def rewritten(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
+    val relation = l.relation.asInstanceOf[HadoopFsRelation]
+    try {
+      TableViews.of(session, relation, l.catalogTable).flatMap { views =>
+        val normalized = ScanFilters.evaluable(filters, l)
+        val enabled = conf.getConf(ZOrderConf.skippingEnabled)
+        Pruning(l, relation, views, filters, normalized, enabled).map { index =>
+          val statistics = l.catalogTable.map { t =>
+            if (t.stats.isEmpty) t else t.copy(stats = Some(CatalogStatistics(sizeInBytes = BigInt(index.sizeInBytes))))
+          }
+          l.copy(relation = relation.copy(location = index)(relation.sparkSession), catalogTable = statistics)
+        }
+      }
+    } catch {
+      // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
+      case NonFatal(e) =>
+        logWarning(s"No files are skipped for ${relation.location.rootPaths.mkString(", ")}: ${e.getClass.getSimpleName}", e)
+        SkippingErrors.count()
+        None
+    }
+  }
+}

@@ -1,0 +1,42 @@
+package org.sparkzorder.skipping
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.predicate.StatsPredicate
+import org.sparkzorder.table.RelativePath
+
+/**
+ * How a query sees one table folder.
+ *
+ * @param snapshot statistics, if there are any that can be read
+ * @param version last version of the table that was published, 0 for none
+ * @param overlay what to put right in the listing while an operation that we may not finish lies half published
+ */
+final class TableView(
+    val root: Path,
+    val snapshot: Option[IndexSnapshot],
+    val version: Long,
+    val overlay: Option[Overlay]
+) {
+  private val names = new RelativePath(root)
+
+  def keeper(predicate: StatsPredicate): FileKeeper = new FileKeeper(names, snapshot, predicate)
+
+  def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
+
+  def addedTo(folder: Path): Seq[FileStatus] = overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil))
+
+  override def equals(other: Any): Boolean = other match {
+    case that: TableView =>
+      root == that.root && version == that.version && snapshot == that.snapshot && overlay == that.overlay
+    case _ => false
+  }
+  override def hashCode: Int = (root, version).hashCode
+}
+
+/**
+ * @param hidden files to leave out
+ * @param added files to take in, by the folder that they belong to
+ */
+final case class Overlay(hidden: Set[Path], added: Map[Path, Seq[FileStatus]])

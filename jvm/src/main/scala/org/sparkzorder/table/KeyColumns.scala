@@ -1,0 +1,52 @@
+package org.sparkzorder.table
+
+import org.apache.spark.sql.catalyst.analysis.Resolver
+import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.stats.OrderedValue
+
+/** Names of columns in statements to columns of the table. */
+object KeyColumns {
+
+  /**
+   * A column or a field of a struct, by its parts. The path comes back with the table's own spelling.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a type without an order
+   */
+  def resolve(table: PlainTable, parts: Seq[String]): (Seq[String], DataType) = {
+    val resolver = table.session.sessionState.conf.resolver
+    val isPartition = table.partitionSchema.exists(f => resolver(f.name, parts.head))
+    if (isPartition && parts.size == 1) throw ZOrderErrors.partitionColumn(parts)
+    val fields = walk(table.dataSchema, parts.toList, resolver).getOrElse(
+      throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq))
+    val keyType = fields.last.dataType match {
+      case _: StringType => StringType // any order clusters; the binary one is the one that statistics have
+      case other         => other
+    }
+    if (OrderedValue.encoding(keyType).isEmpty)
+      throw ZOrderErrors.unsupportedColumnType(fields.map(_.name), fields.last.dataType.sql)
+    (fields.map(_.name), keyType)
+  }
+
+  /** All of them, refusing one named twice. */
+  def resolveAll(table: PlainTable, columns: Seq[Seq[String]]): Seq[(Seq[String], DataType)] = {
+    val resolved = columns.map(resolve(table, _))
+    resolved.map(_._1).diff(resolved.map(_._1).distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))
+    resolved
+  }
+
+  private def walk(schema: StructType, parts: List[String], resolver: Resolver): Option[Seq[StructField]] = parts match {
+    case Nil => None
+    case name :: rest =>
+      schema.fields.filter(f => resolver(f.name, name)) match {
+        case Array(field) if rest.isEmpty => Some(Seq(field))
+        case Array(field) =>
+          field.dataType match {
+            case inner: StructType => walk(inner, rest, resolver).map(field +: _)
+            case _                 => None
+          }
+        case _ => None
+      }
+  }
+}

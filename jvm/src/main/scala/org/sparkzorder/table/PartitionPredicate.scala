@@ -1,0 +1,62 @@
+package org.sparkzorder.table
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.catalyst.CatalystTypeConverters
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.Filter
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
+
+import org.sparkzorder.errors.ZOrderErrors
+
+/** The WHERE of a statement: chooses whole partitions, evaluated by Spark itself over the partitions' values. */
+object PartitionPredicate {
+
+  private val ordinal = "__zorder_folder"
+
+  /**
+   * The folders whose partition values satisfy the predicate.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when it uses anything but partition columns
+   */
+  def select(table: PlainTable, predicate: String, folders: Seq[DataFolder]): Seq[DataFolder] = {
+    check(table, predicate)
+    val converter = CatalystTypeConverters.createToScalaConverter(table.partitionSchema)
+    val rows = folders.zipWithIndex.map { case (folder, i) =>
+      Row.fromSeq(converter(folder.values).asInstanceOf[Row].toSeq :+ i)
+    }
+    val schema = StructType(table.partitionSchema.fields :+ StructField(ordinal, IntegerType, nullable = false))
+    val chosen = table.session.createDataFrame(rows.asJava, schema).where(predicate).select(ordinal).collect()
+    chosen.map(_.getInt(0)).sorted.map(folders).toSeq
+  }
+
+  /** Refuses what is not a predicate on partition columns; touches no file. */
+  def check(table: PlainTable, predicate: String): Unit = {
+    val all: DataFrame = table.session.baseRelationToDataFrame(table.relation)
+    val analyzed =
+      try all.where(predicate).asInstanceOf[classic.Dataset[_]].queryExecution.analyzed
+      catch {
+        case e: ParseException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
+        case e: AnalysisException if e.getCondition != null && e.getCondition.startsWith("UNRESOLVED_COLUMN") =>
+          val name = e.messageParameters.getOrElse("objectName", "").stripPrefix("`").stripSuffix("`")
+          throw ZOrderErrors.columnNotFound(Seq(name), table.relation.schema.fieldNames.toSeq)
+        case e: AnalysisException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
+      }
+    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    analyzed.collect { case f: Filter => f.condition }.foreach { condition =>
+      if (SubqueryExpression.hasSubquery(condition))
+        throw ZOrderErrors.invalidWhere(predicate, "Subqueries are not supported.")
+      if (!condition.deterministic)
+        throw ZOrderErrors.invalidWhere(predicate, "It must be deterministic.")
+      condition.references.map(_.name).find(!partitionColumns.contains(_)).foreach { column =>
+        throw ZOrderErrors.whereOnDataColumn(column, partitionColumns)
+      }
+    }
+  }
+
+  private def firstLine(e: Throwable): String =
+    e.getMessage.linesIterator.map(_.trim).find(_.nonEmpty).getOrElse(e.getClass.getSimpleName)
+}
