@@ -22,7 +22,7 @@ class Flights:
         Question("American Airlines to Miami", "carrier = 'AA' AND dest = 'MIA'"),
         Question("All flights of one aircraft, N725MQ", "tailnum = 'N725MQ'"),
         Question("Left more than three hours late", "dep_delay > 180"),
-        Question("Coast to coast and beyond, 2,400 miles or more", "distance >= 2400"),
+        Question("Coast to coast: 2,400 miles or more", "distance >= 2400"),
         Question("United to Boston, an hour late or more", "carrier = 'UA' AND dest = 'BOS' AND dep_delay >= 60"),
     )
 
