@@ -20,8 +20,8 @@ private[index] object Block {
   private val Level = 3
 
   /**
-   * The bytes of a block in the file. They begin with the file's id since blocks are read long after the footer, by name: by then another index may have
-   * taken the name, and its blocks must not pass for ours.
+   * The bytes of a block in the file. They begin with the file's id since blocks are read long after the footer, by
+   * name: by then another index may have taken the name, and its blocks must not pass for ours.
    */
   def pack(id: Array[Byte], raw: Array[Byte]): Array[Byte] = id ++ Zstd.compress(raw, Level)
 

@@ -18,7 +18,10 @@ trait BlockSource {
   def read(offset: Long, length: Int): Array[Byte]
 }
 
-/** A file on a Hadoop file system, opened anew for each read: reads are few and large, and nobody has to close a snapshot. */
+/**
+ * A file on a Hadoop file system, opened anew for each read: reads are few and large, and nobody has to close a
+ * snapshot.
+ */
 final class HadoopSource(@volatile private[index] var fs: FileSystem, status: FileStatus) extends BlockSource {
   private val path: Path = status.getPath
 

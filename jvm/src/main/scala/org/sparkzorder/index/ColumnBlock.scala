@@ -7,15 +7,19 @@ import org.apache.spark.sql.types.{DataType, DecimalType}
 import org.sparkzorder.stats._
 
 /**
- * A column as bytes: bits of the files that have it, bits of those with bounds, null counts, NaN counts for float and double, then the bounds.
- * Longs: all minima, all maxima less the minimum of the same file. Bytes: a byte of length for each minimum, each maximum (0 without bounds), then their
- * bytes one after the other. A type without order has no bounds.
+ * A column as bytes: bits of the files that have it, bits of those with bounds, null counts, NaN counts for float and
+ * double, then the bounds. Longs: all minima, all maxima less the minimum of the same file. Bytes: a byte of length for
+ * each minimum, each maximum (0 without bounds), then their bytes one after the other. A type without order has no
+ * bounds.
  */
 private[index] object ColumnBlock {
   private val noBase = (_: Array[Long], _: Int) => 0L
   private val previous = (v: Array[Long], i: Int) => if (i == 0) 0L else v(i - 1)
 
-  /** How the column is held, by name in the footer: a file of another kind than we would make was made by rules we do not know. */
+  /**
+   * How the column is held, by name in the footer: a file of another kind than we would make was made by rules we do
+   * not know.
+   */
   def kind(dt: DataType): String = OrderedValue.encoding(dt) match {
     case Some(Encoding.Longs) if OrderedValue.hasNaN(dt) => "doubles"
     case Some(Encoding.Longs) => "longs"
@@ -63,7 +67,7 @@ private[index] object ColumnBlock {
   /** @throws IndexFormatException unless these are bytes that [[write]] could have made for files of these rows */
   def read(dt: DataType, rows: Array[Long], raw: Array[Byte]): ColumnData = {
     val n = rows.length
-    if (fixedSize(dt, n) > raw.length) throw new IndexFormatException("a column is shorter than the number of files asks for")
+    if (fixedSize(dt, n) > raw.length) throw new IndexFormatException("a column is too short for so many files")
     val in = new RawReader(raw)
     val present = in.bits(n)
     val bounded = in.bits(n)
@@ -79,7 +83,9 @@ private[index] object ColumnBlock {
         val (minSizes, maxSizes) = (in.raw(n), in.raw(n))
         dt match {
           case _: DecimalType =>
-            foreach(bounded)(i => if (minSizes(i) != 16 || maxSizes(i) != 16) throw new IndexFormatException("a decimal that is not 16 bytes"))
+            foreach(bounded) { i =>
+              if (minSizes(i) != 16 || maxSizes(i) != 16) throw new IndexFormatException("a decimal not of 16 bytes")
+            }
           case _ =>
         }
         val min = bounds(in, bounded, minSizes)

@@ -25,7 +25,7 @@ final class FileTable private[index] (
 
   // Ordinals plus one by the hash of the path, linear probing, at most half full.
   private lazy val slots: Array[Int] = {
-    val slots = new Array[Int](Integer.highestOneBit(math.max(files, 1)) << 2)
+    val slots = new Array[Int](slotCount)
     var i = 0
     while (i < files) {
       var slot = mix(hash(i)) & (slots.length - 1)
@@ -78,7 +78,9 @@ final class FileTable private[index] (
   }
 
   /** Bytes in memory, the table of hashes included. */
-  def memoryBytes: Long = paths.length + 4L * starts.length + 24L * files + 4L * (Integer.highestOneBit(math.max(files, 1)).toLong << 2)
+  def memoryBytes: Long = paths.length + 4L * starts.length + 24L * files + 4L * slotCount
+
+  private def slotCount: Int = Integer.highestOneBit(math.max(files, 1)) << 2
 
   private[index] def toRaw: Array[Byte] = {
     val out = new RawWriter(28L * files + paths.length)
@@ -123,7 +125,9 @@ private[index] object FileTable {
     val starts = new Array[Int](n + 1)
     var i = 0
     while (i < n) {
-      if (sizes(i) < 0 || sizes(i) > raw.length - starts(i)) throw new IndexFormatException("a path is longer than the block of files")
+      if (sizes(i) < 0 || sizes(i) > raw.length - starts(i)) {
+        throw new IndexFormatException("a path is longer than the block of files")
+      }
       starts(i + 1) = starts(i) + sizes(i)
       i += 1
     }

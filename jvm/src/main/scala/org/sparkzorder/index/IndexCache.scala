@@ -5,8 +5,8 @@ import java.util.{LinkedHashMap => JLinkedHashMap}
 import org.apache.hadoop.fs.{FileStatus, FileSystem}
 
 /**
- * Indexes of this process, the least recently used going first. An index file is known by its URI, length and modification time. What an index takes grows
- * as its columns are loaded, so the sum is made anew at each use.
+ * Indexes of this process, the least recently used going first. An index file is known by its URI, length and
+ * modification time. What an index takes grows as its columns are loaded, so the sum is made anew at each use.
  */
 private[index] object IndexCache {
   private final case class Key(uri: String, length: Long, modificationTime: Long)

@@ -21,14 +21,16 @@ object IndexContents {
   /**
    * An index of these files. Of a file that comes twice the last counts.
    *
-   * @throws IllegalArgumentException for negative rows or lengths, or bounds that are not of the column's encoding (the latter when it is written)
+   * @throws IllegalArgumentException for negative rows or lengths, or bounds that are not of the column's encoding
+   *   (the latter when it is written)
    */
   def apply(files: Seq[(FileId, FileStats)], properties: Map[String, String] = Map.empty): IndexContents =
     new Merged(None, Array.emptyIntArray, files, properties)
 
   /**
-   * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same file (path, length and time) of
-   * the old index. Columns of the old index are copied as they are, without an object for each value. One that cannot be read is lost, with a warning.
+   * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same
+   * file (path, length and time) of the old index. Columns of the old index are copied as they are, without an object
+   * for each value. One that cannot be read is lost, with a warning.
    */
   def merge(old: IndexSnapshot, keep: FileId => Boolean, added: Seq[(FileId, FileStats)]): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
@@ -47,14 +49,16 @@ object IndexContents {
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
     private val rows = added.map(_._2.rows)
 
-    val files: FileTable =
-      FileTable(kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) })
+    val files: FileTable = FileTable(
+      kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) })
 
     // By column, so that writing one does not look through all the others of each file.
     private val addedColumns = {
       val columns = mutable.LinkedHashMap.empty[ColumnKey, mutable.ArrayBuffer[(Int, ColumnStats)]]
       added.indices.foreach { i =>
-        added(i)._2.columns.foreach { case (key, s) => columns.getOrElseUpdate(key, mutable.ArrayBuffer.empty) += ((i, s)) }
+        added(i)._2.columns.foreach { case (key, s) =>
+          columns.getOrElseUpdate(key, mutable.ArrayBuffer.empty) += ((i, s))
+        }
       }
       columns
     }

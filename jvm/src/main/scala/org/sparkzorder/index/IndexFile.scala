@@ -15,7 +15,8 @@ import org.sparkzorder.stats.ColumnKey
  *   footer                                                                         -- JSON, see IndexFooter
  *   length of the footer (4 bytes, big-endian), CRC-32 of the footer (4 bytes), "ZORDIDX\n"
  * }}}
- * Nothing in a file is trusted: every size is checked against the file, the number of files and the given limit before memory is taken for it.
+ * Nothing in a file is trusted: every size is checked against the file, the number of files and the given limit before
+ * memory is taken for it.
  */
 object IndexFile {
   private val Magic = "ZORDIDX\n".getBytes(US_ASCII)
@@ -26,7 +27,8 @@ object IndexFile {
   /** Writes an index; columns are made and forgotten one after the other. The stream is flushed, not closed. */
   def write(out: OutputStream, contents: IndexContents): Unit = {
     val uuid = UUID.randomUUID()
-    val id = ByteBuffer.allocate(Block.IdSize).putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
+    val id = ByteBuffer.allocate(Block.IdSize)
+      .putLong(uuid.getMostSignificantBits).putLong(uuid.getLeastSignificantBits).array
     var offset = 0L
     def put(bytes: Array[Byte]): Unit = {
       out.write(bytes)
@@ -73,7 +75,9 @@ object IndexFile {
 
       val end = ByteBuffer.wrap(bytes(size - TailSize, TailSize))
       val (footerLength, footerCrc) = (end.getInt, end.getInt)
-      if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) throw new IndexFormatException("it does not end as an index does")
+      if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
+        throw new IndexFormatException("it does not end as an index does")
+      }
       val footerFrom = size - TailSize - footerLength
       if (footerLength < 0 || footerFrom < Magic.length || footerLength > limit) {
         throw new IndexFormatException(s"a footer of $footerLength bytes in a file of $size")
@@ -85,6 +89,7 @@ object IndexFile {
       val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, at, bytes(at.offset, at.length)))
       new IndexSnapshot(source, footer, files)
     } catch {
-      case e: IndexFormatException => throw new IndexFormatException(s"${source.name} is no usable index: ${e.getMessage}", e)
+      case e: IndexFormatException =>
+        throw new IndexFormatException(s"${source.name} is no usable index: ${e.getMessage}", e)
     }
 }

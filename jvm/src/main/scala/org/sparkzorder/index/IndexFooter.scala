@@ -57,7 +57,8 @@ private[index] object IndexFooter {
       catch { case e: IOException => throw new IndexFormatException("the footer is not JSON", e) }
     val version = number(root, "version")
     if (version > Version) {
-      throw new IndexFormatException(s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it")
+      throw new IndexFormatException(
+        s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it")
     }
     if (version < 1) throw new IndexFormatException(s"there is no format version $version")
     val files = number(root, "files")
@@ -70,7 +71,7 @@ private[index] object IndexFooter {
         throw new IndexFormatException(s"a block at $offset of $length bytes lies outside of the file")
       }
       if (raw < 0 || raw > math.min(limit, RawBytes.MaxSize)) {
-        throw new IndexFormatException(s"a block of $raw bytes is more than the $limit that an index may take in memory")
+        throw new IndexFormatException(s"a block of $raw bytes is more than the $limit that it may take in memory")
       }
       Block(offset, length.toInt, raw.toInt, crc)
     }
@@ -91,7 +92,8 @@ private[index] object IndexFooter {
   def dataType(json: String): Option[DataType] =
     try Some(DataType.fromJson(json))
     catch {
-      // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to trust.
+      // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to
+      // trust.
       case NonFatal(_) => None
     }
 

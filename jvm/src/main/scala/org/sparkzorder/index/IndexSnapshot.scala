@@ -11,7 +11,8 @@ import org.sparkzorder.stats._
  * An index in memory: its files at once, its columns when they are first asked for. Safe for use by many threads.
  * A column that cannot be read is as if it were not there, so that its files are read; a warning names the index.
  */
-final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFooter, table: FileTable) extends StatsTable {
+final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFooter, table: FileTable)
+    extends StatsTable {
   import IndexSnapshot.log
 
   private val byKey: Map[ColumnKey, Lazy] = footer.columns.map(c => c.key -> new Lazy(c)).toMap
@@ -28,7 +29,8 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   def properties: Map[String, String] = footer.properties
 
   /** The file that is known under this path, length and modification time; -1 when it is not known. */
-  def ordinalOf(path: String, length: Long, modificationTime: Long): Int = table.ordinalOf(path, length, modificationTime)
+  def ordinalOf(path: String, length: Long, modificationTime: Long): Int =
+    table.ordinalOf(path, length, modificationTime)
 
   def fileId(i: Int): FileId = table.id(i)
 
@@ -73,8 +75,10 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     def read(): Option[ColumnData] = if (broken) None
     else {
       val at = column.block
-      try Some(ColumnBlock.read(column.key.dataType, rows, Block.unpack(footer.id, at, source.read(at.offset, at.length))))
-      catch {
+      try {
+        val raw = Block.unpack(footer.id, at, source.read(at.offset, at.length))
+        Some(ColumnBlock.read(column.key.dataType, rows, raw))
+      } catch {
         // A query must not fail on account of its index, whatever the file system throws.
         case NonFatal(e) =>
           // What is garbled stays so; a file system may recover.

@@ -6,7 +6,8 @@ import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, FileSystem,
 import org.slf4j.LoggerFactory
 
 /**
- * The index files in the side folder of a table. Old ones are not deleted here: only the commit package knows when nobody needs them.
+ * The index files in the side folder of a table. Old ones are not deleted here: only the commit package knows when
+ * nobody needs them.
  *
  * @param root of the table; the files lie in its folder `_zorder`
  * @param maxBytes that all indexes of this process may take in memory; one that needs more at once is not used
@@ -17,7 +18,8 @@ final class IndexStore(fs: FileSystem, root: Path, maxBytes: Long) {
   private val folder = new Path(root, FolderName)
 
   /**
-   * The readable index of the highest number among files of the side folder. One that cannot be read is logged, and the next older is tried.
+   * The readable index of the highest number among files of the side folder. One that cannot be read is logged, and the
+   * next older is tried.
    *
    * @param statuses a listing of `_zorder`; what is no index is passed over
    */

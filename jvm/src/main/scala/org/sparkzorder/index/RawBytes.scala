@@ -23,8 +23,8 @@ private[index] final class RawWriter(size: Long) {
   }
 
   /**
-   * Longs of which each is near its base: the differences, their first bytes, then their second bytes and so on, since the high bytes of small differences
-   * are alike and compress to nothing.
+   * Longs of which each is near its base: the differences, their first bytes, then their second bytes and so on, since
+   * the high bytes of small differences are alike and compress to nothing.
    */
   def longs(v: Array[Long], base: Int => Long): Unit = {
     val n = v.length

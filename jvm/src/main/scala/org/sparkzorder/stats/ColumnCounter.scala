@@ -9,8 +9,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Statistics of one field of a row or struct, in the making. A class per way of getting the value out of the row, since this runs for each
- * value that is written: no boxes, no dispatch on types.
+ * Statistics of one field of a row or struct, in the making. A class per way of getting the value out of the row, since
+ * this runs for each value that is written: no boxes, no dispatch on types.
  */
 private[stats] abstract class ColumnCounter(ordinal: Int) {
   private[stats] var nulls = 0L
@@ -127,7 +127,10 @@ private[stats] object ColumnCounter {
 
     def result(): ColumnStats =
       if (min > max) ColumnStats(null, null, nulls, nans)
-      else ColumnStats(JLong.valueOf(OrderedValue.ofDouble(min)), JLong.valueOf(OrderedValue.ofDouble(max)), nulls, nans)
+      else {
+        val (low, high) = (OrderedValue.ofDouble(min), OrderedValue.ofDouble(max))
+        ColumnStats(JLong.valueOf(low), JLong.valueOf(high), nulls, nans)
+      }
   }
 
   private final class OfWideDecimal(ordinal: Int, dt: DecimalType) extends ColumnCounter(ordinal) {
@@ -148,8 +151,9 @@ private[stats] object ColumnCounter {
   }
 
   /**
-   * Only the first 128 bytes of a value are looked at: v <= w implies prefix(v) <= prefix(w), so the extremes of the prefixes are the prefixes of
-   * the extremes; and the greatest value is longer than its prefix if any value of that prefix is.
+   * Only the first 128 bytes of a value are looked at: v <= w implies prefix(v) <= prefix(w), so the extremes of the
+   * prefixes are the prefixes of the extremes; and the greatest value is longer than its prefix if any value of that
+   * prefix is.
    */
   private abstract class Prefixes(ordinal: Int) extends ColumnCounter(ordinal) {
     private var min: UTF8String = null

@@ -5,7 +5,10 @@ import org.apache.spark.sql.types.{DataType, StructType}
 /** What of a schema can have statistics. */
 object IndexableColumns {
 
-  /** Leaves, also those of structs, whose type has an order: columns that can have bounds. In the schema's order, depth first. */
+  /**
+   * Leaves, also those of structs, whose type has an order: columns that can have bounds. In the schema's order, depth
+   * first.
+   */
   def of(schema: StructType): Seq[ColumnKey] = all(schema).filter(c => OrderedValue.encoding(c.dataType).isDefined)
 
   /** [[of]] and also arrays, maps, structs and leaves without order, of which only nulls are counted. */

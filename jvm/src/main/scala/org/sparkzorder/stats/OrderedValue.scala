@@ -11,12 +11,14 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Values of Spark as statistics hold them: longs or byte strings whose order is Spark's own.
- * For all x and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y, so -0.0 equals 0.0 and every NaN
- * is the same value above infinity.
+ * For all x and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y, so -0.0
+ * equals 0.0 and every NaN is the same value above infinity.
  */
 object OrderedValue {
 
-  /** The order of a type's encoded values; None for a type that has no statistics: no predicate on it skips anything. */
+  /**
+   * The order of a type's encoded values; None for a type that has no statistics: no predicate on it skips anything.
+   */
   def encoding(dt: DataType): Option[Encoding] = dt match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | DateType |
         TimestampType | TimestampNTZType | _: DayTimeIntervalType | _: YearMonthIntervalType =>
@@ -35,7 +37,8 @@ object OrderedValue {
   /**
    * A value in Catalyst's internal form, encoded: a `java.lang.Long` or an `Array[Byte]` by [[encoding]].
    *
-   * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or a decimal that the type cannot hold exactly
+   * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or a decimal that
+   *   the type cannot hold exactly
    */
   def encode(dt: DataType, catalystValue: Any): Any = (dt, catalystValue) match {
     case (BooleanType, v: Boolean) => JLong.valueOf(if (v) 1L else 0L)
@@ -104,7 +107,9 @@ object OrderedValue {
     case _ => throw new IllegalArgumentException(s"not an encoded ${dt.catalogString}")
   }
 
-  /** An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null". */
+  /**
+   * An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null".
+   */
   def display(dt: DataType, encoded: Any): String = (dt, encoded) match {
     case (_, null) => "null"
     case (BinaryType, v: Array[Byte]) => v.map(b => f"$b%02X").mkString("[", " ", "]")

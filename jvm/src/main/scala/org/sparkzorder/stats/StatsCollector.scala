@@ -9,7 +9,8 @@ import org.apache.spark.sql.types.{DataType, StructType}
  * Statistics of the rows that go into one file, while they are written. Not thread-safe.
  *
  * @param schema of the rows
- * @param columns what to watch: fields of the schema or of its structs, by exact name and type. A type without order gets its nulls counted.
+ * @param columns what to watch: fields of the schema or of its structs, by exact name and type. A type without order
+ *   gets its nulls counted.
  * @throws IllegalArgumentException for a column that is not in the schema under this path and type
  */
 final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
