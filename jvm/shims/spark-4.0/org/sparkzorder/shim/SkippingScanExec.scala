@@ -38,6 +38,9 @@ class SkippingScanExec(
       disableBucketedScan)
     with SkippingDisplay {
   override protected def plainScan: FileSourceScanExec = copy()
+
+  // A rule that replaces a node by an equal one is taken to have changed nothing.
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[SkippingScanExec]
 }
 
 object SkippingScanExec {

@@ -40,6 +40,9 @@ class SkippingScanExec(
       markedForSingleTaskExecution)
     with SkippingDisplay {
   override protected def plainScan: FileSourceScanExec = copy()
+
+  // A rule that replaces a node by an equal one is taken to have changed nothing.
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[SkippingScanExec]
 }
 
 object SkippingScanExec {

@@ -36,6 +36,7 @@ object ScanExplanation {
     case v2: DataSourceV2ScanRelation =>
       val why = Reason(ReasonCode.UnsupportedExpression, "the table is read through a V2 source")
       ScanExplanation(v2.name, null, null, null, null, null, filters.map(f => ConjunctReport(f.sql, None, Some(why))))
+    case other => throw new IllegalArgumentException(s"no scan of files: ${other.nodeName}")
   }
 
   private def unskipped(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): ScanExplanation = {

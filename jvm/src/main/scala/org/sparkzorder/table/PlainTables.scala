@@ -55,8 +55,8 @@ object PlainTables {
     if (ForeignFormats.isPartition(root)) {
       val above = ForeignFormats.withTablesAbove(root)
       val where = above.dropRight(1).reverse.map { p =>
-        val Array(column, value) = p.getName.split("=", 2)
-        s"$column = '$value'"
+        val (column, value) = p.getName.splitAt(p.getName.indexOf('='))
+        s"$column = '${value.drop(1)}'"
       }
       throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
     }
