@@ -82,7 +82,9 @@ object Evaluation {
     case (longs: LongTest, s: LongStatsColumn) =>
       val hasNaN = OrderedValue.hasNaN(column.dataType)
       val onNaN = if (hasNaN) longs.within(NaN, NaN) else 0
-      union(s, rows, hasNaN, onNull, onNaN, longs.anywhere)(i => longs.within(s.min(i), s.max(i)))
+      // Even without bounds a value that is no NaN lies between the infinities.
+      val anywhere = if (hasNaN) longs.within(Lowest, Highest) else longs.anywhere
+      union(s, rows, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
     case (bytes: BytesTest, s: BytesStatsColumn) =>
       union(s, rows, hasNaN = false, onNull, 0, bytes.anywhere)(i => bytes.within(s.min(i), s.max(i)))
     case _ =>
@@ -161,4 +163,6 @@ object Evaluation {
   }
 
   private val NaN = OrderedValue.ofDouble(Double.NaN)
+  private val Lowest = OrderedValue.ofDouble(Double.NegativeInfinity)
+  private val Highest = OrderedValue.ofDouble(Double.PositiveInfinity)
 }

@@ -20,7 +20,7 @@ final case class Column(path: Seq[String], dataType: DataType)
  *    counted 0 times or all rows are null. -0.0 and 0.0 are one encoded value, as they are one value for Spark's comparisons.
  *  - `null`: possible unless counted 0 times. If all rows are null there is neither interval nor NaN; if nulls and NaNs are all rows
  *    there is no interval.
- *  - without bounds the interval is everything; unknown counts (-1) make null, or NaN, possible and exclude nothing.
+ *  - without bounds the interval is everything (of floats and doubles, infinity to infinity); unknown counts (-1) make null, or NaN, possible and exclude nothing.
  *
  * The outcomes of a column's form are the union over these three parts.
  */
