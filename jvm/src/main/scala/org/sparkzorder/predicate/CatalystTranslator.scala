@@ -9,8 +9,9 @@ import org.apache.spark.unsafe.types.UTF8String
 object CatalystTranslator {
 
   /**
-   * The predicate of a condition. What cannot be used is [[Unknown]] with a reason in its place, the rest of the condition is not harmed;
-   * only a condition that is not deterministic is unknown as a whole, since skipped rows would change its other outcomes.
+   * The predicate of a condition. What cannot be used is [[Unknown]] with a reason in its place, the rest of the
+   * condition is not harmed; only a condition that is not deterministic is unknown as a whole, since skipped rows would
+   * change its other outcomes.
    *
    * @param columnOf the path of a top-level column in the files, or why an attribute has no statistics there
    */

@@ -5,12 +5,15 @@ import java.util.BitSet
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
 
-/** Predicates over the statistics of many files, one form after the other over whole columns. Pure: it neither reads nor logs. */
+/**
+ * Predicates over the statistics of many files, one form after the other over whole columns. Pure: it neither reads nor
+ * logs.
+ */
 object Evaluation {
 
   /**
-   * The outcomes that rows of each file may have, masks of [[Outcomes]], one a file. 0 for a file without rows; a column without
-   * statistics is unknown.
+   * The outcomes that rows of each file may have, masks of [[Outcomes]], one a file. 0 for a file without rows; a
+   * column without statistics is unknown.
    */
   def outcomes(predicate: StatsPredicate, table: StatsTable): Array[Byte] = predicate match {
     case And(left, right) => combined(outcomes(left, table), outcomes(right, table), Outcomes.conjunctions)

@@ -3,7 +3,10 @@ package org.sparkzorder.predicate
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.OrderedValue
 
-/** The outcomes of a form for values within bounds: the one place that compares bounds with literals. The proofs are at the forms. */
+/**
+ * The outcomes of a form for values within bounds: the one place that compares bounds with literals. The proofs are at
+ * the forms.
+ */
 private[predicate] sealed abstract class IntervalTest {
 
   /** For values of which nothing is known but that they are not null. */

@@ -21,7 +21,8 @@ private[predicate] object LikePattern {
    * None for a pattern that Spark refuses: a lone escape character at the end, or one before an ordinary character.
    *
    * Spark matches LIKE on decoded strings, where broken UTF-8 is U+FFFD, but statistics are of bytes. Every other
-   * character is decoded from one byte sequence only, so a prefix without U+FFFD is a prefix in bytes too: it is cut there.
+   * character is decoded from one byte sequence only, so a prefix without U+FFFD is a prefix in bytes too: it is cut
+   * there.
    */
   def parse(pattern: String, escape: Char): Option[LikePattern] = {
     val points = pattern.codePoints.toArray

@@ -9,21 +9,24 @@ import org.apache.spark.sql.types._
 /**
  * Comparisons of `cast(column)` with a literal, turned into comparisons of the column.
  *
- * Proof. Let f be a cast that gives a value for every value of the column's type and null only for null, and that never turns the order
- * round: x <= y implies f(x) <= f(y). Then `{x : f(x) < v}` holds, with each of its values, every smaller one. The column's type is a
- * finite chain, so there is a first value t outside of that set, and `f(x) < v` is `x < t` for every x. Likewise `f(x) <= v` is `x < u`
- * with u the first value for which it does not hold, and u is not below t. `>`, `>=` and `<>` are negations; `f(x) = v` is `t <= x < u`.
- * If t is the least value of all, `f(x) < v` is false for every x; if there is no t it is true for every x; a null x gives null.
- * f need not be one-to-one (long to double): then t and u lie further apart. v need not be an f(x) (`cast(int) = 1.5`): then t = u.
+ * Proof. Let f be a cast that gives a value for every value of the column's type and null only for null, and that never
+ * turns the order round: x <= y implies f(x) <= f(y). Then `{x : f(x) < v}` holds, with each of its values, every
+ * smaller one. The column's type is a finite chain, so there is a first value t outside of that set, and `f(x) < v` is
+ * `x < t` for every x. Likewise `f(x) <= v` is `x < u` with u the first value for which it does not hold, and u is not
+ * below t. `>`, `>=` and `<>` are negations; `f(x) = v` is `t <= x < u`. If t is the least value of all, `f(x) < v` is
+ * false for every x; if there is no t it is true for every x; a null x gives null. f need not be one-to-one (long to
+ * double): then t and u lie further apart. v need not be an f(x) (`cast(int) = 1.5`): then t = u.
  *
- * t and u are found by bisection with Spark's own cast and comparison, so overflow, rounding, NaN and infinities are Spark's.
+ * t and u are found by bisection with Spark's own cast and comparison, so overflow, rounding, NaN and infinities are
+ * Spark's.
  *
  * The casts, each total and monotone:
  *  - integers to integers at least as wide; to decimals with room for all their digits; float to double: exact.
  *  - integers to float and double: rounding to the nearest is monotone, and no integer rounds to NaN or infinity.
  *  - decimals to decimals with no fewer digits before and after the point: exact.
  *
- * Narrower targets may wrap, round to null or throw; strings, dates and timestamps depend on formats and zones: all of them are functions.
+ * Narrower targets may wrap, round to null or throw; strings, dates and timestamps depend on formats and zones: all of
+ * them are functions.
  */
 private[predicate] object MonotoneCast {
 

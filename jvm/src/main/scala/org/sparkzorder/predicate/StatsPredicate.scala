@@ -2,25 +2,30 @@ package org.sparkzorder.predicate
 
 import org.apache.spark.sql.types.DataType
 
-/** A top-level column or a struct's field: its path, never split at dots, and the type its statistics are looked up under. */
+/**
+ * A top-level column or a struct's field: its path, never split at dots, and the type its statistics are looked up
+ * under.
+ */
 final case class Column(path: Seq[String], dataType: DataType)
 
 /**
- * What a filter says, as far as statistics of files can answer it. Only names, types and encoded values: equal filters of two plans are
- * equal predicates, whatever their expression ids.
+ * What a filter says, as far as statistics of files can answer it. Only names, types and encoded values: equal filters
+ * of two plans are equal predicates, whatever their expression ids.
  *
- * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the expression (true, false or null) is
- * among the outcomes that [[Evaluation]] gives for the file. Then a file without the outcome 'true' holds no row that passes the filter.
- * More outcomes than the rows have are always right, fewer never.
+ * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the expression (true,
+ * false or null) is among the outcomes that [[Evaluation]] gives for the file. Then a file without the outcome 'true'
+ * holds no row that passes the filter. More outcomes than the rows have are always right, fewer never.
  *
  * How each form keeps to that is said at the form. Words used there, for one column in one file of at least one row:
- *  - `interval`: all values but nulls and NaN lie in [lo, hi]. Bounds may be loose (truncated strings, rounded decimals), so a form may
- *    not assume that lo or hi occurs, save when lo = hi: then all these values are that one.
- *  - `NaN`: Spark has NaN = NaN and NaN above everything. It is a point of its own outside of the interval, possible unless it is
- *    counted 0 times or all rows are null. -0.0 and 0.0 are one encoded value, as they are one value for Spark's comparisons.
- *  - `null`: possible unless counted 0 times. If all rows are null there is neither interval nor NaN; if nulls and NaNs are all rows
- *    there is no interval.
- *  - without bounds the interval is everything (of floats and doubles, infinity to infinity); unknown counts (-1) make null, or NaN, possible and exclude nothing.
+ *  - `interval`: all values but nulls and NaN lie in [lo, hi]. Bounds may be loose (truncated strings, rounded
+ *    decimals), so a form may not assume that lo or hi occurs, save when lo = hi: then all these values are that one.
+ *  - `NaN`: Spark has NaN = NaN and NaN above everything. It is a point of its own outside of the interval, possible
+ *    unless it is counted 0 times or all rows are null. -0.0 and 0.0 are one encoded value, as they are one value for
+ *    Spark's comparisons.
+ *  - `null`: possible unless counted 0 times. If all rows are null there is neither interval nor NaN; if nulls and NaNs
+ *    are all rows there is no interval.
+ *  - without bounds the interval is everything (of floats and doubles, infinity to infinity); unknown counts (-1) make
+ *    null, or NaN, possible and exclude nothing.
  *
  * The outcomes of a column's form are the union over these three parts.
  */
@@ -52,8 +57,8 @@ sealed trait StatsPredicate extends Product with Serializable {
 }
 
 /**
- * `column operator value`. Null rows give null, for `<=>` false. The order is total, NaN included, so `<>`, `>` and `>=` are the
- * negations of `=`, `<=` and `<` row by row, and only the latter have rules:
+ * `column operator value`. Null rows give null, for `<=>` false. The order is total, NaN included, so `<>`, `>` and
+ * `>=` are the negations of `=`, `<=` and `<` row by row, and only the latter have rules:
  *  - `=` true needs lo <= v <= hi; false is impossible only when lo = hi = v.
  *  - `<` true needs lo < v (loose lo is still below a true minimum); false needs hi >= v.
  *  - `<=` true needs lo <= v; false needs hi > v.
@@ -62,9 +67,9 @@ sealed trait StatsPredicate extends Product with Serializable {
 final case class Comparison(column: Column, operator: Operator, value: Value) extends StatsPredicate
 
 /**
- * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi]; false is impossible only when
- * lo = hi = a value. Where it is not true, a null in the list makes it null instead of false: so `NOT IN` with null is never true.
- * Null rows give null. An empty list is false, null for null rows.
+ * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi]; false is impossible
+ * only when lo = hi = a value. Where it is not true, a null in the list makes it null instead of false: so `NOT IN`
+ * with null is never true. Null rows give null. An empty list is false, null for null rows.
  *
  * @param values ascending and distinct, see [[In.of]]
  */
@@ -75,21 +80,27 @@ object In {
     new In(column, values.toVector.distinct.sorted(Value.ordering), hasNull)
 }
 
-/** True needs a null row, false a row that is not null. Bounds and NaN say nothing. Columns of any type. Never null itself. */
+/**
+ * True needs a null row, false a row that is not null. Bounds and NaN say nothing. Columns of any type. Never null
+ * itself.
+ */
 final case class IsNull(column: Column) extends StatsPredicate
 
 /** The negation of [[IsNull]], never null itself. */
 final case class IsNotNull(column: Column) extends StatsPredicate
 
 /**
- * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte order that begins at p. True needs
- * hi >= p and (lo <= p or lo has the prefix): a lo above p without the prefix is beyond that interval. False is impossible only when both
- * bounds have the prefix, as everything between them is then inside the interval. No successor of p is needed, so 0xFF bytes are not special;
- * the empty prefix is always true. Null rows give null.
+ * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte order that begins at p.
+ * True needs hi >= p and (lo <= p or lo has the prefix): a lo above p without the prefix is beyond that interval. False
+ * is impossible only when both bounds have the prefix, as everything between them is then inside the interval. No
+ * successor of p is needed, so 0xFF bytes are not special; the empty prefix is always true. Null rows give null.
  */
 final case class StartsWith(column: Column, prefix: BytesValue) extends StatsPredicate
 
-/** Kleene's AND of any outcome of the one with any of the other: more than the rows have, since outcomes of one row may belong together. */
+/**
+ * Kleene's AND of any outcome of the one with any of the other: more than the rows have, since outcomes of one row may
+ * belong together.
+ */
 final case class And(left: StatsPredicate, right: StatsPredicate) extends StatsPredicate
 
 /** Kleene's OR, likewise. */
@@ -98,7 +109,9 @@ final case class Or(left: StatsPredicate, right: StatsPredicate) extends StatsPr
 /** Swaps true and false in the set of outcomes, null stays. Never the negation of 'keep'. */
 final case class Not(child: StatsPredicate) extends StatsPredicate
 
-/** `child IS NULL` of a condition: true if the child may be null, false if it may be true or false. Never null itself. */
+/**
+ * `child IS NULL` of a condition: true if the child may be null, false if it may be true or false. Never null itself.
+ */
 final case class Undefined(child: StatsPredicate) extends StatsPredicate
 
 /** The same for all rows; None is null. */

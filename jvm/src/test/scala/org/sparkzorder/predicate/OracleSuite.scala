@@ -12,7 +12,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
 
-/** The cases of Delta, Hudi and Iceberg: never skip what they say must be read, and skip what they skip but for exceptions named here. */
+/**
+ * The cases of Delta, Hudi and Iceberg: never skip what they say must be read, and skip what they skip but for
+ * exceptions named here.
+ */
 class OracleSuite extends AnyFunSuite with OptimizedConditions {
 
   // Tests run somewhere below the root of the sources.

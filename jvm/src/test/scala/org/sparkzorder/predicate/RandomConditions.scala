@@ -9,7 +9,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.stats.{ColumnStats, FileStats}
 
-/** Rows and conditions over columns of many types, from small pools, so that values meet each other and the ends of their types. */
+/**
+ * Rows and conditions over columns of many types, from small pools, so that values meet each other and the ends of
+ * their types.
+ */
 final class RandomConditions(random: Random) {
   import RandomConditions._
 
