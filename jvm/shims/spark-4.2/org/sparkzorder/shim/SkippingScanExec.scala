@@ -39,8 +39,10 @@ class SkippingScanExec(
     with SkippingDisplay {
   override protected def plainScan: FileSourceScanExec = copy()
 
-  // A rule that replaces a node by an equal one is taken to have changed nothing.
+  // A rule that replaces a node by an equal one is taken to have changed nothing, whichever of the two is asked.
   override def canEqual(other: Any): Boolean = other.isInstanceOf[SkippingScanExec]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
 }
 
 object SkippingScanExec {
