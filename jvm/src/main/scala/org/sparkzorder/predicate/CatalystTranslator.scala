@@ -29,42 +29,42 @@ private final class CatalystTranslator(operands: Operands) {
   def unknown(e: Expression): StatsPredicate = Unknown(operands.opaque(e))
 
   def condition(e: Expression): StatsPredicate = e match {
-    case catalyst.And(left, right) => And(condition(left), condition(right))
-    case catalyst.Or(left, right) => Or(condition(left), condition(right))
-    case catalyst.Not(child) => Not(condition(child))
+    case catalyst.And(left, right)              => And(condition(left), condition(right))
+    case catalyst.Or(left, right)               => Or(condition(left), condition(right))
+    case catalyst.Not(child)                    => Not(condition(child))
     case Literal(value, BooleanType | NullType) => Const(Option(value).map(_.asInstanceOf[Boolean]))
-    case catalyst.IsNull(child) => nullTest(child)
-    case catalyst.IsNotNull(child) =>
+    case catalyst.IsNull(child)                 => nullTest(child)
+    case catalyst.IsNotNull(child)              =>
       nullTest(child) match {
         case IsNull(column) => IsNotNull(column)
-        case other => Not(other)
+        case other          => Not(other)
       }
-    case catalyst.EqualTo(left, right) => comparison(e, Operator.Equal, left, right)
-    case catalyst.EqualNullSafe(left, right) => comparison(e, Operator.NullSafeEqual, left, right)
-    case catalyst.LessThan(left, right) => comparison(e, Operator.Less, left, right)
-    case catalyst.LessThanOrEqual(left, right) => comparison(e, Operator.LessOrEqual, left, right)
-    case catalyst.GreaterThan(left, right) => comparison(e, Operator.Greater, left, right)
-    case catalyst.GreaterThanOrEqual(left, right) => comparison(e, Operator.GreaterOrEqual, left, right)
+    case catalyst.EqualTo(left, right)             => comparison(e, Operator.Equal, left, right)
+    case catalyst.EqualNullSafe(left, right)       => comparison(e, Operator.NullSafeEqual, left, right)
+    case catalyst.LessThan(left, right)            => comparison(e, Operator.Less, left, right)
+    case catalyst.LessThanOrEqual(left, right)     => comparison(e, Operator.LessOrEqual, left, right)
+    case catalyst.GreaterThan(left, right)         => comparison(e, Operator.Greater, left, right)
+    case catalyst.GreaterThanOrEqual(left, right)  => comparison(e, Operator.GreaterOrEqual, left, right)
     case catalyst.In(child, list) if list.nonEmpty =>
       val literals = list.collect { case l: Literal => l }
-      if (literals.size == list.size) in(e, child, literals)
+      if (literals.size == list.size) in(child, literals)
       else unusable(e, list.filterNot(_.isInstanceOf[Literal]) :+ child)
     case catalyst.InSet(child, values) if values.nonEmpty => inSet(e, child, values)
     // Spark says NaN of null is false: so does <=>.
-    case catalyst.IsNaN(child) => compared(child, Operator.NullSafeEqual, nan(child.dataType))
-    case catalyst.StartsWith(child, prefix: Literal) => string(child, prefix)(startsWith)
+    case catalyst.IsNaN(child)                          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
+    case catalyst.StartsWith(child, prefix: Literal)    => string(child, prefix)(startsWith)
     case catalyst.Like(child, pattern: Literal, escape) => string(child, pattern)(like(_, _, escape))
     case catalyst.LikeAll(child, patterns) => likes(child, patterns).reduceLeftOption(And(_, _)).getOrElse(unknown(e))
     case catalyst.NotLikeAll(child, patterns) =>
       likes(child, patterns).map(Not(_): StatsPredicate).reduceLeftOption(And(_, _)).getOrElse(unknown(e))
-    case catalyst.LikeAny(child, patterns) => likes(child, patterns).reduceLeftOption(Or(_, _)).getOrElse(unknown(e))
+    case catalyst.LikeAny(child, patterns)    => likes(child, patterns).reduceLeftOption(Or(_, _)).getOrElse(unknown(e))
     case catalyst.NotLikeAny(child, patterns) =>
       likes(child, patterns).map(Not(_): StatsPredicate).reduceLeftOption(Or(_, _)).getOrElse(unknown(e))
     case _ if e.dataType == BooleanType =>
       operands.operand(e) match {
         case Right(Operand(column, None)) => Comparison(column, Operator.Equal, Value.of(BooleanType, true))
-        case Right(_) => unknown(e)
-        case Left(reason) => Unknown(reason)
+        case Right(_)                     => unknown(e)
+        case Left(reason)                 => Unknown(reason)
       }
     case _ => unknown(e)
   }
@@ -72,10 +72,10 @@ private final class CatalystTranslator(operands: Operands) {
   /** `child IS NULL`, of a column or of a condition. */
   private def nullTest(child: Expression): StatsPredicate = operands.nullable(child) match {
     case Right(column) => IsNull(column)
-    case Left(reason) =>
+    case Left(reason)  =>
       child match {
         case _ if child.dataType != BooleanType => Unknown(reason)
-        case _ => Undefined(condition(child))
+        case _                                  => Undefined(condition(child))
       }
   }
 
@@ -83,7 +83,7 @@ private final class CatalystTranslator(operands: Operands) {
     (left, right) match {
       case (_, literal: Literal) => compared(left, operator, literal)
       case (literal: Literal, _) => compared(right, operator.swapped, literal)
-      case _ => unusable(e, Seq(left, right))
+      case _                     => unusable(e, Seq(left, right))
     }
 
   private def compared(e: Expression, operator: Operator, literal: Literal): StatsPredicate =
@@ -100,18 +100,18 @@ private final class CatalystTranslator(operands: Operands) {
             case _ => Unknown(reason)
           }
         case Right(_) if literal.dataType != e.dataType => mismatch(e, literal)
-        case Right(Operand(column, Some(cast))) => MonotoneCast.comparison(column, cast, operator, literal)
-        case Right(Operand(column, None)) =>
+        case Right(Operand(column, Some(cast)))         => MonotoneCast.comparison(column, cast, operator, literal)
+        case Right(Operand(column, None))               =>
           exact(column, literal.value).fold(mismatch(e, literal))(Comparison(column, operator, _))
       }
     }
 
-  private def in(e: Expression, child: Expression, literals: Seq[Literal]): StatsPredicate = {
+  private def in(child: Expression, literals: Seq[Literal]): StatsPredicate = {
     val (nulls, others) = literals.partition(Operands.isNull)
     operands.operand(child) match {
-      case Left(reason) => Unknown(reason)
-      case Right(_) if others.exists(_.dataType != child.dataType) => mismatch(child, others.find(_.dataType != child.dataType).get)
-      case Right(Operand(column, None)) =>
+      case Left(reason)                                            => Unknown(reason)
+      case Right(_) if others.exists(_.dataType != child.dataType) => mismatch(child, others.head)
+      case Right(Operand(column, None))                            =>
         val values = others.flatMap(l => exact(column, l.value))
         if (values.size == others.size) In.of(column, values, nulls.nonEmpty) else mismatch(child, others.head)
       case Right(Operand(column, Some(cast))) =>
@@ -125,24 +125,24 @@ private final class CatalystTranslator(operands: Operands) {
 
   private def inSet(e: Expression, child: Expression, values: Set[Any]): StatsPredicate = {
     val literals = values.toSeq.map(Literal(_, child.dataType))
-    val list = in(e, child, literals)
+    val list = in(child, literals)
     val fractional = child.dataType == FloatType || child.dataType == DoubleType
     if (fractional && values.contains(null)) {
       // InSet, unlike In, says false of NaN where a null is in the set and no NaN; compiled code says null: allow both.
-      Or(in(e, child, literals.filterNot(Operands.isNull)), And(Const.Null, unknown(e)))
+      Or(in(child, literals.filterNot(Operands.isNull)), And(Const.Null, unknown(e)))
     } else list
   }
 
   private def string(child: Expression, literal: Literal)(
       test: (Column, String) => StatsPredicate
   ): StatsPredicate = operands.operand(child) match {
-    case Left(reason) => Unknown(reason)
+    case Left(reason)                  => Unknown(reason)
     case _ if Operands.isNull(literal) => Const.Null
     case Right(Operand(column, None)) if child.dataType == StringType && literal.dataType == StringType =>
       literal.value match {
         // Only text that is valid UTF-8 says the same in characters and in bytes.
         case text: UTF8String if UTF8String.fromString(text.toString) == text => test(column, text.toString)
-        case _ => mismatch(child, literal)
+        case _                                                                => mismatch(child, literal)
       }
     case Right(_) => mismatch(child, literal)
   }
@@ -151,8 +151,8 @@ private final class CatalystTranslator(operands: Operands) {
 
   private def like(column: Column, pattern: String, escape: Char): StatsPredicate =
     LikePattern.parse(pattern, escape) match {
-      case Some(LikePattern(prefix, LikePattern.Nothing)) => Comparison(column, Operator.Equal, bytes(prefix))
-      case Some(LikePattern(prefix, LikePattern.Anything)) => startsWith(column, prefix)
+      case Some(LikePattern(prefix, LikePattern.Nothing))   => Comparison(column, Operator.Equal, bytes(prefix))
+      case Some(LikePattern(prefix, LikePattern.Anything))  => startsWith(column, prefix)
       case Some(LikePattern(prefix, LikePattern.Something)) =>
         // Without the prefix it is false, with it anything: null AND anything is null or false, enough for null rows.
         And(startsWith(column, prefix), Unknown(Reason(ReasonCode.UnsupportedExpression, "LIKE beyond its prefix")))

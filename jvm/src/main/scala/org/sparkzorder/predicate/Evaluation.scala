@@ -15,26 +15,39 @@ object Evaluation {
    * The outcomes that rows of each file may have, masks of [[Outcomes]], one a file. 0 for a file without rows; a
    * column without statistics is unknown.
    */
-  def outcomes(predicate: StatsPredicate, table: StatsTable): Array[Byte] = predicate match {
-    case And(left, right) => combined(outcomes(left, table), outcomes(right, table), Outcomes.conjunctions)
-    case Or(left, right) => combined(outcomes(left, table), outcomes(right, table), Outcomes.disjunctions)
-    case Not(child) => mapped(outcomes(child, table), Outcomes.not)
-    case Undefined(child) => mapped(outcomes(child, table), Outcomes.undefined)
-    case Const(value) => constant(table, value.fold(Null)(if (_) True else False))
-    case Unknown(_) => constant(table, Outcomes.Any)
-    case IsNull(column) => of(column, table)(nulls(_, table.rows, True, False))
-    case IsNotNull(column) => of(column, table)(nulls(_, table.rows, False, True))
-    case Comparison(column, operator, value) =>
-      of(column, table)(comparison(column, operator, value, _, table.rows))
-    case In(column, values, hasNull) =>
-      val test = IntervalTest.in(values, hasNull)
-      of(column, table) { stats =>
-        test.fold(nulls(stats, table.rows, Null, if (hasNull) Null else False))(
-          valued(column, _, Null, stats, table.rows))
-      }
-    case StartsWith(column, prefix) =>
-      of(column, table)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, table.rows))
-  }
+  def outcomes(predicate: StatsPredicate, table: StatsTable): Array[Byte] =
+    outcomes(predicate, table, new Array[Byte](table.rows.length))
+
+  /**
+   * @param settled
+   *   files for which it is [[Outcomes.False]] need no answer: any set but the empty one will do, as they are the files
+   *   for which the other side of an AND is false. So a first conjunct that keeps few files makes the next ones cheap.
+   */
+  private def outcomes(predicate: StatsPredicate, table: StatsTable, settled: Array[Byte]): Array[Byte] =
+    predicate match {
+      case And(left, right) =>
+        val first = outcomes(left, table, settled)
+        combined(first, outcomes(right, table, first), Outcomes.conjunctions)
+      case Or(left, right) =>
+        combined(outcomes(left, table, settled), outcomes(right, table, settled), Outcomes.disjunctions)
+      case Not(child)                          => mapped(outcomes(child, table, settled), Outcomes.not)
+      case Undefined(child)                    => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case Const(value)                        => constant(table, value.fold(Null)(if (_) True else False))
+      case Unknown(_)                          => constant(table, Outcomes.Any)
+      case IsNull(column)                      => of(column, table)(nulls(_, table.rows, True, False))
+      case IsNotNull(column)                   => of(column, table)(nulls(_, table.rows, False, True))
+      case Comparison(column, operator, value) =>
+        of(column, table)(comparison(column, operator, value, _, table.rows, settled))
+      case In(column, values, hasNull) =>
+        val test = IntervalTest.in(values, hasNull)
+        of(column, table) { stats =>
+          test.fold(nulls(stats, table.rows, Null, if (hasNull) Null else False))(
+            valued(column, _, Null, stats, table.rows, settled)
+          )
+        }
+      case StartsWith(column, prefix) =>
+        of(column, table)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, table.rows, settled))
+    }
 
   /** The files that may hold a row for which the predicate is true; all others can be skipped. */
   def keep(predicate: StatsPredicate, table: StatsTable): BitSet = {
@@ -57,17 +70,18 @@ object Evaluation {
       operator: Operator,
       value: Value,
       stats: StatsColumn,
-      rows: Array[Long]
+      rows: Array[Long],
+      settled: Array[Byte]
   ): Array[Byte] = {
     import Operator._
     def plain(rule: Operator, onNull: Int): Array[Byte] =
-      valued(column, IntervalTest.comparison(rule, value), onNull, stats, rows)
+      valued(column, IntervalTest.comparison(rule, value), onNull, stats, rows, settled)
     operator match {
       case Equal | Less | LessOrEqual => plain(operator, Null)
-      case NullSafeEqual => plain(Equal, False)
-      case NotEqual => mapped(plain(Equal, Null), Outcomes.not)
-      case Greater => mapped(plain(LessOrEqual, Null), Outcomes.not)
-      case GreaterOrEqual => mapped(plain(Less, Null), Outcomes.not)
+      case NullSafeEqual              => plain(Equal, False)
+      case NotEqual                   => mapped(plain(Equal, Null), Outcomes.not)
+      case Greater                    => mapped(plain(LessOrEqual, Null), Outcomes.not)
+      case GreaterOrEqual             => mapped(plain(Less, Null), Outcomes.not)
     }
   }
 
@@ -80,24 +94,32 @@ object Evaluation {
       test: IntervalTest,
       onNull: Int,
       stats: StatsColumn,
-      rows: Array[Long]
+      rows: Array[Long],
+      settled: Array[Byte]
   ): Array[Byte] = (test, stats) match {
     case (longs: LongTest, s: LongStatsColumn) =>
       val hasNaN = OrderedValue.hasNaN(column.dataType)
       val onNaN = if (hasNaN) longs.within(NaN, NaN) else 0
       // Even without bounds a value that is no NaN lies between the infinities.
       val anywhere = if (hasNaN) longs.within(Lowest, Highest) else longs.anywhere
-      union(s, rows, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
+      union(s, rows, settled, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
     case (bytes: BytesTest, s: BytesStatsColumn) =>
-      union(s, rows, hasNaN = false, onNull, 0, bytes.anywhere)(i => bytes.within(s.min(i), s.max(i)))
+      union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(i => bytes.within(s.min(i), s.max(i)))
     case _ =>
       throw new IllegalArgumentException(
-        s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}")
+        s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}"
+      )
   }
 
-  private def union(stats: StatsColumn, rows: Array[Long], hasNaN: Boolean, onNull: Int, onNaN: Int, anywhere: Int)(
-      within: Int => Int
-  ): Array[Byte] = {
+  private def union(
+      stats: StatsColumn,
+      rows: Array[Long],
+      settled: Array[Byte],
+      hasNaN: Boolean,
+      onNull: Int,
+      onNaN: Int,
+      anywhere: Int
+  )(within: Int => Int): Array[Byte] = {
     val out = new Array[Byte](rows.length)
     val nullCounts = stats.nullCounts
     val nanCounts = stats.nanCounts
@@ -105,7 +127,8 @@ object Evaluation {
     var i = 0
     while (i < out.length) {
       val n = rows(i)
-      if (n != 0L) {
+      if (settled(i) == False) out(i) = False
+      else if (n != 0L) {
         val nulls = if (n < 0L) -1L else nullCounts(i)
         val nans = if (!hasNaN) 0L else if (nanCounts == null || n < 0L) -1L else nanCounts(i)
         var mask = if (nulls != 0L) onNull else 0

@@ -62,7 +62,8 @@ private[predicate] object IntervalTest {
             mask(low <= 0 && high >= 0, low != 0 || high != 0)
           }
         case Less => bytesTest((lo, hi) => mask(OrderedValue.compare(lo, v) < 0, OrderedValue.compare(hi, v) >= 0))
-        case LessOrEqual => bytesTest((lo, hi) => mask(OrderedValue.compare(lo, v) <= 0, OrderedValue.compare(hi, v) > 0))
+        case LessOrEqual =>
+          bytesTest((lo, hi) => mask(OrderedValue.compare(lo, v) <= 0, OrderedValue.compare(hi, v) > 0))
         case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
       }
   }

@@ -10,10 +10,13 @@ private[predicate] final case class LikePattern(prefix: String, rest: LikePatter
 
 private[predicate] object LikePattern {
   sealed trait Rest
+
   /** The pattern is the prefix and nothing else. */
   case object Nothing extends Rest
+
   /** Anything may follow the prefix. */
   case object Anything extends Rest
+
   /** What may follow the prefix cannot be told from the order of strings. */
   case object Something extends Rest
 
@@ -39,8 +42,9 @@ private[predicate] object LikePattern {
       }
       if (!escaped && point == '%') {
         if (rest == Nothing) rest = Anything
-      } else if (rest == Nothing && (escaped || point != '_') && points(i) != Replacement) prefix.appendCodePoint(points(i))
-      else {
+      } else if (rest == Nothing && (escaped || point != '_') && points(i) != Replacement) {
+        prefix.appendCodePoint(points(i))
+      } else {
         if (rest == Nothing) rest = Something
         onlyPercents = false
       }

@@ -31,15 +31,15 @@ import org.apache.spark.sql.types._
 private[predicate] object MonotoneCast {
 
   def applies(cast: Cast): Boolean = (cast.child.dataType, cast.dataType) match {
-    case (FloatType, DoubleType) => true
+    case (FloatType, DoubleType)              => true
     case (from: DecimalType, to: DecimalType) =>
       from.scale >= 0 && to.scale >= from.scale && to.precision - to.scale >= from.precision - from.scale
     case (from, to) =>
       digits(from).exists { most =>
         to match {
           case FloatType | DoubleType => true
-          case d: DecimalType => d.scale >= 0 && d.precision - d.scale >= most
-          case _ => digits(to).exists(_ >= most)
+          case d: DecimalType         => d.scale >= 0 && d.precision - d.scale >= most
+          case _                      => digits(to).exists(_ >= most)
         }
       }
   }
@@ -48,13 +48,13 @@ private[predicate] object MonotoneCast {
   def comparison(column: Column, cast: Cast, operator: Operator, literal: Literal): StatsPredicate = {
     val bounds = new Bounds(column, cast, literal)
     operator match {
-      case Operator.Less => bounds.less
-      case Operator.LessOrEqual => bounds.lessOrEqual
-      case Operator.Greater => Not(bounds.lessOrEqual)
+      case Operator.Less           => bounds.less
+      case Operator.LessOrEqual    => bounds.lessOrEqual
+      case Operator.Greater        => Not(bounds.lessOrEqual)
       case Operator.GreaterOrEqual => Not(bounds.less)
-      case Operator.Equal => bounds.equal
-      case Operator.NotEqual => Not(bounds.equal)
-      case Operator.NullSafeEqual =>
+      case Operator.Equal          => bounds.equal
+      case Operator.NotEqual       => Not(bounds.equal)
+      case Operator.NullSafeEqual  =>
         bounds.equal match {
           case Comparison(c, Operator.Equal, v) => Comparison(c, Operator.NullSafeEqual, v)
           // Null for null rows only: with this they are false.
@@ -112,14 +112,15 @@ private[predicate] object MonotoneCast {
 
   private object Chain {
     def of(dataType: DataType): Chain = dataType match {
-      case ByteType => longs(Byte.MinValue, Byte.MaxValue, _.toByte)
-      case ShortType => longs(Short.MinValue, Short.MaxValue, _.toShort)
+      case ByteType    => longs(Byte.MinValue, Byte.MaxValue, _.toByte)
+      case ShortType   => longs(Short.MinValue, Short.MaxValue, _.toShort)
       case IntegerType => longs(Int.MinValue, Int.MaxValue, _.toInt)
-      case LongType => longs(Long.MinValue, Long.MaxValue, identity)
-      case FloatType =>
+      case LongType    => longs(Long.MinValue, Long.MaxValue, identity)
+      case FloatType   =>
         // Bits of positive floats ascend, those of negative ones descend; one place above infinity is a NaN.
         val infinity = JFloat.floatToIntBits(Float.PositiveInfinity)
-        longs(-infinity - 1L, infinity + 1L, i => if (i >= 0) JFloat.intBitsToFloat(i.toInt) else -JFloat.intBitsToFloat((-1L - i).toInt))
+        def at(i: Long) = if (i >= 0) JFloat.intBitsToFloat(i.toInt) else -JFloat.intBitsToFloat((-1L - i).toInt)
+        longs(-infinity - 1L, infinity + 1L, at)
       case d: DecimalType =>
         val most = BigInteger.TEN.pow(d.precision).subtract(BigInteger.ONE)
         Chain(most.negate, most, i => Decimal(BigDecimal(new java.math.BigDecimal(i, d.scale)), d.precision, d.scale))
@@ -132,10 +133,10 @@ private[predicate] object MonotoneCast {
 
   /** Most decimal digits of an integer type, more for a wider one. */
   private def digits(dataType: DataType): Option[Int] = dataType match {
-    case ByteType => Some(3)
-    case ShortType => Some(5)
+    case ByteType    => Some(3)
+    case ShortType   => Some(5)
     case IntegerType => Some(10)
-    case LongType => Some(19)
-    case _ => None
+    case LongType    => Some(19)
+    case _           => None
   }
 }

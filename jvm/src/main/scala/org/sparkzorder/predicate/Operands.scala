@@ -1,6 +1,7 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast, Expression, GetStructField, Literal, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{GetStructField, Literal, PlanExpression}
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.stats.OrderedValue
@@ -17,12 +18,12 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 
   /** A column of any type, for null tests. */
   def column(e: Expression): Either[Reason, Column] = e match {
-    case a: AttributeReference => columnOf(a).map(Column(_, a.dataType))
+    case a: AttributeReference                      => columnOf(a).map(Column(_, a.dataType))
     case field @ GetStructField(struct, ordinal, _) =>
       // The field of a null struct is null, and so the statistics count it.
       struct.dataType match {
         case s: StructType => column(struct).map(parent => Column(parent.path :+ s(ordinal).name, field.dataType))
-        case _ => Left(opaque(e))
+        case _             => Left(opaque(e))
       }
     case _ => Left(opaque(e))
   }
@@ -30,22 +31,22 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
   /** A column or a monotone cast of one, for null tests: such a cast is null exactly where the column is. */
   def nullable(e: Expression): Either[Reason, Column] = e match {
     case c: Cast if MonotoneCast.applies(c) => column(c.child)
-    case _ => column(e)
+    case _                                  => column(e)
   }
 
   /** A column that can be compared, or a monotone cast of one. */
   def operand(e: Expression): Either[Reason, Operand] = e match {
     case c: Cast if MonotoneCast.applies(c) => column(c.child).flatMap(comparable).map(Operand(_, Some(c)))
-    case _ => column(e).flatMap(comparable).map(Operand(_, None))
+    case _                                  => column(e).flatMap(comparable).map(Operand(_, None))
   }
 
   private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
     // Both are string types of the binary collation, but Spark may pad what it compares.
-    case _: CharType | _: VarcharType => Left(withoutStatistics(column))
+    case _: CharType | _: VarcharType                             => Left(withoutStatistics(column))
     case s: StringType if s.collationId != StringType.collationId =>
       Left(Reason(ReasonCode.Collation, s"${name(column)} is ${s.catalogString}, whose order is not that of bytes"))
     case dt if OrderedValue.encoding(dt).isEmpty => Left(withoutStatistics(column))
-    case _ => Right(column)
+    case _                                       => Right(column)
   }
 
   private def withoutStatistics(column: Column) =
@@ -56,8 +57,9 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
   /** Why an expression that is no column cannot be used. Names no attribute by id: equal filters have equal reasons. */
   def opaque(e: Expression): Reason =
     if (!e.deterministic) Reason(ReasonCode.NotDeterministic, s"${e.prettyName} is not deterministic")
-    else if (e.exists(_.isInstanceOf[PlanExpression[_]])) Reason(ReasonCode.Subquery, "it needs the result of a subquery")
-    else {
+    else if (e.exists(_.isInstanceOf[PlanExpression[_]])) {
+      Reason(ReasonCode.Subquery, "it needs the result of a subquery")
+    } else {
       val of = e.references.toSeq.collect { case a: AttributeReference => a }
       // A reason of the caller, a partition column for one, says more than ours.
       of.iterator.map(columnOf).collectFirst { case Left(reason) => reason }.getOrElse {

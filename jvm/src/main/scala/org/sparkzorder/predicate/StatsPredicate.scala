@@ -34,25 +34,25 @@ sealed trait StatsPredicate extends Product with Serializable {
   /** The columns whose statistics are looked at. */
   def columns: Set[Column] = this match {
     case Comparison(column, _, _) => Set(column)
-    case In(column, _, _) => Set(column)
-    case IsNull(column) => Set(column)
-    case IsNotNull(column) => Set(column)
-    case StartsWith(column, _) => Set(column)
-    case And(left, right) => left.columns ++ right.columns
-    case Or(left, right) => left.columns ++ right.columns
-    case Not(child) => child.columns
-    case Undefined(child) => child.columns
-    case Const(_) | Unknown(_) => Set.empty
+    case In(column, _, _)         => Set(column)
+    case IsNull(column)           => Set(column)
+    case IsNotNull(column)        => Set(column)
+    case StartsWith(column, _)    => Set(column)
+    case And(left, right)         => left.columns ++ right.columns
+    case Or(left, right)          => left.columns ++ right.columns
+    case Not(child)               => child.columns
+    case Undefined(child)         => child.columns
+    case Const(_) | Unknown(_)    => Set.empty
   }
 
   /** Why parts of it are unknown, in reading order. */
   def reasons: Seq[Reason] = this match {
-    case Unknown(reason) => Seq(reason)
+    case Unknown(reason)  => Seq(reason)
     case And(left, right) => (left.reasons ++ right.reasons).distinct
-    case Or(left, right) => (left.reasons ++ right.reasons).distinct
-    case Not(child) => child.reasons
+    case Or(left, right)  => (left.reasons ++ right.reasons).distinct
+    case Not(child)       => child.reasons
     case Undefined(child) => child.reasons
-    case _ => Nil
+    case _                => Nil
   }
 }
 
@@ -130,11 +130,11 @@ sealed abstract class Operator(val symbol: String) extends Product with Serializ
 
   /** The operator with both sides exchanged. */
   def swapped: Operator = this match {
-    case Operator.Less => Operator.Greater
-    case Operator.LessOrEqual => Operator.GreaterOrEqual
-    case Operator.Greater => Operator.Less
+    case Operator.Less           => Operator.Greater
+    case Operator.LessOrEqual    => Operator.GreaterOrEqual
+    case Operator.Greater        => Operator.Less
     case Operator.GreaterOrEqual => Operator.LessOrEqual
-    case symmetric => symmetric
+    case symmetric               => symmetric
   }
 
   override def toString: String = symbol

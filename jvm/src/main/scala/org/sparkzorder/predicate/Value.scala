@@ -15,7 +15,7 @@ final case class LongValue(value: Long) extends Value
 final class BytesValue(val bytes: Array[Byte]) extends Value with Serializable {
   override def equals(other: Any): Boolean = other match {
     case that: BytesValue => Arrays.equals(bytes, that.bytes)
-    case _ => false
+    case _                => false
   }
   override def hashCode: Int = Arrays.hashCode(bytes)
   override def toString: String = bytes.map(b => f"$b%02x").mkString("BytesValue(", "", ")")
@@ -30,14 +30,14 @@ object Value {
    */
   def of(dataType: DataType, catalystValue: Any): Value = OrderedValue.encode(dataType, catalystValue) match {
     case long: java.lang.Long => LongValue(long)
-    case bytes: Array[Byte] => new BytesValue(bytes)
-    case other => throw new IllegalArgumentException(s"neither long nor bytes: $other")
+    case bytes: Array[Byte]   => new BytesValue(bytes)
+    case other                => throw new IllegalArgumentException(s"neither long nor bytes: $other")
   }
 
   /** The order of the column's values. Values of one column are all of one kind. */
   implicit val ordering: Ordering[Value] = (x: Value, y: Value) =>
     (x, y) match {
-      case (LongValue(a), LongValue(b)) => java.lang.Long.compare(a, b)
+      case (LongValue(a), LongValue(b))   => java.lang.Long.compare(a, b)
       case (a: BytesValue, b: BytesValue) => OrderedValue.compare(a.bytes, b.bytes)
       case _ => throw new IllegalArgumentException(s"values of different encodings: $x, $y")
     }

@@ -19,7 +19,7 @@ final case class ModelFile(schema: StructType, rows: Seq[InternalRow]) {
     val values = of.map(_.filterNot(_.isNullAt(i)).map(_.get(i, field.dataType)))
     val nested = (field.dataType: DataType) match {
       case s: StructType => columns(s, path, values.map(_.map(_.asInstanceOf[InternalRow])))
-      case _ => Nil
+      case _             => Nil
     }
     (ColumnKey(path, field.dataType) -> ModelFile.stats(field.dataType, values)) +: nested
   }
@@ -39,14 +39,14 @@ object ModelFile {
 
   val encoded: Ordering[Any] = (x: Any, y: Any) =>
     (x, y) match {
-      case (a: Long, b: Long) => a.compare(b)
+      case (a: Long, b: Long)               => a.compare(b)
       case (a: Array[Byte], b: Array[Byte]) => OrderedValue.compare(a, b)
-      case _ => throw new IllegalArgumentException(s"$x, $y")
+      case _                                => throw new IllegalArgumentException(s"$x, $y")
     }
 
   private def isNaN(value: Any) = value match {
     case d: Double => d.isNaN
-    case f: Float => f.isNaN
-    case _ => false
+    case f: Float  => f.isNaN
+    case _         => false
   }
 }

@@ -10,7 +10,8 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
 
   private val schema = StructType.fromDDL(
     "i INT, l BIGINT, d DOUBLE, f FLOAT, s STRING, b BOOLEAN, dec DECIMAL(7,2), day DATE, ts TIMESTAMP, bin BINARY, " +
-      "arr ARRAY<INT>, st STRUCT<n: INT, `x.y`: STRING>, lower STRING COLLATE UTF8_LCASE")
+      "arr ARRAY<INT>, st STRUCT<n: INT, `x.y`: STRING>, lower STRING COLLATE UTF8_LCASE"
+  )
 
   private def column(name: String*): Column = {
     val top = schema(name.head)
@@ -67,7 +68,8 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
     "cast(l AS double) < 10.0D" -> Seq(compare(column("l"), Less, 10L))
   ).foreach { case (condition, expected) =>
     test(s"$condition is used") {
-      if (condition == "i > 3000000000") assert(conjuncts(schema, condition).isEmpty || translated(condition) == expected)
+      if (condition == "i > 3000000000")
+        assert(conjuncts(schema, condition).isEmpty || translated(condition) == expected)
       else assert(translated(condition) == expected)
     }
   }

@@ -37,11 +37,15 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
       val files = deltaFiles(c)
       val schema = files.head.schema
       val stats = files.map(f =>
-        ModelFile(schema, f.queryExecution.toRdd.map(_.copy()).collect().toSeq).exact)
+        ModelFile(schema, f.queryExecution.toRdd.map(_.copy()).collect().toSeq).exact
+      )
       def count(condition: String) = kept(schema, condition, stats).size
       val must = texts(c.get("hits_must_read"))
       must.foreach { condition =>
-        assert(count(condition) >= c.get("files_with_matching_rows").get(condition).asInt, s"${c.get("id")}: $condition")
+        assert(
+          count(condition) >= c.get("files_with_matching_rows").get(condition).asInt,
+          s"${c.get("id")}: $condition"
+        )
       }
       prunable += texts(c.get("hits_prunable_in_principle")).count(count(_) == 0)
       for (condition <- texts(c.get("misses")) if count(condition) > 0) yield s"${c.get("id")}: $condition"
@@ -66,14 +70,15 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     spark.conf.set("spark.sql.ansi.enabled", "false")
     val cases = read("hudi_skipping_cases").get("cases").elements.asScala.toSeq
     try cases.foreach { c =>
-      val files = c.get("files").properties.asScala.toSeq.map(f => f.getKey -> hudiStats(f.getValue))
-      val names = kept(schema, c.get("predicate").asText, files.map(_._2)).map(files(_)._1).toSet
-      val safe = texts(c.get("safe_keep")).toSet
-      val clue = s"${c.get("id")}: ${c.get("predicate")}"
-      if (c.get("kind").asText == "optional_transform") {
-        assert(texts(c.get("expected_keep")).toSet.subsetOf(names) && names.subsetOf(safe), clue)
-      } else assert(names == safe, clue)
-    } finally spark.conf.unset("spark.sql.ansi.enabled")
+        val files = c.get("files").properties.asScala.toSeq.map(f => f.getKey -> hudiStats(f.getValue))
+        val names = kept(schema, c.get("predicate").asText, files.map(_._2)).map(files(_)._1).toSet
+        val safe = texts(c.get("safe_keep")).toSet
+        val clue = s"${c.get("id")}: ${c.get("predicate")}"
+        if (c.get("kind").asText == "optional_transform") {
+          assert(texts(c.get("expected_keep")).toSet.subsetOf(names) && names.subsetOf(safe), clue)
+        } else assert(names == safe, clue)
+      }
+    finally spark.conf.unset("spark.sql.ansi.enabled")
   }
 
   private def hudiStats(file: JsonNode): FileStats = {
@@ -83,7 +88,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
       Option(file.get(name)).filterNot(_.isNull).map { s =>
         def bound(end: String): Any = dataType match {
           case TimestampType => Option(s.get(s"${end}_epoch_ms")).filterNot(_.isNull).map(_.asLong * 1000L).orNull
-          case _ => Option(s.get(end)).filterNot(_.isNull).map(value(dataType, _)).orNull
+          case _             => Option(s.get(end)).filterNot(_.isNull).map(value(dataType, _)).orNull
         }
         val nulls = Option(s.get("null_count")).filterNot(_.isNull).fold(-1L)(_.asLong)
         // The fixture has files of one row that is null and has bounds, too: there must be another row.
@@ -117,23 +122,25 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     // Where a fixture counts other values than records, its expectations follow the values.
     val rows = columns.map(_._2.get("value_count")).filterNot(_.isNull).map(_.asLong).distinct match {
       case Seq(values) => values
-      case _ => file.get("record_count").asLong
+      case _           => file.get("record_count").asLong
     }
     def typed(parent: Seq[String]): StructType =
       StructType(columns.filter(c => c._1.init == parent).map { case (path, c) =>
         val dataType = c.get("type").asText match {
           case "struct" => typed(path)
-          case simple => DataType.fromDDL(simple)
+          case simple   => DataType.fromDDL(simple)
         }
         StructField(path.last, dataType)
       })
     val schema = typed(Nil)
     val stats = columns.map { case (path, c) =>
-      val dataType = path.tail.foldLeft(schema(path.head).dataType)((t, name) => t.asInstanceOf[StructType](name).dataType)
+      val dataType =
+        path.tail.foldLeft(schema(path.head).dataType)((t, name) => t.asInstanceOf[StructType](name).dataType)
       def number(name: String) = Option(c.get(name)).filterNot(_.isNull).map(_.asLong)
       // Iceberg reads an upper bound NaN as 'not known'; what is no NaN is at most infinity.
       val infinite = c.get("upper").asText == "NaN" && c.get("lower").asText != "NaN"
-      def bound(name: String) = Option(c.get(name)).filterNot(b => b.isNull || b.asText == "NaN").map(value(dataType, _))
+      def bound(name: String) =
+        Option(c.get(name)).filterNot(b => b.isNull || b.asText == "NaN").map(value(dataType, _))
       val upper = if (infinite) Some(OrderedValue.ofDouble(Double.PositiveInfinity)) else bound("upper")
       val bounds = for (lo <- bound("lower"); hi <- upper) yield (lo, hi)
       val nulls = number("null_count").getOrElse(if (c.get("required").asBoolean) 0L else -1L)
@@ -143,12 +150,15 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     (schema, FileStats(rows, stats.toMap))
   }
 
-  private def value(dataType: DataType, node: JsonNode): Any = OrderedValue.encode(dataType, dataType match {
-    case IntegerType => node.asInt
-    case LongType => node.asLong
-    case FloatType => node.asDouble.toFloat
-    case DoubleType => node.asDouble
-    case StringType => UTF8String.fromString(node.asText)
-    case other => throw new IllegalArgumentException(other.catalogString)
-  })
+  private def value(dataType: DataType, node: JsonNode): Any = OrderedValue.encode(
+    dataType,
+    dataType match {
+      case IntegerType => node.asInt
+      case LongType    => node.asLong
+      case FloatType   => node.asDouble.toFloat
+      case DoubleType  => node.asDouble
+      case StringType  => UTF8String.fromString(node.asText)
+      case other       => throw new IllegalArgumentException(other.catalogString)
+    }
+  )
 }

@@ -16,16 +16,18 @@ import org.sparkzorder.stats.{ColumnStats, FileStats}
 final class RandomConditions(random: Random) {
   import RandomConditions._
 
-  val attributes: Seq[AttributeReference] = schema.fields.toSeq.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+  val attributes: Seq[AttributeReference] =
+    schema.fields.toSeq.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
 
   private def one[A](of: Seq[A]): A = of(random.nextInt(of.size))
   private def chance(p: Double): Boolean = random.nextDouble() < p
   private def attribute(name: String): AttributeReference = attributes.find(_.name == name).get
 
   def row(nulls: Double): InternalRow = {
-    def value(dt: DataType): Any = if (chance(nulls)) null else dt match {
+    def value(dt: DataType): Any = if (chance(nulls)) null
+    else dt match {
       case s: StructType => new GenericInternalRow(s.fields.map(f => value(f.dataType)))
-      case _ => one(pool(dt))
+      case _             => one(pool(dt))
     }
     new GenericInternalRow(schema.fields.map(f => value(f.dataType)))
   }
@@ -47,21 +49,25 @@ final class RandomConditions(random: Random) {
       val bounds = if (s.hasBounds && chance(0.3)) s.copy(min = lower(s.min), max = higher(s.max)) else s
       val unbounded = if (chance(0.15)) bounds.copy(min = null, max = null) else bounds
       val nulls = if (chance(0.2)) unbounded.copy(nullCount = -1L) else unbounded
-      key -> (if (chance(0.2) && (key.dataType == DoubleType || key.dataType == FloatType)) nulls.copy(nanCount = -1L) else nulls)
+      key -> (if (chance(0.2) && (key.dataType == DoubleType || key.dataType == FloatType)) nulls.copy(nanCount = -1L)
+              else nulls)
     }
-    FileStats(stats.rows, loose.filter(_ => chance(0.9)).map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) })
+    FileStats(
+      stats.rows,
+      loose.filter(_ => chance(0.9)).map { case (k, s) => k -> (if (chance(0.05)) ColumnStats.unknown else s) }
+    )
   }
 
   private def lower(bound: Any): Any = bound match {
-    case v: Long => if (v < Long.MinValue + 10) v else v - random.nextInt(3).toLong
+    case v: Long        => if (v < Long.MinValue + 10) v else v - random.nextInt(3).toLong
     case b: Array[Byte] => b.take(random.nextInt(b.length + 1))
-    case other => throw new IllegalArgumentException(s"$other")
+    case other          => throw new IllegalArgumentException(s"$other")
   }
 
   private def higher(bound: Any): Any = bound match {
-    case v: Long => if (v > Long.MaxValue - 10) v else v + random.nextInt(3).toLong
+    case v: Long        => if (v > Long.MaxValue - 10) v else v + random.nextInt(3).toLong
     case b: Array[Byte] => b ++ Array.fill(random.nextInt(3))(one(Seq(0.toByte, -1.toByte)))
-    case other => throw new IllegalArgumentException(s"$other")
+    case other          => throw new IllegalArgumentException(s"$other")
   }
 
   def condition(depth: Int): Expression = random.nextInt(if (depth == 0) 1 else 5) match {
@@ -79,32 +85,60 @@ final class RandomConditions(random: Random) {
   }
 
   private def column(): Expression = one(Seq(
-    attribute("i"), attribute("l"), attribute("d"), attribute("d"), attribute("f"), attribute("s"), attribute("s"),
-    attribute("b"), attribute("dec"), attribute("wide"), attribute("day"), attribute("bin"), attribute("tiny"),
-    GetStructField(attribute("st"), 0, None), GetStructField(attribute("st"), 1, None)))
+    attribute("i"),
+    attribute("l"),
+    attribute("d"),
+    attribute("d"),
+    attribute("f"),
+    attribute("s"),
+    attribute("s"),
+    attribute("b"),
+    attribute("dec"),
+    attribute("wide"),
+    attribute("day"),
+    attribute("bin"),
+    attribute("tiny"),
+    GetStructField(attribute("st"), 0, None),
+    GetStructField(attribute("st"), 1, None)
+  ))
 
   private def cast(): Expression = one(Seq(
-    Cast(attribute("i"), LongType), Cast(attribute("i"), DoubleType), Cast(attribute("i"), DecimalType(12, 1)),
-    Cast(attribute("i"), FloatType), Cast(attribute("tiny"), FloatType), Cast(attribute("tiny"), IntegerType),
-    Cast(attribute("tiny"), DecimalType(4, 1)), Cast(attribute("l"), DoubleType), Cast(attribute("l"), FloatType),
-    Cast(attribute("l"), DecimalType(22, 2)), Cast(attribute("f"), DoubleType), Cast(attribute("dec"), DecimalType(10, 4)),
-    Cast(attribute("dec"), DecimalType(30, 4)), Cast(attribute("wide"), DecimalType(30, 5)),
-    Cast(GetStructField(attribute("st"), 0, None), LongType)))
+    Cast(attribute("i"), LongType),
+    Cast(attribute("i"), DoubleType),
+    Cast(attribute("i"), DecimalType(12, 1)),
+    Cast(attribute("i"), FloatType),
+    Cast(attribute("tiny"), FloatType),
+    Cast(attribute("tiny"), IntegerType),
+    Cast(attribute("tiny"), DecimalType(4, 1)),
+    Cast(attribute("l"), DoubleType),
+    Cast(attribute("l"), FloatType),
+    Cast(attribute("l"), DecimalType(22, 2)),
+    Cast(attribute("f"), DoubleType),
+    Cast(attribute("dec"), DecimalType(10, 4)),
+    Cast(attribute("dec"), DecimalType(30, 4)),
+    Cast(attribute("wide"), DecimalType(30, 5)),
+    Cast(GetStructField(attribute("st"), 0, None), LongType)
+  ))
 
   private def leaf(): Expression = random.nextInt(20) match {
-    case 0 => attribute("b")
-    case 1 => Literal(one(Seq[Any](true, false, null)), BooleanType)
-    case 2 => IsNull(one(Seq(column(), cast(), attribute("st"))))
-    case 3 => IsNotNull(one(Seq(column(), cast(), attribute("st"))))
-    case 4 => IsNaN(one(Seq(attribute("d"), attribute("f"), Cast(attribute("f"), DoubleType))))
+    case 0     => attribute("b")
+    case 1     => Literal(one(Seq[Any](true, false, null)), BooleanType)
+    case 2     => IsNull(one(Seq(column(), cast(), attribute("st"))))
+    case 3     => IsNotNull(one(Seq(column(), cast(), attribute("st"))))
+    case 4     => IsNaN(one(Seq(attribute("d"), attribute("f"), Cast(attribute("f"), DoubleType))))
     case 5 | 6 =>
       val of = one(Seq(attribute("s"), GetStructField(attribute("st"), 1, None)))
       StartsWith(of, Literal(one(pool(StringType)), StringType))
     case 7 | 8 => Like(attribute("s"), Literal(one(patterns), StringType), one(Seq('\\', '\\', '/')))
-    case 9 =>
+    case 9     =>
       val some = Seq.fill(1 + random.nextInt(3))(one(patterns :+ null))
-      one(Seq[(Expression, Seq[UTF8String]) => Expression](LikeAll(_, _), LikeAny(_, _), NotLikeAll(_, _), NotLikeAny(_, _)))(
-        attribute("s"), some)
+      one(Seq[(
+          Expression,
+          Seq[UTF8String]
+      ) => Expression](LikeAll(_, _), LikeAny(_, _), NotLikeAll(_, _), NotLikeAny(_, _)))(
+        attribute("s"),
+        some
+      )
     case 10 | 11 =>
       val of = one(Seq(column(), column(), cast()))
       In(of, Seq.fill(1 + random.nextInt(4))(literal(of.dataType, 0.1)))
@@ -115,14 +149,21 @@ final class RandomConditions(random: Random) {
         GreaterThan(Remainder(attribute("l"), Literal(3L)), Literal(0L)),
         EqualTo(Cast(attribute("i"), LongType), attribute("l")),
         EqualTo(Cast(attribute("l"), IntegerType, None, EvalMode.LEGACY), Literal(1)),
-        EqualTo(Upper(attribute("s")), Literal("A"))))
+        EqualTo(Upper(attribute("s")), Literal("A"))
+      ))
     case _ =>
       val of = one(Seq(column(), column(), cast()))
       val value = literal(of.dataType, 0.05)
       val (left, right) = if (chance(0.7)) (of, value) else (value, of)
       one(Seq[(Expression, Expression) => Expression](
-        EqualTo(_, _), EqualNullSafe(_, _), LessThan(_, _), LessThanOrEqual(_, _), GreaterThan(_, _), GreaterThanOrEqual(_, _),
-        (a, b) => Not(EqualTo(a, b))))(left, right)
+        EqualTo(_, _),
+        EqualNullSafe(_, _),
+        LessThan(_, _),
+        LessThanOrEqual(_, _),
+        GreaterThan(_, _),
+        GreaterThanOrEqual(_, _),
+        (a, b) => Not(EqualTo(a, b))
+      ))(left, right)
   }
 
   private def literal(dt: DataType, nulls: Double): Literal =
@@ -131,7 +172,10 @@ final class RandomConditions(random: Random) {
 
 object RandomConditions {
   val schema: StructType = new StructType()
-    .add("i", IntegerType).add("l", LongType).add("d", DoubleType).add("f", FloatType).add("s", StringType).add("b", BooleanType)
+    .add(
+      "i",
+      IntegerType
+    ).add("l", LongType).add("d", DoubleType).add("f", FloatType).add("s", StringType).add("b", BooleanType)
     .add("dec", DecimalType(7, 2)).add("wide", DecimalType(25, 3)).add("day", DateType).add("bin", BinaryType)
     .add("tiny", ByteType).add("st", new StructType().add("n", IntegerType).add("t", StringType))
 
@@ -139,25 +183,89 @@ object RandomConditions {
   private val maxFF = UTF8String.fromBytes(Array(0x61.toByte, 0xff.toByte, 0xff.toByte))
 
   val patterns: Seq[UTF8String] = text(
-    "a%", "ab%", "a_", "a%b", "%", "%b", "", "ab", "a\\%%", "a/%", "a/%%", "\\_%", "\u00e9%", "a\ufffd%", "a\ufffd", "_", "b%%", "%%_")
+    "a%",
+    "ab%",
+    "a_",
+    "a%b",
+    "%",
+    "%b",
+    "",
+    "ab",
+    "a\\%%",
+    "a/%",
+    "a/%%",
+    "\\_%",
+    "\u00e9%",
+    "a\ufffd%",
+    "a\ufffd",
+    "_",
+    "b%%",
+    "%%_"
+  )
 
   def pool(dt: DataType): Seq[Any] = dt match {
-    case ByteType => Seq[Byte](Byte.MinValue, -1, 0, 1, 2, Byte.MaxValue)
+    case ByteType    => Seq[Byte](Byte.MinValue, -1, 0, 1, 2, Byte.MaxValue)
     case IntegerType => Seq(Int.MinValue, -200, -1, 0, 1, 2, 128, 16777217, Int.MaxValue)
-    case DateType => Seq(-1, 0, 1, 19000)
-    case LongType =>
-      Seq(Long.MinValue, Int.MinValue - 1L, -1L, 0L, 1L, 2L, 3000000000L, 9007199254740993L, Long.MaxValue - 1, Long.MaxValue)
+    case DateType    => Seq(-1, 0, 1, 19000)
+    case LongType    =>
+      Seq(
+        Long.MinValue,
+        Int.MinValue - 1L,
+        -1L,
+        0L,
+        1L,
+        2L,
+        3000000000L,
+        9007199254740993L,
+        Long.MaxValue - 1,
+        Long.MaxValue
+      )
     case DoubleType =>
-      Seq(Double.NaN, Double.NaN, Double.NegativeInfinity, -1e300, -1.5, -0.0, 0.0, Double.MinPositiveValue, 0.1, 0.1f.toDouble, 1.0,
-        2.0, 9007199254740992.0, 16777216.0, 1e300, Double.PositiveInfinity)
-    case FloatType => Seq(Float.NaN, Float.NegativeInfinity, -1.5f, -0.0f, 0.0f, 0.1f, 1.0f, 2.0f, 16777216f, Float.MaxValue, Float.PositiveInfinity)
+      Seq(
+        Double.NaN,
+        Double.NaN,
+        Double.NegativeInfinity,
+        -1e300,
+        -1.5,
+        -0.0,
+        0.0,
+        Double.MinPositiveValue,
+        0.1,
+        0.1f.toDouble,
+        1.0,
+        2.0,
+        9007199254740992.0,
+        16777216.0,
+        1e300,
+        Double.PositiveInfinity
+      )
+    case FloatType => Seq(
+        Float.NaN,
+        Float.NegativeInfinity,
+        -1.5f,
+        -0.0f,
+        0.0f,
+        0.1f,
+        1.0f,
+        2.0f,
+        16777216f,
+        Float.MaxValue,
+        Float.PositiveInfinity
+      )
     case BooleanType => Seq(true, false)
-    case StringType => text("", "a", "ab", "abc", "a%", "a\u00e9", "b", "\u00e9", "_", "a\ufffd", "\ud83d\ude00") :+ maxFF
-    case BinaryType => Seq[Array[Byte]](Array(), Array(0), Array(-1), Array(-1, -1), Array(1, 2))
+    case StringType  =>
+      text("", "a", "ab", "abc", "a%", "a\u00e9", "b", "\u00e9", "_", "a\ufffd", "\ud83d\ude00") :+ maxFF
+    case BinaryType     => Seq[Array[Byte]](Array(), Array(0), Array(-1), Array(-1, -1), Array(1, 2))
     case d: DecimalType =>
-      val whole = if (d.precision - d.scale > 18) Seq("99999999999999999999", "-99999999999999999999", "9223372036854775807") else Nil
+      val whole = if (d.precision - d.scale > 18)
+        Seq("99999999999999999999", "-99999999999999999999", "9223372036854775807")
+      else Nil
       (Seq("0", "1", "-1", "1.5", "-1.5", "2", "1.25", "1.2501", "127", "99999.99") ++ whole).map(BigDecimal(_))
-        .filter(v => v.scale <= d.scale && v.setScale(d.scale).precision <= d.precision).map(Decimal(_, d.precision, d.scale))
+        .filter(v => v.scale <= d.scale && v.setScale(d.scale).precision <= d.precision).map(Decimal(
+          _,
+          d.precision,
+          d.scale
+        ))
     case other => throw new IllegalArgumentException(other.catalogString)
   }
 }

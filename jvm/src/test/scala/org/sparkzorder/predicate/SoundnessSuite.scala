@@ -16,7 +16,7 @@ class SoundnessSuite extends AnyFunSuite {
       condition.eval(row) match {
         case null => Outcomes.Null
         case true => Outcomes.True
-        case _ => Outcomes.False
+        case _    => Outcomes.False
       }
     }.foldLeft(0)(_ | _)
 
