@@ -21,7 +21,7 @@ What differs from run to run is replaced, by the following rules:
     the folder                                      ${dir}
     the name of a file that Spark wrote             <file>
     a UUID                                          <uuid>
-    values of the fields in BYTES (sizes)           <bytes>
+    values of the fields in BYTES (sizes)           <bytes>, but for a min and max that are text, being of a column
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
 """
@@ -43,7 +43,7 @@ from pyspark.sql import Row
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BYTES = re.compile(r"bytes(_.*)?|total_?size|(min|max|avg)(?=$)|.*Bytes", re.IGNORECASE)
+BYTES = re.compile(r"bytes(_.*)?|size|.*(Size|Bytes)|min|max|avg")
 TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Seconds")
 USERS = re.compile(r"userId|user_id")
 

@@ -1,5 +1,5 @@
 CREATE TABLE t (id BIGINT, a BIGINT, day DATE) USING parquet PARTITIONED BY (day);
-INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id * 7919 % 1000, DATE'2024-01-01' + CAST(id % 4 AS INT) FROM range(4000);
+INSERT INTO t SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 1000), DATE'2024-01-01' + CAST(id % 4 AS INT) FROM range(4000);
 
 -- Whole partitions
 OPTIMIZE t WHERE day = DATE'2024-01-01' ZORDER BY (a) OPTIONS ('num-files' = '4');
