@@ -1,0 +1,70 @@
+"""A folder that may not be written is refused in words and stays as it was; queries on it go on."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from spark_zorder import jar_path
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file below the folder with its bytes and time stamp."""
+    files = (p for p in sorted(folder.rglob("*")) if p.is_file())
+    return {str(p.relative_to(folder)): (p.read_bytes(), p.stat().st_mtime_ns) for p in files}
+
+
+def spark_sql(statements: str, work: Path, user: int | None) -> subprocess.CompletedProcess[str]:
+    """Spark's SQL shell without its launcher, as a user whom permissions bind: root is bound by none."""
+    import pyspark
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    opens = [f"--add-opens=java.base/{p}=ALL-UNNAMED" for p in ("java.lang", "java.nio", "java.util", "sun.nio.ch", "java.net")]
+    command = ["java", "-Xmx1g", *opens, "-Djdk.reflect.useDirectMethodHandle=false", "-Dderby.system.home=" + str(work)]
+    command += ["-Dspark.master=local[1]", "-Dspark.ui.enabled=false", "-Dspark.sql.catalogImplementation=in-memory"]
+    command += ["-Dspark.sql.extensions=org.sparkzorder.ZOrderSparkExtension", f"-Dspark.local.dir={work}"]
+    command += [f"-Dspark.sql.warehouse.dir={work}/warehouse", f"-Djava.io.tmpdir={work}"]
+    command += ["-cp", f"{jar_path()}{os.pathsep}{jars}/*"]
+    command += ["org.apache.spark.sql.hive.thriftserver.SparkSQLCLIDriver", "-e", statements]
+    environment = {k: v for k, v in os.environ.items() if k in ("PATH", "JAVA_HOME")}
+    environment |= {"HOME": str(work), "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(
+        command, cwd=work, env=environment, user=user, capture_output=True, text=True, timeout=180, check=False
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are those of POSIX")
+def test_a_folder_without_write_permission_is_refused_and_left_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    base = tmp_path_factory.mktemp("permissions")
+    user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
+    if user is not None:
+        for folder in (base, *base.parents[:2]):
+            folder.chmod(0o755)
+        probe = subprocess.run(["test", "-r", str(jar_path()), "-a", "-r", str(base)], user=user, check=False)
+        if probe.returncode != 0:
+            pytest.skip("running as root, and nobody else may read this checkout")
+    work = base / "work"
+    work.mkdir(mode=0o777)
+    work.chmod(0o777)
+    table = base / "table"
+    table.mkdir()
+    for i in range(3):
+        pq.write_table(pa.table({"a": list(range(i, 300, 3))}), table / f"{i}.parquet")
+    before = contents(table)
+    table.chmod(0o555)
+    try:
+        refused = spark_sql(f"OPTIMIZE parquet.`{table}` ZORDER BY (a) OPTIONS ('num-files' = '2')", work, user)
+        assert refused.returncode != 0
+        assert "ZORDER_NO_WRITE_PERMISSION" in refused.stdout + refused.stderr, refused.stderr[-2000:]
+        asked = spark_sql(f"SELECT count(*), sum(a) FROM parquet.`{table}` WHERE a >= 10", work, user)
+        assert asked.stdout.split() == ["290", str(sum(range(10, 300)))], asked.stderr[-2000:]
+    finally:
+        table.chmod(0o755)
+    assert contents(table) == before
