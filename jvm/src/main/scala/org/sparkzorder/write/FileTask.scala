@@ -1,5 +1,6 @@
 package org.sparkzorder.write
 
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -50,12 +51,13 @@ private[write] final class FileTask(
     var complete = false
     try {
       val writer = factory.newInstance(path.toString, schema, context)
-      try {
+      // Closes also after an error, and an error of closing then joins the first one instead of hiding it.
+      Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
         rows.foreach { row =>
           writer.write(row)
           collector.add(row)
         }
-      } finally writer.close()
+      }
       val status = path.getFileSystem(conf.value).getFileStatus(path)
       complete = true
       WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result())

@@ -4,9 +4,11 @@ import java.nio.file.Files
 
 import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{Job, TaskAttemptContext}
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{DataFrame, SparkSession}
-import org.apache.spark.sql.execution.datasources.FileFormat
+import org.apache.spark.sql.execution.datasources.{FileFormat, OutputWriter, OutputWriterFactory}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types._
@@ -296,7 +298,7 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
-  test("a failing task fails the job, removes its own file, and leaves the session as it was") {
+  test("a missing input fails the job, whatever the caller says, and the session is left as it was") {
     val path = written(spark.range(0, 1000, 1, 2).toDF(), "parquet")
     val schema = spark.read.parquet(path.toString).schema
     val u = unit(path, "parquet", 2)
@@ -308,5 +310,49 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(spark.sparkContext.getLocalProperty("spark.job.description") == "mine")
     assert(spark.conf.get("spark.sql.files.ignoreMissingFiles") == "false")
     spark.sparkContext.setJobDescription(null)
+  }
+
+  test("a task that fails while writing reports its error and removes its file") {
+    val path = written(spark.range(0, 1000, 1, 2).toDF(), "parquet")
+    val schema = spark.read.parquet(path.toString).schema
+    val staging = folder()
+    val job = new RewriteJob(
+      spark, new FailingFormat, schema, Map.empty, Map.empty, Map.empty, Seq(unit(path, "parquet", 2)),
+      Seq(KeyColumn(Seq("id"), LongType, 1d)), staging, Nil, "OPTIMIZE test")
+    val e = intercept[org.apache.spark.SparkException](job.run())
+    val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
+    assert(causes.exists(_.contains("disk full")), causes)
+    val left = staging.getFileSystem(spark.sparkContext.hadoopConfiguration).listStatus(staging).map(_.getPath.getName)
+    assert(left.isEmpty, left.toSeq)
+  }
+}
+
+/** Parquet on a disk that fills up after some rows, and on which not even closing works. */
+private class FailingFormat extends ParquetFileFormat {
+  override def prepareWrite(
+      session: org.apache.spark.sql.SparkSession,
+      job: Job,
+      options: Map[String, String],
+      schema: StructType): OutputWriterFactory = {
+    val real = super.prepareWrite(session, job, options, schema)
+    new OutputWriterFactory {
+      override def getFileExtension(context: TaskAttemptContext): String = real.getFileExtension(context)
+      override def newInstance(path: String, schema: StructType, context: TaskAttemptContext): OutputWriter = {
+        val writer = real.newInstance(path, schema, context)
+        new OutputWriter {
+          private var rows = 0
+          override def write(row: InternalRow): Unit = {
+            rows += 1
+            if (rows > 100) throw new java.io.IOException("disk full")
+            writer.write(row)
+          }
+          override def close(): Unit = {
+            writer.close()
+            throw new java.io.IOException("cannot close")
+          }
+          override def path(): String = writer.path()
+        }
+      }
+    }
   }
 }
