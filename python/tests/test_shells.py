@@ -14,19 +14,25 @@ from spark_zorder import EXTENSION, jar_path
 
 BIN = Path(pyspark.__file__).parent / "bin"
 
-WRITE = "spark.range(4000).selectExpr('id', 'pmod(hash(id), 1000) AS a').repartition(8).write.parquet('t')"
+WRITE = """
+import os
+path = os.path.abspath("t")
+spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a").repartition(8).write.parquet(path)
+"""
 
 SCRIPT = f"""
 {WRITE}
-spark.sql("OPTIMIZE parquet.`t` ZORDER BY (a) OPTIONS ('num-files' = '8')")
-[scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM parquet.`t` WHERE a = 17").collect()
-print("kept", scan.files_kept, "rows", spark.sql("SELECT * FROM parquet.`t` WHERE a = 17").count())
+spark.sql(f"OPTIMIZE parquet.`{{path}}` ZORDER BY (a) OPTIONS ('num-files' = '8')")
+[scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
+print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").count())
 """
 
 
 def run(command: list[str], folder: Path, stdin: str = "") -> str:
     """What a command prints."""
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    # Without a terminal Python takes itself for a program, and would not run the shell's start-up file.
+    environment["PYSPARK_DRIVER_PYTHON_OPTS"] = "-i" if command[0].endswith("/pyspark") else ""
     # Set by the session of the other tests, for its own JVM.
     for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
         environment.pop(name, None)
@@ -76,13 +82,11 @@ def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
 
 def test_spark_connect(tmp_path: Path) -> None:
     program = f"""
-import os
 from pyspark.sql import SparkSession
 from spark_zorder import ZOrderTable, configure_spark, explain_skipping
 spark = configure_spark(SparkSession.builder.remote("local[2]")).getOrCreate()
 assert "connect" in type(spark).__module__, type(spark)
 {WRITE}
-path = os.path.abspath("t")
 ZOrderTable.for_path(spark, path).optimize(["a"], options={{"num-files": 8}})
 [scan] = explain_skipping(spark, f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
 print("kept", scan.files_kept, "rows", spark.read.parquet(path).where("a = 17").count())
