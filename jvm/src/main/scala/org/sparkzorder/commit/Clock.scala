@@ -2,37 +2,42 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
+import org.apache.hadoop.fs.Path
+
 /** The file system's clock, which may differ from ours. */
 object Clock {
   private val WaitLimit = 60000L
 
   /** The time stamp of a file just written, milliseconds since 1970. The side folder must be there. */
-  def now(folder: TableFolder): Long = {
-    val probe = folder.newProbe()
-    folder.ops.writeNew(probe, Array.emptyByteArray)
-    try folder.ops.status(probe).getOrElse(throw new IOException(s"$probe vanished")).modificationTime
-    finally folder.ops.delete(probe)
-  }
+  def now(folder: TableFolder): Long = now(folder, folder.newProbe())
+
+  private def now(folder: TableFolder, probe: Path): Long =
+    try {
+      folder.ops.writeNew(probe, Array.emptyByteArray)
+      folder.ops.status(probe).getOrElse(throw new IOException(s"$probe vanished")).modificationTime
+    } finally folder.ops.delete(probe)
 
   /** How far apart two time stamps must be to differ: 1 ms, or 2 s when all the stamps seen are whole seconds. */
   def granularity(stamps: Iterable[Long]): Long = if (stamps.forall(_ % 1000 == 0)) 2000L else 1L
 
   /**
-   * Waits until no file written from now on can bear one of these time stamps. Needs the side folder.
+   * Waits until no file written from now on can bear one of these time stamps. Needs the lock.
    *
    * @param times modification times, milliseconds since 1970
    */
   def waitPast(folder: TableFolder, times: Iterable[Long], sleep: Long => Unit = Thread.sleep(_)): Unit =
     if (times.nonEmpty) {
       val last = times.max
-      var seen = now(folder)
+      // Under the lock, so by a name that a recovery removes at once.
+      def look(): Long = now(folder, folder.newTemporary())
+      var seen = look()
       var waited = 0L
       while (seen < last + granularity(times ++ Seq(seen))) {
         if (waited > WaitLimit) throw new IOException(s"files in ${folder.root} are stamped ${last - seen} ms in the future")
         val step = math.max(2L, math.min(500L, last + granularity(times) - seen))
         sleep(step)
         waited += step
-        seen = now(folder)
+        seen = look()
       }
     }
 }

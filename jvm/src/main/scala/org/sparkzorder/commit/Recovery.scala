@@ -1,9 +1,7 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 import java.util.UUID
-
-import scala.annotation.tailrec
 
 import org.slf4j.LoggerFactory
 
@@ -74,7 +72,7 @@ object Recovery {
     val removed = lock.others.map { dead =>
       val owner =
         try Owner.parse(folder.ops.read(dead.path, Owner.ReadLimit))
-        catch { case _: java.io.FileNotFoundException => None }
+        catch { case _: FileNotFoundException => None }
       folder.ops.delete(dead.path)
       val certain = owner.exists(o => settings.liveness.verdict(o) == Verdict.Gone)
       (s"removed the lock of ${owner.fold("an unknown owner")(_.describe)}", certain)
@@ -192,17 +190,21 @@ object Recovery {
       waitMillis: Long,
       settings: LockSettings = LockSettings()): (TableState, Option[ReadAround]) = {
     val deadline = System.currentTimeMillis() + waitMillis
-    @tailrec def next(pause: Long): (TableState, Option[ReadAround]) =
+    // None when the owner came to an end just now.
+    def around(busy: TableState.SideFolder): Option[(TableState, Option[ReadAround])] =
+      try Some(busy -> view(folder, busy.statuses))
+      catch { case _: FileNotFoundException => None }
+    def next(pause: Long): (TableState, Option[ReadAround]) =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           if (tryRecover(folder, settings)) next(pause)
-          else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty) busy -> view(folder, busy.statuses)
+          else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty) around(busy).getOrElse(next(pause))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2))
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
-          if (System.currentTimeMillis() >= deadline) busy -> view(folder, busy.statuses)
+          if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2))
