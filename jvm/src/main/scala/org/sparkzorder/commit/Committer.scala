@@ -58,6 +58,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     record.folders.foreach { work =>
       // Making the staging of a folder that is gone would make the folder.
       if (!ops.exists(folder.resolve(work.folder))) throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
+      lock.check()
       ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
       // Made now: nothing makes folders once files are exchanged.
       ops.mkdirs(folder.trashOf(work.folder, record.version))

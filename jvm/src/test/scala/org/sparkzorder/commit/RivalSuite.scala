@@ -89,7 +89,8 @@ class RivalSuite extends AnyFunSuite {
           assert(legal.contains(table.fs.visibleRows))
           table.nextStatement()
           assert(legal.contains(table.fs.visibleRows))
-          assert(table.litter.isEmpty)
+          // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of any more.
+          assert(table.litter.forall(table.fs.file(_).isEmpty))
         }
       }
     }

@@ -1,0 +1,204 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{Files, Path => LocalPath}
+import java.util.Comparator
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The local file system as it is, with Hadoop's checksum files. */
+class LocalSuite extends AnyFunSuite {
+
+  private val fs = FileSystem.getLocal(new Configuration())
+  private val ops = new HadoopFileOps(fs)
+
+  private def withRoot(test: LocalPath => Unit): Unit = {
+    val dir = Files.createTempDirectory("commit")
+    try test(dir)
+    finally Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
+  }
+
+  private def put(path: Path, text: String): Unit = {
+    val out = fs.create(path)
+    try out.write(text.getBytes)
+    finally out.close()
+  }
+
+  private def text(path: Path): String = {
+    val in = fs.open(path)
+    try new String(in.readAllBytes())
+    finally in.close()
+  }
+
+  private def all(dir: LocalPath): Seq[String] =
+    Using.resource(Files.walk(dir))(_.iterator.asScala.toList).filter(Files.isRegularFile(_)).map(f => dir.relativize(f).toString).sorted
+
+  test("a rename overwrites nothing, moves into nothing and makes no folder") {
+    withRoot { dir =>
+      val root = new Path(dir.toUri)
+      val (a, b) = (new Path(root, "a"), new Path(root, "b"))
+      put(a, "A")
+      put(b, "B")
+      assertThrows[IOException](ops.rename(a, b))
+      ops.mkdirs(new Path(root, "d"))
+      assertThrows[IOException](ops.rename(a, new Path(root, "d")))
+      assertThrows[FileNotFoundException](ops.rename(a, new Path(root, "gone/a")))
+      assertThrows[FileNotFoundException](ops.rename(new Path(root, "none"), new Path(root, "c")))
+      assert(all(dir) == Seq(".a.crc", ".b.crc", "a", "b"))
+      assert(text(a) == "A" && text(b) == "B")
+      val before = ops.status(a).get
+      ops.rename(a, new Path(root, "d/a"))
+      assert(all(dir) == Seq(".b.crc", "b", "d/.a.crc", "d/a"))
+      assert(text(new Path(root, "d/a")) == "A")
+      assert(ops.status(new Path(root, "d/a")).get.modificationTime == before.modificationTime)
+    }
+  }
+
+  test("a checksum of another file of the name is not left to the newcomer") {
+    withRoot { dir =>
+      val root = new Path(dir.toUri)
+      put(new Path(root, "a"), "A")
+      put(new Path(root, "b"), "another text")
+      Files.delete(dir.resolve("b"))
+      Files.delete(dir.resolve(".a.crc"))
+      ops.rename(new Path(root, "a"), new Path(root, "b"))
+      assert(all(dir) == Seq("b"))
+      assert(text(new Path(root, "b")) == "A")
+    }
+  }
+
+  test("files and folders of the side folder") {
+    withRoot { dir =>
+      val root = new Path(dir.toUri)
+      val file = new Path(root, "_zorder/x")
+      assert(ops.list(new Path(root, "_zorder")).isEmpty)
+      assertThrows[FileNotFoundException](ops.writeNew(file, Array[Byte](1)))
+      assert(all(dir).isEmpty && !Files.exists(dir.resolve("_zorder")))
+      ops.mkdirs(file.getParent)
+      ops.writeNew(file, Array[Byte](1, 2))
+      assertThrows[IOException](ops.writeNew(file, Array[Byte](1)))
+      assert(ops.read(file, 2).toSeq == Seq[Byte](1, 2))
+      assertThrows[IOException](ops.read(file, 1))
+      assert(!ops.deleteEmpty(file.getParent))
+      assertThrows[FileNotFoundException](ops.touch(new Path(root, "_zorder/none")))
+      assert(ops.list(file.getParent).map(_.name) == Seq("x"))
+      Files.setLastModifiedTime(dir.resolve("_zorder/x"), java.nio.file.attribute.FileTime.fromMillis(1000))
+      ops.touch(file)
+      assert(math.abs(ops.status(file).get.modificationTime - System.currentTimeMillis()) < 5000)
+      assertThrows[IllegalArgumentException](ops.deleteRecursive(root))
+      ops.delete(file)
+      ops.delete(file)
+      assert(ops.deleteEmpty(file.getParent) && !ops.deleteEmpty(file.getParent))
+    }
+  }
+
+  private def table(dir: LocalPath): Record = {
+    val inputs = for (p <- 1 to 2; i <- 1 to 3) yield {
+      val name = s"p=$p/part-$i.parquet"
+      put(new Path(new Path(dir.toUri), name), s"$p$i ")
+      val meta = ops.status(new Path(new Path(dir.toUri), name)).get
+      InputFile(name, meta.length, meta.modificationTime, 1L)
+    }
+    Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, Nil)
+  }
+
+  private def optimize(dir: LocalPath, base: Record, ops: FileOps, settings: LockSettings, id: String): Record = {
+    val folder = TableFolder(new Path(dir.toUri), ops)
+    val lock = Locking.acquire(folder, id, settings)
+    try {
+      Recovery.recoverUnder(folder, lock, settings)
+      val staged = (1 to 2).flatMap { p =>
+        Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
+      }.map { case (name, content) =>
+        val path = new Path(folder.jobStaging(id), name + ".staged")
+        put(path, content)
+        name -> path
+      }.toMap
+      val outputs = staged.toSeq.sortBy(_._1).map { case (name, path) =>
+        val meta = this.ops.status(path).get
+        OutputFile(name, meta.length, meta.modificationTime, 1L)
+      }
+      val committer = new Committer(folder, lock)
+      committer.prepare(base.copy(operationId = id, outputs = outputs), staged)
+      try IndexFiles.write(folder, lock, Array[Byte](1))
+      catch { case e: IOException => committer.abort(); throw e }
+      committer.commit()
+    } finally lock.release()
+  }
+
+  private def rows(dir: LocalPath): Seq[String] =
+    all(dir).filter(f => !f.contains("_zorder") && !f.endsWith(".crc"))
+      .flatMap(f => text(new Path(dir.resolve(f).toUri)).trim.split(' ')).sorted
+
+  private val expected = Seq("11", "12", "13", "21", "22", "23")
+
+  private def lonelyChecksums(dir: LocalPath): Seq[String] =
+    all(dir).filter(f => f.endsWith(".crc") && !f.contains("_zorder")).filterNot { f =>
+      val crc = dir.resolve(f)
+      Files.exists(crc.resolveSibling(crc.getFileName.toString.stripPrefix(".").stripSuffix(".crc")))
+    }
+
+  test("OPTIMIZE, then its history and its vacuum") {
+    withRoot { dir =>
+      optimize(dir, table(dir), ops, LockSettings(), "op-1")
+      assert(rows(dir) == expected)
+      assert(lonelyChecksums(dir).isEmpty)
+      val folder = TableFolder(new Path(dir.toUri), ops)
+      assert(all(dir).count(_.endsWith(".retired")) == 6)
+      assert(ops.list(folder.side).map(_.name).sorted == Seq("index-0000000001.zidx", "v0000000001.json"))
+      TableState.look(folder.root, ops) match {
+        case s: TableState.SideFolder =>
+          assert(!s.isBusy && s.version == 1 && s.lastRecord.get.outputs.size == 4 && s.indexes.size == 1)
+          assert(s.lastRecord.get eq s.lastRecord.get)
+        case other => fail(s"$other")
+      }
+      assert(Recovery.settled(folder, 0L)._2.isEmpty)
+      val record = History.read(folder).head.record
+      assert(Trash.files(folder, record).keySet == record.inputs.map(_.path).toSet)
+      val lock = Locking.acquire(folder, "vacuum")
+      Trash.vacuum(folder, lock, record)
+      lock.release()
+      assert(History.read(folder).map(_.state) == Seq("vacuumed"))
+      assert(all(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))
+      assert(!Files.exists(dir.resolve("p=1/_zorder")))
+      assert(rows(dir) == expected)
+    }
+  }
+
+  test("death at every third call, then a query that may write, or reads around") {
+    var k = 1
+    var died = true
+    while (died) {
+      withRoot { dir =>
+        val liveness = new FakeLiveness
+        val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
+        val base = table(dir)
+        died =
+          try {
+            optimize(dir, base, new FailThenDie(ops, Int.MaxValue, k), settings, "op-1")
+            false
+          } catch { case _: Died => true }
+        liveness.running.clear()
+        val folder = TableFolder(new Path(dir.toUri), ops)
+        withClue(s"death at call $k: ") {
+          Recovery.view(folder, ops.list(folder.side)).foreach { around =>
+            val listed = all(dir).filter(f => !f.contains("_zorder") && !f.endsWith(".crc")).filterNot(around.leaveOut)
+            val paths = listed.map(f => new Path(dir.resolve(f).toUri)) ++ around.add.map(_.meta.path)
+            assert(paths.flatMap(text(_).trim.split(' ')).sorted == expected)
+          }
+          assert(Recovery.settled(folder, 1000L, settings)._2.isEmpty)
+          assert(rows(dir) == expected)
+          assert(lonelyChecksums(dir).isEmpty)
+          assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+        }
+      }
+      k += 3
+    }
+    assert(k > 60)
+  }
+}

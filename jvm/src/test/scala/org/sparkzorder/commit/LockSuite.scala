@@ -1,0 +1,170 @@
+package org.sparkzorder.commit
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.{CyclicBarrier, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class LockSuite extends AnyFunSuite {
+
+  private def table() = new SmallTable(Seq("p=1"))
+
+  private def folder(t: SmallTable, ops: Option[FileOps] = None) = TableFolder(t.root, ops.getOrElse(new MemoryOps(t.fs)))
+
+  private def write(t: SmallTable, text: String): Unit = {
+    val f = folder(t)
+    f.ops.mkdirs(f.side)
+    f.ops.writeNew(f.newLock(), text.getBytes(UTF_8))
+  }
+
+  private def write(t: SmallTable, owner: Owner): Unit = write(t, new String(Owner.write(owner), UTF_8))
+
+  private def owner(host: String, id: String) = Owner(ProcessId(host, "boot", "ns", 7L, "start"), id, "OPTIMIZE")
+
+  private def state(t: SmallTable): LockState = {
+    val f = folder(t)
+    Locking.lockState(f, f.ops.list(f.side), t.settings)
+  }
+
+  private def refused(t: SmallTable): Option[ConcurrentOperationException] =
+    try {
+      Locking.acquire(folder(t), "op", t.settings).release()
+      None
+    } catch { case e: ConcurrentOperationException => Some(e) }
+
+  test("a living owner's lock is respected and the error names him") {
+    val t = table()
+    t.liveness.running += "other"
+    write(t, owner("here", "other"))
+    assert(state(t) == LockState.Live(Some(owner("here", "other"))))
+    assert(refused(t).get.getMessage.contains("OPTIMIZE other of process 7 on here"))
+    assert(t.fs.children("/t/_zorder").size == 1)
+    assert(t.liveness.running == Set("other"))
+  }
+
+  test("a dead owner's lock is taken over at once, and recovery removes it") {
+    val t = table()
+    write(t, owner("here", "other"))
+    assert(state(t).isInstanceOf[LockState.Dead])
+    assert(refused(t).isEmpty)
+    assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+    assert(t.fs.children("/t/_zorder").isEmpty)
+  }
+
+  test("an owner on another host is dead when his heartbeat is old by the file system's clock") {
+    val t = table()
+    write(t, owner("there", "other"))
+    t.fs.clock += 59000
+    assert(refused(t).isDefined)
+    t.fs.clock += 2001
+    assert(state(t).isInstanceOf[LockState.Dead])
+    assert(refused(t).isEmpty)
+  }
+
+  test("a lock file that cannot be read is respected until its heartbeat is old") {
+    for (garbage <- Seq("", "{", "[]", "null", "{\"pid\": 1e99}", "\u0000\u0001", "{\"host\": 5}")) {
+      val t = table()
+      write(t, garbage)
+      assert(state(t) == LockState.Live(None))
+      assert(refused(t).exists(_.owner.isEmpty))
+      t.fs.clock += 60001
+      assert(refused(t).isEmpty)
+    }
+  }
+
+  test("of takers at once never two win, and in the end everybody can") {
+    val t = table()
+    val ops = new SynchronizedOps(new MemoryOps(t.fs))
+    val settings = t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
+    val (inside, most, done) = (new AtomicInteger, new AtomicInteger, new AtomicInteger)
+    val start = new CyclicBarrier(4)
+    val threads = (1 to 4).map { i =>
+      new Thread(() => {
+        start.await(10, TimeUnit.SECONDS)
+        for (n <- 1 to 5) {
+          val lock = Locking.acquire(folder(t, Some(ops)), s"op-$i-$n", settings)
+          most.accumulateAndGet(inside.incrementAndGet(), (a, b) => math.max(a, b))
+          Thread.sleep(1)
+          inside.decrementAndGet()
+          lock.release()
+          done.incrementAndGet()
+        }
+      })
+    }
+    threads.foreach(_.start())
+    threads.foreach(_.join(60000))
+    assert(most.get == 1)
+    assert(done.get == 20)
+    assert(t.fs.children("/t/_zorder").isEmpty)
+  }
+
+  test("the heartbeat moves the file's time and never makes the file anew") {
+    val t = table()
+    val f = folder(t, Some(new SynchronizedOps(new MemoryOps(t.fs))))
+    val lock = Locking.acquire(f, "op", t.settings.copy(beatMillis = 5L))
+    val first = f.ops.status(lock.path).get.modificationTime
+    Thread.sleep(200)
+    assert(f.ops.status(lock.path).get.modificationTime > first)
+    lock.check()
+    f.ops.delete(lock.path)
+    assertThrows[LockLostException](lock.check())
+    Thread.sleep(50)
+    assert(!f.ops.exists(lock.path))
+    assertThrows[LockLostException](lock.check())
+    lock.release()
+  }
+
+  test("a stalled owner who lost his lock touches nothing more") {
+    val t = table()
+    var stolen = false
+    // Right before the commit point somebody on another host believes that we are dead.
+    val ops = new MemoryOps(t.fs, other = { case n if n > 40 && !stolen && t.isPublishing =>
+      stolen = true
+      t.liveness.running.clear()
+      assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+      assert(t.fs.visibleRows == t.allRows)
+    })
+    assert(t.attempt(ops).exists(_.isInstanceOf[LockLostException]))
+    assert(stolen)
+    assert(t.fs.visibleRows == t.allRows)
+    assert(t.litter.isEmpty)
+  }
+
+  test("this process is alive, its operations when it knows them") {
+    val me = SystemLiveness.self
+    assert(me.pid == ProcessHandle.current().pid())
+    assert(SystemLiveness.verdict(Owner(me, "unknown", "")) == Verdict.Gone)
+    SystemLiveness.register("known")
+    assert(SystemLiveness.verdict(Owner(me, "known", "")) == Verdict.Alive)
+    SystemLiveness.deregister("known")
+  }
+
+  test("another process of this host is gone when it has ended or started at another time") {
+    val me = SystemLiveness.self
+    val child = new ProcessBuilder("sleep", "100").start()
+    try {
+      val other = Owner(me.copy(pid = child.pid(), start = "another time"), "op", "")
+      assert(SystemLiveness.verdict(other) == Verdict.Gone)
+      assert(SystemLiveness.verdict(Owner(me.copy(pid = child.pid(), start = ""), "op", "")) == Verdict.Unknown)
+    } finally child.destroyForcibly().waitFor()
+    assert(SystemLiveness.verdict(Owner(me.copy(pid = child.pid()), "op", "")) == Verdict.Gone)
+    assert(SystemLiveness.verdict(Owner(me.copy(host = "elsewhere"), "op", "")) == Verdict.Unknown)
+    assert(SystemLiveness.verdict(Owner(me.copy(bootId = "earlier"), "op", "")) == Verdict.Unknown)
+  }
+}
+
+/** For a model that several threads use. */
+final class SynchronizedOps(ops: FileOps) extends FileOps {
+  import org.apache.hadoop.fs.Path
+  override def list(dir: Path): Seq[FileMeta] = synchronized(ops.list(dir))
+  override def status(path: Path): Option[FileMeta] = synchronized(ops.status(path))
+  override def rename(src: Path, dst: Path): Unit = synchronized(ops.rename(src, dst))
+  override def delete(path: Path): Unit = synchronized(ops.delete(path))
+  override def deleteEmpty(dir: Path): Boolean = synchronized(ops.deleteEmpty(dir))
+  override def deleteRecursive(dir: Path): Unit = synchronized(ops.deleteRecursive(dir))
+  override def mkdirs(dir: Path): Unit = synchronized(ops.mkdirs(dir))
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit = synchronized(ops.writeNew(path, bytes))
+  override def read(path: Path, limit: Long): Array[Byte] = synchronized(ops.read(path, limit))
+  override def touch(path: Path): Unit = synchronized(ops.touch(path))
+}

@@ -1,0 +1,91 @@
+package org.sparkzorder.commit
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+class RecordSuite extends AnyFunSuite {
+  private val from = new Path("mem:/t/_zorder/v0000000007.json")
+
+  private val record = Record(
+    7L, "op-1", "OPTIMIZE", 1700000000000L, "Zoë \"Q\"", Map("zOrderBy" -> "[\"a\",\"b\"]"), Map("numFiles" -> "2"),
+    Seq(InputFile("p=a%3Ab/part-1.parquet", 100L, 5L, 3L), InputFile("with blank/x:y.parquet", 0L, 0L, 0L)),
+    Seq(OutputFile("p=a%3Ab/new.parquet", 50L, 6L, 3L), OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v1/o.parquet.retired"))),
+    Some("{\"curve\":\"z\"}"))
+
+  private val text = new String(RecordJson.write(record), UTF_8)
+
+  private def fails(json: String): String = {
+    val e = intercept[UnreadableRecordException](RecordJson.parse(json.getBytes(UTF_8), from))
+    assert(e.file == from && e.getMessage.contains(from.toString))
+    e.getMessage
+  }
+
+  test("a record reads back as it was written, and fields that are not known are ignored") {
+    assert(RecordJson.parse(text.getBytes(UTF_8), from) == record)
+    assert(RecordJson.parse(text.replaceFirst("\\{", "{\"future\": [1, {}],").getBytes(UTF_8), from) == record)
+  }
+
+  test("a record cut short anywhere is refused") {
+    val bytes = text.getBytes(UTF_8)
+    for (n <- 0 until bytes.length) {
+      assertThrows[UnreadableRecordException](RecordJson.parse(bytes.take(n), from))
+    }
+  }
+
+  test("names that leave the table are refused") {
+    for (name <- Seq("/etc/passwd", "../x", "a/../../x", "a/..", "file:///x/../y", "", "a//b", "./a", "_zorder/lock-1", "p/_zorder/x", "a\\u0000b")) {
+      assert(fails(text.replace("\"o.parquet\"", s"\"$name\"")).contains("not a file below"))
+    }
+    for (source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x")) {
+      assert(fails(text.replace("_zorder/trash/v1/o.parquet.retired", source)).contains("not a file below"))
+    }
+    for (id <- Seq("..", "a/b", "")) fails(text.replace("\"op-1\"", s"\"$id\""))
+  }
+
+  test("wild numbers, types and formats are refused") {
+    assert(fails(text.replace("\"format\":1", "\"format\":2")).contains("format 2"))
+    for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
+      fails(text.replace("\"length\":100", s"\"length\":$n"))
+    }
+    fails(text.replace("\"inputs\":[", "\"inputs\":[5,"))
+    fails(text.replace("\"parameters\":{", "\"parameters\":{\"x\":{},"))
+    fails("[" * 5000)
+    fails("null")
+    fails("7")
+  }
+
+  test("a file named twice is refused") {
+    assert(fails(text.replace("with blank/x:y.parquet", "o.parquet")).contains("twice"))
+  }
+
+  test("names below the root resolve and relate, whatever characters they hold") {
+    for (root <- Seq("file:/tmp/my table", "hdfs://host:8020/t", "/t", "file:/")) {
+      val folder = TableFolder(new Path(root), new MemoryOps(new MemoryFs))
+      for (name <- Seq("a", "p=1/a:b.parquet", "p=a%3Ab/x y", "p=x:1/f")) {
+        assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
+        assert(folder.staged(name, "op").getName == TableFolder.name(name) + ".staged")
+        assert(folder.retired(name, 7).getParent.getName == "v0000000007")
+      }
+      assert(folder.relative(new Path("/elsewhere-t/x")).isEmpty || root == "file:/")
+      assert(folder.relative(folder.root).isEmpty)
+    }
+  }
+
+  test("the history skips what it cannot read") {
+    val t = new SmallTable(Seq("p=1"))
+    t.optimize(new MemoryOps(t.fs))
+    val folder = TableFolder(t.root, new MemoryOps(t.fs))
+    folder.ops.writeNew(folder.record(2, RecordState.Done), "{".getBytes(UTF_8))
+    folder.ops.writeNew(folder.record(3, RecordState.Done), RecordJson.write(record))
+    assert(History.read(folder).map(e => (e.record.version, e.state)) == Seq((1L, "committed")))
+  }
+
+  test("nothing but what lies below a side folder can be deleted with all that is in it") {
+    for (path <- Seq("/t", "/t/p=1", "/t/_zorder", "/t/_zorder/../p=1", "/")) {
+      assertThrows[IllegalArgumentException](FileOps.requireBelowSideFolder(new Path("file:" + path)))
+    }
+    FileOps.requireBelowSideFolder(new Path("file:/t/_zorder/staging/x"))
+  }
+}
