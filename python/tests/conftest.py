@@ -45,3 +45,14 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSes
 def spark(spark_session: SparkSession) -> SparkSession:
     """A session of the test's own: settings, temporary views and the current database are its own, too."""
     return spark_session.newSession()
+
+
+@pytest.fixture
+def database(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
+    """An empty folder, for the current database, which has the same name and goes away with its tables."""
+    folder = tmp_path / f"database_{os.getpid()}"
+    folder.mkdir()
+    spark.sql(f"CREATE DATABASE {folder.name} LOCATION '{folder}'")
+    spark.sql(f"USE {folder.name}")
+    yield folder
+    spark.sql(f"DROP DATABASE {folder.name} CASCADE")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +14,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 INPUTS = sorted((REPOSITORY / "sql-tests" / "inputs").glob("*.sql"))
-
-
-@pytest.fixture
-def database(spark: SparkSession, tmp_path: Path) -> Iterator[Path]:
-    """An empty folder, for the database of the same name."""
-    folder = tmp_path / f"golden_{os.getpid()}"
-    folder.mkdir()
-    spark.sql(f"CREATE DATABASE {folder.name} LOCATION '{folder}'")
-    spark.sql(f"USE {folder.name}")
-    yield folder
-    spark.sql(f"DROP DATABASE {folder.name} CASCADE")
 
 
 @pytest.mark.every_spark
