@@ -1,10 +1,14 @@
 package org.sparkzorder.commit
 
-/** Takes away what an operation leaves beside the data. Deletes what is named in its record, and folders only when empty. */
+/**
+ * Takes away what an operation leaves beside the data. Deletes what is named in its record, and folders only when
+ * empty.
+ */
 private[commit] object Cleanup {
 
   /**
-   * Rolls back a record that has not passed its commit point, or came back from behind it: staged outputs go, the record
+   * Rolls back a record that has not passed its commit point, or came back from behind it: staged outputs go, the
+   * record
    * last, so that a crash in between starts over.
    */
   def pending(folder: TableFolder, record: Record): Unit = {
@@ -13,7 +17,7 @@ private[commit] object Cleanup {
       work.outputs.foreach { output =>
         val staged = folder.staged(output.path, record.operationId)
         output.source.map(folder.resolve) match {
-          case None => ops.delete(staged)
+          case None         => ops.delete(staged)
           case Some(source) => if (ops.exists(staged)) ops.rename(staged, source)
         }
       }

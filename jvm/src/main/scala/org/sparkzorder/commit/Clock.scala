@@ -33,7 +33,8 @@ object Clock {
       var seen = look()
       var waited = 0L
       while (seen < last + granularity(times ++ Seq(seen))) {
-        if (waited > WaitLimit) throw new IOException(s"files in ${folder.root} are stamped ${last - seen} ms in the future")
+        if (waited > WaitLimit)
+          throw new IOException(s"files in ${folder.root} are stamped ${last - seen} ms in the future")
         val step = math.max(2L, math.min(500L, last + granularity(times) - seen))
         sleep(step)
         waited += step

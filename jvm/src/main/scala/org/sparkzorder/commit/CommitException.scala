@@ -9,9 +9,13 @@ sealed abstract class CommitException(message: String, cause: Throwable) extends
 final class ConcurrentOperationException(val table: Path, val owner: Option[Owner])
     extends CommitException(
       s"another operation is running on $table: ${owner.fold("its lock file cannot be read")(_.describe)}",
-      null)
+      null
+    )
 
-/** The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was touched. */
+/**
+ * The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was
+ * touched.
+ */
 final class LockLostException(val lock: Path, reason: String)
     extends CommitException(s"lost the table's lock $lock: $reason", null)
 
@@ -21,12 +25,21 @@ final class LockLostException(val lock: Path, reason: String)
  * @param paths the files in question, relative to the table's root
  */
 final class CommitConflictException(val paths: Seq[String], val reason: String)
-    extends CommitException(s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}", null)
+    extends CommitException(
+      s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}",
+      null
+    )
 
 /** A record that is damaged, of a newer format, or names files that are not the table's. */
 final class UnreadableRecordException(val file: Path, reason: String, cause: Throwable = null)
     extends CommitException(s"cannot read the record $file: $reason", cause)
 
-/** The operation is past its last point of return, but the file system failed. The next statement on the table finishes it. */
+/**
+ * The operation is past its last point of return, but the file system failed. The next statement on the table
+ * finishes it.
+ */
 final class IncompletePublishException(val record: Path, cause: Throwable)
-    extends CommitException(s"$record is committed but not yet published in full; the next statement on the table finishes it", cause)
+    extends CommitException(
+      s"$record is committed but not yet published in full; the next statement on the table finishes it",
+      cause
+    )

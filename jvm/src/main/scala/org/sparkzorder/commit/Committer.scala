@@ -6,7 +6,8 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * Brings one operation's files into the table, by `docs/design/commit.md`. Used once: [[prepare]], then [[commit]] or [[abort]].
+ * Brings one operation's files into the table, by `docs/design/commit.md`. Used once: [[prepare]], then [[commit]] or
+ * [[abort]].
  * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
@@ -26,7 +27,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
    */
   def prepare(record: Record, staged: Map[String, Path]): Record = {
     require(prepared.isEmpty, "prepared already")
-    require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}, not by ${record.operationId}")
+    require(
+      record.operationId == lock.operationId,
+      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
+    )
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
@@ -57,7 +61,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
     record.folders.foreach { work =>
       // Making the staging of a folder that is gone would make the folder.
-      if (!ops.exists(folder.resolve(work.folder))) throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
+      if (!ops.exists(folder.resolve(work.folder)))
+        throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
       lock.check()
       ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
       // Made now: nothing makes folders once files are exchanged.
@@ -72,7 +77,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       }
       Failpoints.hit("after-deal-1")
       if (!ops.status(to).exists(m => m.length == output.length && m.modificationTime == output.modificationTime)) {
-        throw new IOException(s"$to is not as it was written: this file system does not keep files as they are in a rename")
+        throw new IOException(
+          s"$to is not as it was written: this file system does not keep files as they are in a rename"
+        )
       }
     }
     Failpoints.hit("after-deal-all")
@@ -93,7 +100,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       lastCheck(record)
       Failpoints.hit("before-commit-point")
       lock.check()
-      ops.rename(folder.record(record.version, RecordState.Pending), folder.record(record.version, RecordState.Publishing))
+      ops.rename(
+        folder.record(record.version, RecordState.Pending),
+        folder.record(record.version, RecordState.Publishing)
+      )
     }
     Failpoints.hit("after-commit-point")
     orUndo(record, publish)(publish.exchange(record.folders))
@@ -115,7 +125,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       }
       val found = ops.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
-      if (changed.nonEmpty) throw new CommitConflictException(changed.map(_.path), "files were changed or deleted by another")
+      if (changed.nonEmpty)
+        throw new CommitConflictException(changed.map(_.path), "files were changed or deleted by another")
       val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
     }
@@ -126,9 +137,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   /** Rolls back an operation that has not come to [[commit]]. Its lock stays if that fails. */
   def abort(): Unit =
     try prepared match {
-      case Some(record) => rollBack(record)
-      case None => Cleanup.job(folder, lock.operationId)
-    } catch {
+        case Some(record) => rollBack(record)
+        case None         => Cleanup.job(folder, lock.operationId)
+      }
+    catch {
       case e: IOException =>
         log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
         lock.abandon()
@@ -154,7 +166,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def undo(record: Record, publish: Publish): Unit = {
     publish.back(Survey.of(folder, record))
     lock.check()
-    ops.rename(folder.record(record.version, RecordState.Publishing), folder.record(record.version, RecordState.Pending))
+    ops.rename(
+      folder.record(record.version, RecordState.Publishing),
+      folder.record(record.version, RecordState.Pending)
+    )
     Failpoints.hit("undo-record")
     Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -187,9 +202,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def orLeave(record: Record)(step: => Unit): Unit =
     try {
       try step
-      catch { case e: IOException =>
-        log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
-        step
+      catch {
+        case e: IOException =>
+          log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
+          step
       }
     } catch {
       case e: IOException =>
@@ -199,7 +215,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     }
 
   /**
-   * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table was
+   * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table
+   * was
    * overwritten under us, and outputs that came to lie there since are rows of the table that is no more.
    */
   private def overtaken(record: Option[Record], lost: LockLostException): Nothing = {
@@ -207,9 +224,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     record.foreach { r =>
       val gone =
         try !ops.exists(lock.path) && statesOf(r.version).isEmpty
-        catch { case e: IOException =>
-          lost.addSuppressed(e)
-          false
+        catch {
+          case e: IOException =>
+            lost.addSuppressed(e)
+            false
         }
       if (gone) {
         try removeOutputs(r)

@@ -15,18 +15,40 @@ object Failpoints {
 
   /** All names, in the order in which an OPTIMIZE meets them; those of the undo come last. */
   val all: Seq[String] = Seq(
-    "after-lock", "after-staging", "after-record-written", "after-pending", "after-deal-folders", "after-deal-1",
-    "after-deal-all", "before-commit-point", "after-commit-point", "retire-1", "retire-rest", "publish-first-1",
-    "retire-first-1", "retire-first-all", "publish-rest-1", "publish-rest-all", "before-record-done", "after-record-done",
-    "after-clean", "before-unlock", "after-unlock", "undo-inputs-1", "undo-inputs", "undo-outputs", "undo-record")
+    "after-lock",
+    "after-staging",
+    "after-record-written",
+    "after-pending",
+    "after-deal-folders",
+    "after-deal-1",
+    "after-deal-all",
+    "before-commit-point",
+    "after-commit-point",
+    "retire-1",
+    "retire-rest",
+    "publish-first-1",
+    "retire-first-1",
+    "retire-first-all",
+    "publish-rest-1",
+    "publish-rest-all",
+    "before-record-done",
+    "after-record-done",
+    "after-clean",
+    "before-unlock",
+    "after-unlock",
+    "undo-inputs-1",
+    "undo-inputs",
+    "undo-outputs",
+    "undo-record"
+  )
 
   def hit(name: String): Unit = {
     val asked = Option(System.getProperty(Property)).orElse(sys.env.get(Variable))
     asked.foreach { value =>
       value.split(":", 3) match {
-        case Array(`name`) => Runtime.getRuntime.halt(137)
+        case Array(`name`)                => Runtime.getRuntime.halt(137)
         case Array(`name`, "pause", file) => pause(file)
-        case _ => ()
+        case _                            => ()
       }
     }
   }

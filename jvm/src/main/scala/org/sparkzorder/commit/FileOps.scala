@@ -16,7 +16,8 @@ final case class FileMeta(path: Path, length: Long, modificationTime: Long, isDi
  * All that the commit protocol asks of a file system. Everything that renames or deletes goes through here, so that a
  * test can make any call fail, or the process die before or after it.
  *
- * Every method throws `java.io.IOException` when the file system refuses. No method makes missing parent folders but `mkdirs`.
+ * Every method throws `java.io.IOException` when the file system refuses. No method makes missing parent folders but
+ * `mkdirs`.
  */
 trait FileOps {
 
@@ -38,7 +39,10 @@ trait FileOps {
   /** Deletes a folder if it is empty; false when it is not, or is not there. */
   def deleteEmpty(dir: Path): Boolean
 
-  /** Deletes a folder with all below it. Only for folders strictly below a `_zorder`: others are an `IllegalArgumentException`. */
+  /**
+   * Deletes a folder with all below it. Only for folders strictly below a `_zorder`: others are an
+   * `IllegalArgumentException`.
+   */
   def deleteRecursive(dir: Path): Unit
 
   /** Makes a folder and the missing ones above it. */
@@ -50,7 +54,10 @@ trait FileOps {
   /** All bytes of a file. Fails when there are more than `limit`. */
   def read(path: Path, limit: Long): Array[Byte]
 
-  /** Sets the modification time of a file to now, by the file system's clock as far as it is known. Never makes the file. */
+  /**
+   * Sets the modification time of a file to now, by the file system's clock as far as it is known. Never makes the
+   * file.
+   */
   def touch(path: Path): Unit
 
   def exists(path: Path): Boolean = status(path).isDefined
@@ -62,6 +69,9 @@ object FileOps {
   def requireBelowSideFolder(dir: Path): Unit = {
     val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
     val side = parts.indexOf(TableFolder.Side)
-    require(side >= 0 && side < parts.length - 1 && !parts.contains(".."), s"not below a ${TableFolder.Side} folder: $dir")
+    require(
+      side >= 0 && side < parts.length - 1 && !parts.contains(".."),
+      s"not below a ${TableFolder.Side} folder: $dir"
+    )
   }
 }

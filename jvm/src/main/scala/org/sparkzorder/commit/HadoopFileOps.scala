@@ -2,7 +2,13 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{
-  DirectoryNotEmptyException, FileAlreadyExistsException, Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths
+  DirectoryNotEmptyException,
+  FileAlreadyExistsException,
+  Files,
+  LinkOption,
+  NoSuchFileException,
+  Path => LocalPath,
+  Paths
 }
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
@@ -10,20 +16,22 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawL
 /**
  * [[FileOps]] over a Hadoop file system.
  *
- * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when the
+ * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when
+ * the
  * target's folder is missing, makes it and copies. There we move by `java.nio`, the checksum file of Hadoop along.
  */
 final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val local = fs match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true
-    case _ => false
+    case _                                          => false
   }
 
-  // Control files are small and checked by their own format. Without checksum files a half-written lock is just unparsable.
+  // Control files are small and checked by their own format. Without checksum files a half-written lock is just
+  // unparsable.
   private val plain: FileSystem = fs match {
     case checked: LocalFileSystem => checked.getRawFileSystem
-    case other => other
+    case other                    => other
   }
 
   /** File system's clock minus ours, in milliseconds, as last seen. */
@@ -52,16 +60,18 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   private def renameLocally(src: Path, dst: Path): Unit = {
     val (from, to) = (nio(src), nio(dst))
     val (fromSum, toSum) = (checksum(from), checksum(to))
-    if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS)) throw new FileNotFoundException(s"cannot rename $src: it does not exist")
+    if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
+      throw new FileNotFoundException(s"cannot rename $src: it does not exist")
     if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
-    if (!Files.isDirectory(to.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+    if (!Files.isDirectory(to.getParent))
+      throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
     Files.deleteIfExists(toSum)
     val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
     if (hides) moveChecksum(fromSum, toSum)
     try Files.move(from, to)
     catch {
       case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
-      case e: NoSuchFileException =>
+      case e: NoSuchFileException        =>
         val gone = new FileNotFoundException(s"cannot rename $src to $dst: a file or folder is gone")
         gone.initCause(e)
         throw gone
@@ -97,8 +107,16 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit = {
     // The raw local file system would make missing parents.
-    if (local && !Files.isDirectory(nio(path.getParent))) throw new FileNotFoundException(s"no folder ${path.getParent}")
-    val out = plain.createNonRecursive(path, false, 65536, plain.getDefaultReplication(path), plain.getDefaultBlockSize(path), null)
+    if (local && !Files.isDirectory(nio(path.getParent)))
+      throw new FileNotFoundException(s"no folder ${path.getParent}")
+    val out = plain.createNonRecursive(
+      path,
+      false,
+      65536,
+      plain.getDefaultReplication(path),
+      plain.getDefaultBlockSize(path),
+      null
+    )
     try out.write(bytes)
     finally out.close()
     status(path).foreach(written => skew = written.modificationTime - System.currentTimeMillis())
@@ -106,7 +124,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def read(path: Path, limit: Long): Array[Byte] = {
     val length = plain.getFileStatus(path).getLen
-    if (length > math.min(limit, Int.MaxValue - 16L)) throw new IOException(s"$path has $length bytes, more than $limit")
+    if (length > math.min(limit, Int.MaxValue - 16L))
+      throw new IOException(s"$path has $length bytes, more than $limit")
     val bytes = new Array[Byte](length.toInt)
     val in = plain.open(path)
     try in.readFully(bytes)

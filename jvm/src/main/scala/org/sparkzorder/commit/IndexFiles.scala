@@ -2,6 +2,7 @@ package org.sparkzorder.commit
 
 /** The files of statistics as files: what is in them is the index's own business. */
 object IndexFiles {
+
   /** The newest may be unreadable, then the one before counts. */
   private val Kept = 2
 

@@ -15,6 +15,7 @@ object Verdict {
 
 /** Tells whether the owner of a lock still lives. */
 trait Liveness {
+
   /** The process that asks. */
   def self: ProcessId
 
@@ -32,14 +33,21 @@ object SystemLiveness extends Liveness {
 
   override lazy val self: ProcessId = {
     val pid = ProcessHandle.current().pid()
-    ProcessId(hostName, read("/proc/sys/kernel/random/boot_id"), link("/proc/self/ns/pid"), pid, start(pid).getOrElse(""))
+    ProcessId(
+      hostName,
+      read("/proc/sys/kernel/random/boot_id"),
+      link("/proc/self/ns/pid"),
+      pid,
+      start(pid).getOrElse("")
+    )
   }
 
   override def verdict(owner: Owner): Verdict =
     if (owner.process == self) { if (running.contains(owner.operationId)) Verdict.Alive else Verdict.Gone }
     else if (!owner.process.sameHost(self)) Verdict.Unknown
     else start(owner.process.pid) match {
-      case Some(found) if found == owner.process.start || found.isEmpty || owner.process.start.isEmpty => Verdict.Unknown
+      case Some(found) if found == owner.process.start || found.isEmpty || owner.process.start.isEmpty =>
+        Verdict.Unknown
       case _ => Verdict.Gone
     }
 
@@ -53,7 +61,8 @@ object SystemLiveness extends Liveness {
     if (stat.nonEmpty) {
       // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
       val fields = stat.substring(stat.lastIndexOf(')') + 1).trim.split(' ')
-      // Field 3 is the state: a zombie runs no more. Field 22 counts clock ticks since boot, so no clock change moves it.
+      // Field 3 is the state: a zombie runs no more. Field 22 counts clock ticks since boot, so no clock change moves
+      // it.
       if (fields(0) == "Z" || fields(0) == "X") None else Some(fields.lift(19).getOrElse(""))
     } else {
       val handle = ProcessHandle.of(pid)

@@ -7,7 +7,8 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * The table's lock, held. A daemon thread keeps its heartbeat by setting the file's time; it never makes the file anew, so
+ * The table's lock, held. A daemon thread keeps its heartbeat by setting the file's time; it never makes the file
+ * anew, so
  * whoever removes the file has the lock taken from us for good.
  *
  * @param others lock files of dead owners, seen when this one was taken
@@ -18,7 +19,8 @@ final class Lock private[commit] (
     val owner: Owner,
     settings: LockSettings,
     firstBeat: Long,
-    private[commit] val others: Seq[FileMeta]) {
+    private[commit] val others: Seq[FileMeta]
+) {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
@@ -42,7 +44,7 @@ final class Lock private[commit] (
    */
   def check(): Unit = {
     if (!held) throw new LockLostException(path, "it is released")
-    if (System.currentTimeMillis() - lastBeat > settings.timeoutMillis / 2) beat()
+    if (isLong(lastBeat)) beat()
     lost.foreach(reason => throw new LockLostException(path, reason))
     if (!folder.ops.exists(path)) {
       lost = Some("its file is gone")
@@ -56,7 +58,8 @@ final class Lock private[commit] (
         folder.ops.touch(path)
         folder.ops.status(path) match {
           case None => lost = Some("its file is gone")
-          case Some(meta) if meta.modificationTime <= firstBeat && System.currentTimeMillis() - taken > settings.timeoutMillis / 2 =>
+          case Some(meta)
+              if meta.modificationTime <= firstBeat && isLong(taken) =>
             lost = Some("the file system does not let us set modification times, so others cannot see the heartbeat")
           case _ => lastBeat = System.currentTimeMillis()
         }
@@ -64,8 +67,12 @@ final class Lock private[commit] (
     } catch {
       case e: IOException =>
         log.warn(s"heartbeat of $path failed", e)
-        if (System.currentTimeMillis() - lastBeat > settings.timeoutMillis / 2) lost = Some(s"its heartbeat fails: ${e.getMessage}")
+        if (isLong(lastBeat))
+          lost = Some(s"its heartbeat fails: ${e.getMessage}")
     }
+
+  // Half the timeout: whoever finds the heartbeat too old for himself stops well before others may take over.
+  private def isLong(since: Long): Boolean = System.currentTimeMillis() - since > settings.timeoutMillis / 2
 
   /** Gives the lock back; the last thing an operation does. Without effect after [[abandon]]. */
   def release(): Unit = if (held) {
@@ -81,7 +88,10 @@ final class Lock private[commit] (
     Failpoints.hit("after-unlock")
   }
 
-  /** Stops the heartbeat but leaves the file, as a dead owner would: what lies half done is for the next statement to recover. */
+  /**
+   * Stops the heartbeat but leaves the file, as a dead owner would: what lies half done is for the next statement to
+   * recover.
+   */
   def abandon(): Unit = if (held) {
     stop()
     settings.liveness.deregister(operationId)
@@ -96,12 +106,15 @@ final class Lock private[commit] (
 
 private object Lock {
   val beats: ScheduledExecutorService = {
-    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(1, { (task: Runnable) =>
-      val thread = Executors.defaultThreadFactory().newThread(task)
-      thread.setName("zorder-heartbeat")
-      thread.setDaemon(true)
-      thread
-    })
+    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(
+      1,
+      { (task: Runnable) =>
+        val thread = Executors.defaultThreadFactory().newThread(task)
+        thread.setName("zorder-heartbeat")
+        thread.setDaemon(true)
+        thread
+      }
+    )
     executor.setRemoveOnCancelPolicy(true)
     executor
   }

@@ -18,12 +18,14 @@ final case class LockSettings(
     attempts: Int = 3,
     retryMillis: Long = 50L,
     liveness: Liveness = SystemLiveness,
-    sleep: Long => Unit = Thread.sleep(_))
+    sleep: Long => Unit = Thread.sleep(_)
+)
 
 /** What the lock files of a table say together. */
 sealed trait LockState
 object LockState {
   case object NoLock extends LockState
+
   /** @param owner None when its lock file cannot be read (yet) */
   final case class Live(owner: Option[Owner]) extends LockState
   final case class Dead(owner: Option[Owner]) extends LockState
@@ -43,15 +45,17 @@ object Locking {
       folder: TableFolder,
       operationId: String,
       settings: LockSettings = LockSettings(),
-      operation: String = "OPTIMIZE"): Lock = {
-    @tailrec def attempt(left: Int): Lock = attemptOnce(folder, Owner(settings.liveness.self, operationId, operation), settings) match {
-      case Right(taken) => taken
-      case Left(other) if left <= 1 => throw new ConcurrentOperationException(folder.root, other)
-      case Left(_) =>
-        // Two that met must not meet again, so each waits for a time of its own.
-        settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
-        attempt(left - 1)
-    }
+      operation: String = "OPTIMIZE"
+  ): Lock = {
+    @tailrec def attempt(left: Int): Lock =
+      attemptOnce(folder, Owner(settings.liveness.self, operationId, operation), settings) match {
+        case Right(taken)             => taken
+        case Left(other) if left <= 1 => throw new ConcurrentOperationException(folder.root, other)
+        case Left(_)                  =>
+          // Two that met must not meet again, so each waits for a time of its own.
+          settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
+          attempt(left - 1)
+      }
     val lock = attempt(settings.attempts)
     Failpoints.hit("after-lock")
     lock
@@ -78,20 +82,22 @@ object Locking {
       val judged = judge(folder, others, settings, own.map(_.modificationTime))
       judged.collectFirst { case (_, Live(other)) => other } match {
         case Some(other) => Left(other)
-        case None =>
+        case None        =>
           kept = true
           Right(new Lock(folder, path, owner, settings, own.get.modificationTime, others))
       }
     } finally if (!kept) {
-      try ops.delete(path)
-      catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
-      settings.liveness.deregister(owner.operationId)
-    }
+        try ops.delete(path)
+        catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
+        settings.liveness.deregister(owner.operationId)
+      }
   }
 
   /**
-   * What the lock files among `statuses`, a listing of the side folder, say. `Live` if any is, else `Dead` if any is there.
-   * Looks into the files, and writes one to learn the file system's time only if a heartbeat seems old by our own clock.
+   * What the lock files among `statuses`, a listing of the side folder, say. `Live` if any is, else `Dead` if any is
+   * there.
+   * Looks into the files, and writes one to learn the file system's time only if a heartbeat seems old by our own
+   * clock.
    */
   def lockState(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings = LockSettings()): LockState = {
     val states = judge(folder, TableFolder.locks(statuses), settings, None).map(_._2)
@@ -104,7 +110,8 @@ object Locking {
       folder: TableFolder,
       locks: Seq[FileMeta],
       settings: LockSettings,
-      fileSystemTime: Option[Long]): Seq[(FileMeta, LockState)] = {
+      fileSystemTime: Option[Long]
+  ): Seq[(FileMeta, LockState)] = {
     lazy val exactTime: Long = fileSystemTime.getOrElse {
       try Clock.now(folder)
       catch { case _: IOException => System.currentTimeMillis() } // may not write: our own clock must do
@@ -118,8 +125,9 @@ object Locking {
         catch { case _: FileNotFoundException => None }
       val state = owner.map(settings.liveness.verdict) match {
         case Some(Verdict.Alive) => Live(owner)
-        case Some(Verdict.Gone) => Dead(owner)
-        case _ => if (old(meta)) Dead(owner) else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock else Live(owner)
+        case Some(Verdict.Gone)  => Dead(owner)
+        case _                   =>
+          if (old(meta)) Dead(owner) else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock else Live(owner)
       }
       meta -> state
     }

@@ -22,6 +22,7 @@ final case class Owner(process: ProcessId, operationId: String, operation: Strin
 }
 
 object Owner {
+
   /** Of a lock file; a larger one is not ours. */
   val ReadLimit: Long = 65536L
 

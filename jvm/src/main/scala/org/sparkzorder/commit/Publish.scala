@@ -5,7 +5,8 @@ import java.io.IOException
 import org.slf4j.LoggerFactory
 
 /**
- * Exchanges the files of a record that is past its commit point: forward, or back. Both ways look where each file is and
+ * Exchanges the files of a record that is past its commit point: forward, or back. Both ways look where each file is
+ * and
  * skip what is done, so either may die anywhere and be run again.
  *
  * @param guard asked before every rename; throws when we may no longer touch the table
@@ -29,7 +30,8 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
     Failpoints.hit("retire-rest")
     works.foreach { work =>
       work.outputs.headOption.foreach { output =>
-        if (!publish(output)) throw new CommitConflictException(Seq(output.path), "the output vanished, its folder was overwritten")
+        if (!publish(output))
+          throw new CommitConflictException(Seq(output.path), "the output vanished, its folder was overwritten")
       }
       Failpoints.hit("publish-first-1")
       work.inputs.headOption.foreach(retire)
@@ -64,7 +66,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
           throw new CommitConflictException(Seq(input.path), "the file was changed by another")
         }
       case Some(_) => throw new CommitConflictException(Seq(input.path), "the file was changed by another")
-      case None =>
+      case None    =>
         if (!ops.status(trash).exists(input.isSame)) {
           throw new CommitConflictException(Seq(input.path), "the file was deleted by another")
         }

@@ -27,7 +27,8 @@ final case class OutputFile(
     length: Long,
     modificationTime: Long,
     rows: Long,
-    source: Option[String] = None) {
+    source: Option[String] = None
+) {
   def folder: String = TableFolder.parent(path)
 }
 
@@ -52,7 +53,8 @@ final case class Record(
     metrics: Map[String, String],
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
-    layout: Option[String] = None) {
+    layout: Option[String] = None
+) {
 
   /** The work by folder, ordered by folder. */
   lazy val folders: Seq[FolderWork] = {
@@ -67,7 +69,8 @@ object Record {
   /** Why a record must not be acted upon, if so. */
   def fault(record: Record): Option[String] = {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
-    val numbers = record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
+    val numbers =
+      record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
       .orElse(record.outputs.flatMap(_.source).find(!isSideName(_)).map(n => s"not a file below a side folder: '$n'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
@@ -83,5 +86,6 @@ object Record {
 
   private def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
 
-  private def isSideName(path: String): Boolean = isRelative(path) && path.split('/').dropRight(1).contains(TableFolder.Side)
+  private def isSideName(path: String): Boolean =
+    isRelative(path) && path.split('/').dropRight(1).contains(TableFolder.Side)
 }

@@ -12,6 +12,7 @@ import org.apache.hadoop.fs.Path
 /** A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. */
 object RecordJson {
   val Format = 1L
+
   /** Some millions of file names. */
   val ReadLimit: Long = 1L << 30
 
@@ -58,7 +59,8 @@ object RecordJson {
     * @throws java.io.IOException when it cannot be read at all */
   def read(folder: TableFolder, file: RecordFile): Record = {
     val record = parse(folder.ops.read(file.meta.path, ReadLimit), file.meta.path)
-    if (record.version != file.version) throw new UnreadableRecordException(file.meta.path, s"it says version ${record.version}")
+    if (record.version != file.version)
+      throw new UnreadableRecordException(file.meta.path, s"it says version ${record.version}")
     record
   }
 
@@ -80,13 +82,27 @@ object RecordJson {
       val format = long(root, "format")
       if (format < 1 || format > Format) fail(s"format $format is not known")
       Record(
-        long(root, "version"), text(root, "operationId"), text(root, "operation"), long(root, "timestamp"),
-        text(root, "userId"), map(root, "parameters"), map(root, "metrics"),
-        nodes(root, "inputs").map(n => InputFile(text(n, "path"), long(n, "length"), long(n, "modificationTime"), long(n, "rows"))),
+        long(root, "version"),
+        text(root, "operationId"),
+        text(root, "operation"),
+        long(root, "timestamp"),
+        text(root, "userId"),
+        map(root, "parameters"),
+        map(root, "metrics"),
+        nodes(root, "inputs").map(n =>
+          InputFile(text(n, "path"), long(n, "length"), long(n, "modificationTime"), long(n, "rows"))
+        ),
         nodes(root, "outputs").map { n =>
-          OutputFile(text(n, "path"), long(n, "length"), long(n, "modificationTime"), long(n, "rows"), optional(n, "source"))
+          OutputFile(
+            text(n, "path"),
+            long(n, "length"),
+            long(n, "modificationTime"),
+            long(n, "rows"),
+            optional(n, "source")
+          )
         },
-        optional(root, "layout"))
+        optional(root, "layout")
+      )
     }
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)

@@ -35,7 +35,7 @@ object Recovery {
     state.isBusy && (state.lockState(settings) match {
       case LockState.Live(_) => false
       case LockState.Dead(_) => true
-      case LockState.NoLock => state.pending.nonEmpty || state.publishing.nonEmpty
+      case LockState.NoLock  => state.pending.nonEmpty || state.publishing.nonEmpty
     })
 
   /**
@@ -54,7 +54,8 @@ object Recovery {
     }
 
   /**
-   * Recovers under a lock held, as every statement does before it starts. If it fails the lock is abandoned, so that the next
+   * Recovers under a lock held, as every statement does before it starts. If it fails the lock is abandoned, so that
+   * the next
    * statement tries again.
    */
   def recoverUnder(folder: TableFolder, lock: Lock, settings: LockSettings = LockSettings()): Recovered = {
@@ -85,9 +86,9 @@ object Recovery {
   private def records(folder: TableFolder, lock: Lock): Seq[String] =
     TableFolder.records(folder.ops.list(folder.side)).flatMap { file =>
       file.state match {
-        case RecordState.Pending => Some(rollBack(folder, lock, file))
+        case RecordState.Pending    => Some(rollBack(folder, lock, file))
         case RecordState.Publishing => Some(settle(folder, lock, RecordJson.read(folder, file)))
-        case _ => None
+        case _                      => None
       }
     }
 
@@ -109,7 +110,9 @@ object Recovery {
       publish.back(Survey.of(folder, record))
       lock.check()
       folder.ops.rename(
-        folder.record(record.version, RecordState.Publishing), folder.record(record.version, RecordState.Pending))
+        folder.record(record.version, RecordState.Publishing),
+        folder.record(record.version, RecordState.Pending)
+      )
       Cleanup.pending(folder, record)
       s"undid version ${record.version}: $why"
     }
@@ -144,7 +147,8 @@ object Recovery {
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     statuses.filter(!_.isDirectory).foreach { m =>
       // Others' probes live for a moment only, without a lock.
-      val oldProbe = m.name.startsWith(TableFolder.ProbePrefix) && now.exists(_ - m.modificationTime > settings.timeoutMillis)
+      val oldProbe =
+        m.name.startsWith(TableFolder.ProbePrefix) && now.exists(_ - m.modificationTime > settings.timeoutMillis)
       if (m.name.startsWith(TableFolder.TemporaryPrefix) || oldProbe) ops.delete(m.path)
     }
     IndexFiles.prune(folder)
@@ -172,15 +176,20 @@ object Recovery {
     val views = survey.kept.map { found =>
       val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
       val add =
-        if (forward) found.work.outputs.flatMap(o => found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path)))
-        else found.work.inputs.flatMap(i => found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path)))
+        if (forward) found.work.outputs.flatMap(o =>
+          found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
+        )
+        else found.work.inputs.flatMap(i =>
+          found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
+        )
       (names, add)
     }
     ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
   }
 
   /**
-   * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead one, and
+   * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead
+   * one, and
    * where neither can be, says how to read around.
    *
    * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
@@ -188,7 +197,8 @@ object Recovery {
   def settled(
       folder: TableFolder,
       waitMillis: Long,
-      settings: LockSettings = LockSettings()): (TableState, Option[ReadAround]) = {
+      settings: LockSettings = LockSettings()
+  ): (TableState, Option[ReadAround]) = {
     val deadline = System.currentTimeMillis() + waitMillis
     // None when the owner came to an end just now.
     def around(busy: TableState.SideFolder): Option[(TableState, Option[ReadAround])] =
@@ -198,7 +208,8 @@ object Recovery {
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           if (tryRecover(folder, settings)) next(pause)
-          else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty) around(busy).getOrElse(next(pause))
+          else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
+            around(busy).getOrElse(next(pause))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2))

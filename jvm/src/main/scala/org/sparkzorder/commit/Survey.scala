@@ -3,7 +3,8 @@ package org.sparkzorder.commit
 /**
  * Where the files of a record lie in one folder.
  *
- * @param overwritten its staging is gone: somebody deleted the folder (and may have made it anew), so nothing of the record
+ * @param overwritten its staging is gone: somebody deleted the folder (and may have made it anew), so nothing of the
+ * record
  *                    is put there or back
  * @param inPlace what lies under the data files' own names, by relative name
  * @param retired what lies in the trash of the record's version, by the relative name it had
@@ -14,10 +15,12 @@ private[commit] final case class FolderSurvey(
     overwritten: Boolean,
     inPlace: Map[String, FileMeta],
     retired: Map[String, FileMeta],
-    staged: Map[String, FileMeta]) {
+    staged: Map[String, FileMeta]
+) {
 
   /**
-   * Whether the exchange can go on: every input is unchanged in its place or in the trash (not in both: then somebody wrote a
+   * Whether the exchange can go on: every input is unchanged in its place or in the trash (not in both: then somebody
+   * wrote a
    * file of its name), and every output is somewhere.
    */
   def canFinish: Boolean = {
@@ -25,7 +28,7 @@ private[commit] final case class FolderSurvey(
       (inPlace.get(input.path), retired.get(input.path)) match {
         case (Some(meta), None) => input.isSame(meta)
         case (None, Some(meta)) => input.isSame(meta)
-        case _ => false
+        case _                  => false
       }
     }
     inputs && work.outputs.forall { output =>
@@ -45,7 +48,8 @@ private[commit] object Survey {
 
   def of(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
     val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
-    val retired = files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)
+    val retired =
+      files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)
     val staging = folder.stagingOf(work.folder, record.operationId)
     val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
     FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)

@@ -9,12 +9,16 @@ import org.apache.hadoop.fs.Path
 /** How far an operation is; the suffix of its record's name says it. */
 sealed abstract class RecordState(val suffix: String)
 object RecordState {
+
   /** Outputs are complete, nobody's rows are touched. */
   case object Pending extends RecordState("pending")
+
   /** Past the commit point: files are being exchanged. */
   case object Publishing extends RecordState("publishing")
+
   /** Part of the history. */
   case object Done extends RecordState("json")
+
   /** Part of the history; the retired files are deleted. */
   case object Vacuumed extends RecordState("vacuumed")
 
@@ -106,7 +110,7 @@ object TableFolder {
   /** The folder part of a relative name, "" for a file in the root. */
   def parent(file: String): String = file.lastIndexOf('/') match {
     case -1 => ""
-    case i => file.substring(0, i)
+    case i  => file.substring(0, i)
   }
 
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
@@ -134,6 +138,6 @@ object TableFolder {
   /** The version whose trash a folder of this name is. */
   def trashVersion(name: String): Option[Long] = name match {
     case TrashName(digits) => Some(digits.toLong)
-    case _ => None
+    case _                 => None
   }
 }

@@ -59,7 +59,8 @@ object TableState {
   private val cache: JMap[FileMeta, Record] = Collections.synchronizedMap(
     new LinkedHashMap[FileMeta, Record](CacheSize, 0.75f, true) {
       override def removeEldestEntry(eldest: JMap.Entry[FileMeta, Record]): Boolean = size > CacheSize
-    })
+    }
+  )
 
   /** A record is never changed, but a table may be deleted and made anew: the file's status is the key. */
   private[commit] def record(folder: TableFolder, file: RecordFile): Record =

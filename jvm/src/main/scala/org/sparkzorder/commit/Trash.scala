@@ -6,7 +6,10 @@ object Trash {
   /** The retired files of a version that are still there, by the relative names that they had. */
   def files(folder: TableFolder, record: Record): Map[String, FileMeta] =
     record.folders.flatMap { work =>
-      folder.ops.list(folder.trashOf(work.folder, record.version)).filter(_.name.endsWith(TableFolder.RetiredSuffix)).map { meta =>
+      folder.ops.list(folder.trashOf(
+        work.folder,
+        record.version
+      )).filter(_.name.endsWith(TableFolder.RetiredSuffix)).map { meta =>
         val name = meta.name.stripSuffix(TableFolder.RetiredSuffix)
         (if (work.folder.isEmpty) name else s"${work.folder}/$name") -> meta
       }
@@ -17,7 +20,8 @@ object Trash {
     History.read(folder).filter(e => e.state != History.Vacuumed && e.record.timestamp < before).map(_.record).reverse
 
   /**
-   * Deletes the retired files of a version. Needs the lock. The record says so first: a trash that is half deleted must not
+   * Deletes the retired files of a version. Needs the lock. The record says so first: a trash that is half deleted
+   * must not
    * be restored from.
    */
   def vacuum(folder: TableFolder, lock: Lock, record: Record): Unit = {

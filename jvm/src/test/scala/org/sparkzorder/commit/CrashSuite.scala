@@ -10,9 +10,13 @@ class CrashSuite extends AnyFunSuite {
   /** Checks at every change what may never be otherwise. */
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
     table.dirs.foreach { dir =>
-      assert(table.fs.visible.exists(p => TableFolder.parent(p.stripPrefix("/t/")) == dir), s"folder '$dir' looks empty")
+      assert(
+        table.fs.visible.exists(p => TableFolder.parent(p.stripPrefix("/t/")) == dir),
+        s"folder '$dir' looks empty"
+      )
     }
-    if (!table.isPublishing) assert(table.fs.visibleRows == table.allRows, "a plain reader outside the publishing moment")
+    if (!table.isPublishing)
+      assert(table.fs.visibleRows == table.allRows, "a plain reader outside the publishing moment")
     assert(table.viewedRows() == table.allRows, "a reader around it")
   }
 

@@ -20,7 +20,8 @@ class LocalSuite extends AnyFunSuite {
   private def withRoot(test: LocalPath => Unit): Unit = {
     val dir = Files.createTempDirectory("commit")
     try test(dir)
-    finally Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
+    finally
+      Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
   }
 
   private def put(path: Path, text: String): Unit = {
@@ -36,7 +37,9 @@ class LocalSuite extends AnyFunSuite {
   }
 
   private def all(dir: LocalPath): Seq[String] =
-    Using.resource(Files.walk(dir))(_.iterator.asScala.toList).filter(Files.isRegularFile(_)).map(f => dir.relativize(f).toString).sorted
+    Using.resource(Files.walk(dir))(_.iterator.asScala.toList).filter(Files.isRegularFile(_)).map(f =>
+      dir.relativize(f).toString
+    ).sorted
 
   test("a rename overwrites nothing, moves into nothing and makes no folder") {
     withRoot { dir =>

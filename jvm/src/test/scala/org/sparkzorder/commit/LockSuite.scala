@@ -10,7 +10,8 @@ class LockSuite extends AnyFunSuite {
 
   private def table() = new SmallTable(Seq("p=1"))
 
-  private def folder(t: SmallTable, ops: Option[FileOps] = None) = TableFolder(t.root, ops.getOrElse(new MemoryOps(t.fs)))
+  private def folder(t: SmallTable, ops: Option[FileOps] = None) =
+    TableFolder(t.root, ops.getOrElse(new MemoryOps(t.fs)))
 
   private def write(t: SmallTable, text: String): Unit = {
     val f = folder(t)
@@ -76,7 +77,8 @@ class LockSuite extends AnyFunSuite {
   test("of takers at once never two win, and in the end everybody can") {
     val t = table()
     val ops = new SynchronizedOps(new MemoryOps(t.fs))
-    val settings = t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
+    val settings =
+      t.settings.copy(liveness = SystemLiveness, attempts = 1000, retryMillis = 1L, sleep = Thread.sleep(_))
     val (inside, most, done) = (new AtomicInteger, new AtomicInteger, new AtomicInteger)
     val start = new CyclicBarrier(4)
     val threads = (1 to 4).map { i =>
@@ -119,12 +121,16 @@ class LockSuite extends AnyFunSuite {
     val t = table()
     var stolen = false
     // Right before the commit point somebody on another host believes that we are dead.
-    val ops = new MemoryOps(t.fs, other = { case n if n > 40 && !stolen && t.isPublishing =>
-      stolen = true
-      t.liveness.running.clear()
-      assert(t.recover(new MemoryOps(t.fs)).isEmpty)
-      assert(t.fs.visibleRows == t.allRows)
-    })
+    val ops = new MemoryOps(
+      t.fs,
+      other = {
+        case n if n > 40 && !stolen && t.isPublishing =>
+          stolen = true
+          t.liveness.running.clear()
+          assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+          assert(t.fs.visibleRows == t.allRows)
+      }
+    )
     assert(t.attempt(ops).exists(_.isInstanceOf[LockLostException]))
     assert(stolen)
     assert(t.fs.visibleRows == t.allRows)

@@ -18,6 +18,7 @@ final case class File(length: Long, time: Long, rows: Set[Int], bytes: Array[Byt
 final class MemoryFs {
   val nodes: mutable.TreeMap[String, Node] = mutable.TreeMap("/t" -> Dir)
   var clock = 100001L
+
   /** Told of every change. */
   var changed: () => Unit = () => ()
 
@@ -48,7 +49,9 @@ final class MemoryFs {
 
   /** Paths of the data files that a reader without us sees. */
   def visible: Seq[String] = below("/t").filter { p =>
-    nodes(p).isInstanceOf[File] && !p.substring(3).split('/').exists(part => part.startsWith("_") || part.startsWith("."))
+    nodes(p).isInstanceOf[File] && !p.substring(3).split('/').exists(part =>
+      part.startsWith("_") || part.startsWith(".")
+    )
   }
 
   def rows(paths: Seq[String]): Seq[Int] = paths.flatMap(p => file(p).get.rows).sorted
@@ -75,8 +78,8 @@ final class MemoryOps(
     fs: MemoryFs,
     at: Int = 0,
     fault: Fault = Fault.DieBefore,
-    other: PartialFunction[Int, Unit] = PartialFunction.empty)
-    extends FileOps {
+    other: PartialFunction[Int, Unit] = PartialFunction.empty
+) extends FileOps {
   var calls = 0
   var trace: mutable.Buffer[String] = mutable.Buffer.empty
   private var dead = false
@@ -88,16 +91,16 @@ final class MemoryOps(
     other.applyOrElse(calls, (_: Int) => ())
     fs.tick()
     if (calls == at) fault match {
-      case Fault.DieBefore => dead = true; throw new Died
+      case Fault.DieBefore   => dead = true; throw new Died
       case Fault.ThrowBefore => throw new IOException(s"call $at fails: $what")
-      case _ => ()
+      case _                 => ()
     }
     val result = effect
     if (changes) fs.changed()
     if (calls == at) fault match {
-      case Fault.DieAfter => dead = true; throw new Died
+      case Fault.DieAfter   => dead = true; throw new Died
       case Fault.ThrowAfter => throw new IOException(s"call $at fails after it was done: $what")
-      case _ => ()
+      case _                => ()
     }
     result
   }
@@ -106,7 +109,7 @@ final class MemoryOps(
 
   private def meta(path: String): FileMeta = fs.nodes(path) match {
     case File(length, time, _, _) => FileMeta(new Path("mem:" + path), length, time, isDirectory = false)
-    case _ => FileMeta(new Path("mem:" + path), 0L, 0L, isDirectory = true)
+    case _                        => FileMeta(new Path("mem:" + path), 0L, 0L, isDirectory = true)
   }
 
   override def list(dir: Path): Seq[FileMeta] = call(s"list $dir", changes = false)(fs.children(key(dir)).map(meta))

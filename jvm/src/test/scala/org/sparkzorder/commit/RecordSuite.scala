@@ -9,10 +9,20 @@ class RecordSuite extends AnyFunSuite {
   private val from = new Path("mem:/t/_zorder/v0000000007.json")
 
   private val record = Record(
-    7L, "op-1", "OPTIMIZE", 1700000000000L, "Zoë \"Q\"", Map("zOrderBy" -> "[\"a\",\"b\"]"), Map("numFiles" -> "2"),
+    7L,
+    "op-1",
+    "OPTIMIZE",
+    1700000000000L,
+    "Zoë \"Q\"",
+    Map("zOrderBy" -> "[\"a\",\"b\"]"),
+    Map("numFiles" -> "2"),
     Seq(InputFile("p=a%3Ab/part-1.parquet", 100L, 5L, 3L), InputFile("with blank/x:y.parquet", 0L, 0L, 0L)),
-    Seq(OutputFile("p=a%3Ab/new.parquet", 50L, 6L, 3L), OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v1/o.parquet.retired"))),
-    Some("{\"curve\":\"z\"}"))
+    Seq(
+      OutputFile("p=a%3Ab/new.parquet", 50L, 6L, 3L),
+      OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v1/o.parquet.retired"))
+    ),
+    Some("{\"curve\":\"z\"}")
+  )
 
   private val text = new String(RecordJson.write(record), UTF_8)
 
@@ -35,7 +45,21 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("names that leave the table are refused") {
-    for (name <- Seq("/etc/passwd", "../x", "a/../../x", "a/..", "file:///x/../y", "", "a//b", "./a", "_zorder/lock-1", "p/_zorder/x", "a\\u0000b")) {
+    for (
+      name <- Seq(
+        "/etc/passwd",
+        "../x",
+        "a/../../x",
+        "a/..",
+        "file:///x/../y",
+        "",
+        "a//b",
+        "./a",
+        "_zorder/lock-1",
+        "p/_zorder/x",
+        "a\\u0000b"
+      )
+    ) {
       assert(fails(text.replace("\"o.parquet\"", s"\"$name\"")).contains("not a file below"))
     }
     for (source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x")) {

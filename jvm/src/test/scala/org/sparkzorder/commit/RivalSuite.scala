@@ -21,31 +21,44 @@ class RivalSuite extends AnyFunSuite {
   }
 
   private def rivals(inputs: Int): Seq[Rival] = Seq(
-    Rival("append", table => {
-      table.fs.put(s"/t/${table.inputNames.head.replace("part", "added")}", fresh, 10L)
-      Seq(and(table.allRows))
-    }),
-    Rival("overwrite of all", table => {
-      table.fs.deleteAll("/t")
-      table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
-      Seq(fresh.toSeq.sorted)
-    }),
-    Rival("overwrite of one folder", table => {
-      val dir = table.dirs.last
-      val gone = table.inputNames.filter(n => TableFolder.parent(n) == dir).flatMap(table.rows).toSet
-      table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
-      table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
-      Seq(and(without(table, gone)))
-    })
+    Rival(
+      "append",
+      table => {
+        table.fs.put(s"/t/${table.inputNames.head.replace("part", "added")}", fresh, 10L)
+        Seq(and(table.allRows))
+      }
+    ),
+    Rival(
+      "overwrite of all",
+      table => {
+        table.fs.deleteAll("/t")
+        table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
+        Seq(fresh.toSeq.sorted)
+      }
+    ),
+    Rival(
+      "overwrite of one folder",
+      table => {
+        val dir = table.dirs.last
+        val gone = table.inputNames.filter(n => TableFolder.parent(n) == dir).flatMap(table.rows).toSet
+        table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
+        table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
+        Seq(and(without(table, gone)))
+      }
+    )
   ) ++ (0 until inputs).flatMap { i =>
     Seq(
-      Rival(s"delete of input $i", table => {
-        val name = table.inputNames(i)
-        val seen = table.fs.nodes.remove(s"/t/$name").isDefined
-        Seq(if (seen) without(table, table.rows(name)) else table.allRows)
-      }),
+      Rival(
+        s"delete of input $i",
+        table => {
+          val name = table.inputNames(i)
+          val seen = table.fs.nodes.remove(s"/t/$name").isDefined
+          Seq(if (seen) without(table, table.rows(name)) else table.allRows)
+        }
+      ),
       Rival(s"input $i replaced by one of another length", replace(i, 77L)),
-      Rival(s"input $i replaced by one of the same length", replace(i, 100L)))
+      Rival(s"input $i replaced by one of the same length", replace(i, 100L))
+    )
   }
 
   private def lengthOf(dirs: Seq[String]): Int = {
@@ -89,7 +102,8 @@ class RivalSuite extends AnyFunSuite {
           assert(legal.contains(table.fs.visibleRows))
           table.nextStatement()
           assert(legal.contains(table.fs.visibleRows))
-          // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of any more.
+          // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
+          // any more.
           assert(table.litter.forall(table.fs.file(_).isEmpty))
         }
       }
@@ -115,15 +129,18 @@ class RivalSuite extends AnyFunSuite {
     for (k <- 1 to lengthOf(Seq("p=1"))) {
       val table = new SmallTable(Seq("p=1"))
       var refused: Option[Boolean] = None
-      val ops = new MemoryOps(table.fs, other = { case `k` =>
-        val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
-        val second = new MemoryOps(table.fs)
-        val got =
-          try { Locking.acquire(TableFolder(table.root, second), "op-2", table.settings).release(); true }
-          catch { case _: ConcurrentOperationException => false }
-        assert(got != locked)
-        refused = Some(!got)
-      })
+      val ops = new MemoryOps(
+        table.fs,
+        other = { case `k` =>
+          val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
+          val second = new MemoryOps(table.fs)
+          val got =
+            try { Locking.acquire(TableFolder(table.root, second), "op-2", table.settings).release(); true }
+            catch { case _: ConcurrentOperationException => false }
+          assert(got != locked)
+          refused = Some(!got)
+        }
+      )
       withClue(s"before call $k: ") {
         assert(table.attempt(ops).isEmpty)
         assert(refused.isDefined)
@@ -135,6 +152,7 @@ class RivalSuite extends AnyFunSuite {
 }
 
 private object RivalSuite {
+
   /** What a rival does, and which rows may be the result: asked at the moment when he does it. */
   final case class Rival(name: String, act: SmallTable => Seq[Seq[Int]])
 }

@@ -98,7 +98,7 @@ final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
       val ops = new MemoryOps(fs)
       val folder = TableFolder(root, ops)
       Recovery.view(folder, ops.list(folder.side)) match {
-        case None => fs.visibleRows
+        case None         => fs.visibleRows
         case Some(around) =>
           val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix("/t/")))
           fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
@@ -113,12 +113,12 @@ final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
     val parts = path.stripPrefix("/t/").split('/').toSeq
     val side = parts.indexOf("_zorder")
     side >= 0 && (parts.drop(side + 1) match {
-      case Seq() => false
-      case Seq("trash") => false
-      case Seq("trash", _) => false
+      case Seq()                 => false
+      case Seq("trash")          => false
+      case Seq("trash", _)       => false
       case Seq("trash", _, name) => !name.endsWith(".retired")
-      case Seq(name) => !name.matches("v\\d+\\.json|index-\\d+\\.zidx")
-      case _ => true
+      case Seq(name)             => !name.matches("v\\d+\\.json|index-\\d+\\.zidx")
+      case _                     => true
     })
   }
 }
