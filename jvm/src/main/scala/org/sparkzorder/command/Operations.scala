@@ -1,8 +1,9 @@
 package org.sparkzorder.command
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 import java.nio.file.AccessDeniedException
 
+import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.classic
 
@@ -60,15 +61,20 @@ object Operations {
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
       case e: CommitException         => throw ZOrderErrors.operationFailed(operation, table.name, e)
-      case e: IOException if isDenied(e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
+      case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
       case e: IOException                => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }
 
-  /** Local file systems say it in words only. */
-  private def isDenied(e: IOException): Boolean = e match {
+  /** Local file systems fail without saying why, so the folder is asked. */
+  private def isDenied(table: PlainTable, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
-    case f: FileNotFoundException => Option(f.getMessage).exists(_.contains("Permission denied"))
     case _ =>
-      Option(e.getMessage).exists(m => m.contains("Permission denied") || m.contains("Mkdirs failed") || m.contains("Read-only"))
+      try {
+        table.fileSystem.access(table.root, FsAction.WRITE_EXECUTE)
+        Option(e.getMessage).exists(m => m.contains("Permission denied") || m.contains("Read-only file system"))
+      } catch {
+        case _: AccessControlException => true
+        case _: IOException            => false
+      }
   }
 }
