@@ -81,11 +81,14 @@ class Generator:
         if kind == "BINARY":
             return f"{int(x * 0xFFFFFF):06x}ff"
         if kind == "DATE":
-            return r.choice(("0001-01-01", "1582-10-04", "1582-10-15", "9999-12-31")) if r.random() < 0.004 else (
-                f"{1900 + int(x * 150):04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}")
+            return (
+                r.choice(("0001-01-01", "1582-10-04", "1582-10-15", "9999-12-31"))
+                if r.random() < 0.004
+                else (f"{1900 + int(x * 150):04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}")
+            )
         if kind in ("TIMESTAMP", "TIMESTAMP_NTZ"):
             year = r.choice((1500, 9999)) if r.random() < 0.004 else 1900 + int(x * 150)
-            return f"{year:04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d} {r.randint(0, 23):02d}:00:{r.randint(0, 59):02d}.{r.randrange(10**6):06d}"
+            return f"{year:04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d} 0{r.randrange(10)}:00:00.{r.randrange(10**6):06d}"
         if name == "few":
             return ("", "a", "ab", "b", "é", "\U0001f600")[int(x * 5.99)]
         if name == "long_s":
@@ -125,9 +128,16 @@ class Generator:
         if roll < 0.90 and name in STRINGS:
             value = str(r.choice(self.seen[name]))
             prefix = value[: r.randint(0, len(value))].replace("'", "''")
-            return r.choice((
-                f"{name} LIKE '{prefix}%'", f"{name} NOT LIKE '{prefix}%'", f"startswith({name}, '{prefix}')",
-                f"{name} LIKE '{prefix}_%'", f"{name} LIKE '%{prefix}'", f"left({name}, 2) = '{prefix[:2]}'"))
+            return r.choice(
+                (
+                    f"{name} LIKE '{prefix}%'",
+                    f"{name} NOT LIKE '{prefix}%'",
+                    f"startswith({name}, '{prefix}')",
+                    f"{name} LIKE '{prefix}_%'",
+                    f"{name} LIKE '%{prefix}'",
+                    f"left({name}, 2) = '{prefix[:2]}'",
+                )
+            )
         if roll < 0.94:
             return self._odd(name)
         return f"{name} BETWEEN {self.literal(name)} AND {self.literal(name)}"
@@ -136,11 +146,20 @@ class Generator:
         """What Spark compares after a cast, or what no statistics can answer."""
         kind = TYPES[name]
         if kind in ("TINYINT", "SMALLINT", "INT"):
-            return self.random.choice((
-                f"{name} > 3000000000", f"{name} <= {self.literal(name)[:3].strip('-') or 0}.5", f"{name} = {self.literal(name)}.0D",
-                f"abs({name}) < 1000", f"{name} % 7 = 3", f"cast({name} AS BIGINT) = {self.literal('l')}"))
+            return self.random.choice(
+                (
+                    f"{name} > 3000000000",
+                    f"{name} <= {self.literal(name)[:3].strip('-') or 0}.5",
+                    f"{name} = {self.literal(name)}.0D",
+                    f"abs({name}) < 1000",
+                    f"{name} % 7 = 3",
+                    f"cast({name} AS BIGINT) = {self.literal('l')}",
+                )
+            )
         if kind == "DATE":
-            return self.random.choice((f"{name} > '2000-01-01'", f"year({name}) = 1950", f"{name} < {self.literal('ts')}"))
+            return self.random.choice(
+                (f"{name} > '2000-01-01'", f"year({name}) = 1950", f"{name} < {self.literal('ts')}")
+            )
         if kind in ("FLOAT", "DOUBLE"):
             return self.random.choice((f"isnan({name})", f"{name} > 12", f"{name} = 0", f"{name} < 100.25"))
         if kind.startswith("DECIMAL"):
