@@ -88,7 +88,8 @@ class Generator:
             )
         if kind in ("TIMESTAMP", "TIMESTAMP_NTZ"):
             year = r.choice((1500, 9999)) if r.random() < 0.004 else 1900 + int(x * 150)
-            return f"{year:04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d} 0{r.randrange(10)}:00:00.{r.randrange(10**6):06d}"
+            day = f"{year:04d}-{r.randint(1, 12):02d}-{r.randint(1, 28):02d}"
+            return f"{day} 0{r.randrange(10)}:00:00.{r.randrange(10**6):06d}"
         if name == "few":
             return ("", "a", "ab", "b", "é", "\U0001f600")[int(x * 5.99)]
         if name == "long_s":
