@@ -152,7 +152,7 @@ class Generator:
                     f"{name} > 3000000000",
                     f"{name} <= {self.literal(name)[:3].strip('-') or 0}.5",
                     f"{name} = {self.literal(name)}.0D",
-                    f"abs({name}) < 1000",
+                    f"abs(CAST({name} AS BIGINT)) < 1000",
                     f"{name} % 7 = 3",
                     f"cast({name} AS BIGINT) = {self.literal('l')}",
                 )
