@@ -26,6 +26,15 @@ final case class AddedFile(meta: FileMeta, path: String)
  */
 final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
 
+/**
+ * A table as a query may read it.
+ *
+ * @param around how to read around what is half done; None when nothing is
+ * @param exchanging whether files were being exchanged when we came: then a listing made before may lack rows, and since an
+ *                   operation that was undone leaves no record, nothing else would tell
+ */
+final case class Settled(state: TableState, around: Option[ReadAround], exchanging: Boolean)
+
 /** Finishes or undoes what a dead owner left half done. */
 object Recovery {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
@@ -198,15 +207,17 @@ object Recovery {
       folder: TableFolder,
       waitMillis: Long,
       settings: LockSettings = LockSettings()
-  ): (TableState, Option[ReadAround]) = {
+  ): Settled = {
     val deadline = System.currentTimeMillis() + waitMillis
+    var exchanging = false
     // None when the owner came to an end just now.
-    def around(busy: TableState.SideFolder): Option[(TableState, Option[ReadAround])] =
-      try Some(busy -> view(folder, busy.statuses))
+    def around(busy: TableState.SideFolder): Option[Settled] =
+      try Some(Settled(busy, view(folder, busy.statuses), exchanging))
       catch { case _: FileNotFoundException => None }
-    def next(pause: Long): (TableState, Option[ReadAround]) =
+    def next(pause: Long): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
+          exchanging |= busy.publishing.nonEmpty
           if (tryRecover(folder, settings)) next(pause)
           else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
             around(busy).getOrElse(next(pause))
@@ -215,12 +226,13 @@ object Recovery {
             next(math.min(200L, pause * 2))
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
+          exchanging = true
           if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2))
           }
-        case quiet => quiet -> None
+        case quiet => Settled(quiet, None, exchanging)
       }
     next(5L)
   }

@@ -44,7 +44,10 @@ object TableState {
      *
      * @throws UnreadableRecordException when it is damaged
      */
-    def lastRecord: Option[Record] = newestDone.map(TableState.record(folder, _))
+    def lastRecord: Option[Record] = newestDone.map(record)
+
+    /** One of [[done]], in the same way. */
+    def record(file: RecordFile): Record = TableState.record(folder, file)
   }
 
   /** One listing of `<root>/_zorder`, and no more. */

@@ -1,8 +1,10 @@
 package org.sparkzorder.skipping
 
-import java.util.{Collections, WeakHashMap}
+import java.io.FileNotFoundException
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -38,14 +40,14 @@ object TableViews extends Logging {
     val fs = Targets.fileSystem(session, root)
     val folder = TableFolder(root, new HadoopFileOps(fs))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    Recovery.settled(folder, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings) match {
-      case (state: TableState.SideFolder, around) =>
+    val settled = whole(location, folder, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
+    settled.state match {
+      case state: TableState.SideFolder =>
         val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
         val snapshot =
           if (indexes.isEmpty) None else new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
-        freshen(location, state)
-        Some(new TableView(root, snapshot, state.version, around.map(overlay(fs, folder, _))))
-      case _ => None
+        Some(new TableView(root, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
+      case TableState.NoSideFolder => None
     }
   }
 
@@ -57,37 +59,70 @@ object TableViews extends Logging {
     Overlay(around.leaveOut.map(folder.resolve), added.groupMap(_._1)(_._2))
   }
 
-  /** Up to which version a listing was found to be whole. Listings live as long as their plans. */
-  private val seenWhole = Collections.synchronizedMap(new WeakHashMap[FileIndex, java.lang.Long])
+  private val seenWhole = new SeenListings
 
   /**
-   * A listing made before or while the last operation was published holds files that are gone, or lacks files that came: it is made
-   * anew.
+   * A listing made before or while an operation was published holds files that are gone, or lacks files that came: it is made anew,
+   * until nothing was published meanwhile.
    */
-  private def freshen(location: FileIndex, state: TableState.SideFolder): Unit = {
-    val version = state.version
-    if (version > 0 && !Option(seenWhole.get(location)).exists(_.longValue >= version)) {
-      val record =
-        try state.lastRecord
-        catch {
-          case e: UnreadableRecordException =>
-            logWarning(s"The listing of ${state.folder.root} is made anew, since its last record is unreadable", e)
-            location.refresh()
-            None
-        }
-      if (record.exists(r => isStale(location, state.folder.root, r))) location.refresh()
-      seenWhole.put(location, version)
-      ()
+  @tailrec private def whole(location: FileIndex, folder: TableFolder, waitMillis: Long, settings: LockSettings): Settled = {
+    val settled = Recovery.settled(folder, waitMillis, settings)
+    val relist = settled.exchanging || (settled.state match {
+      case state: TableState.SideFolder => isStale(location, state)
+      case TableState.NoSideFolder      => false
+    })
+    val moved = relist && {
+      location.refresh()
+      TableState.look(folder.root, folder.ops) match {
+        case now: TableState.SideFolder => settled.around.isEmpty && (now.publishing.nonEmpty || newest(now) != newest(settled.state))
+        case TableState.NoSideFolder    => false
+      }
+    }
+    if (moved) whole(location, folder, waitMillis, settings)
+    else {
+      if (settled.around.isEmpty) newest(settled.state).foreach(seenWhole.put(location, folder.root, _))
+      settled
     }
   }
 
-  private def isStale(location: FileIndex, root: Path, record: Record): Boolean = {
-    val names = new RelativePath(root)
-    val listed: Seq[FileStatus] = location.listFiles(Nil, Nil).flatMap(_.files.map(_.fileStatus))
-    val paths = listed.iterator.map(f => names.of(f.getPath)).toSet
-    val folders = paths.map(TableFolder.parent)
-    // Folders that the listing does not reach (other partitions) say nothing.
-    record.inputs.exists(i => paths.contains(i.path) && !record.outputs.exists(_.path == i.path)) ||
-    record.outputs.exists(o => folders.contains(TableFolder.parent(o.path)) && !paths.contains(o.path))
+  private def newest(state: TableState): Option[FileMeta] = state match {
+    case s: TableState.SideFolder => s.newestDone.map(_.meta)
+    case TableState.NoSideFolder  => None
   }
+
+  /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
+  private val MaxRecords = 32
+
+  /**
+   * Goes back through the history to an operation in a folder that the listing reaches. Operations follow each other, so who has seen
+   * one of them has seen all before it. Where none says anything the listing is taken for stale.
+   */
+  private def isStale(location: FileIndex, state: TableState.SideFolder): Boolean = {
+    val seen = seenWhole.newest(location, state.folder.root)
+    val unseen = state.done.takeWhile(file => !seen.contains(file.meta))
+    unseen.nonEmpty && {
+      val names = new RelativePath(state.folder.root)
+      val paths = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
+      val folders = paths.map(TableFolder.parent)
+      val verdicts = unseen.iterator.take(MaxRecords).map(file => verdict(paths, folders, state, file))
+      verdicts.collectFirst { case Some(stale) => stale }.getOrElse(unseen.length > MaxRecords)
+    }
+  }
+
+  /** None when the record is about folders that the listing does not reach. */
+  private def verdict(paths: Set[String], folders: Set[String], state: TableState.SideFolder, file: RecordFile): Option[Boolean] =
+    try {
+      val record = state.record(file)
+      val reached = record.outputs.filter(o => folders.contains(TableFolder.parent(o.path)))
+      val gone = record.inputs.exists(i => paths.contains(i.path) && !record.outputs.exists(_.path == i.path))
+      if (gone || !reached.forall(o => paths.contains(o.path))) Some(true)
+      else if (reached.nonEmpty) Some(false)
+      else None
+    } catch {
+      case e: UnreadableRecordException =>
+        logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
+        Some(true)
+      // Vacuumed, which renames it, or overwritten in this moment.
+      case _: FileNotFoundException => Some(true)
+    }
 }

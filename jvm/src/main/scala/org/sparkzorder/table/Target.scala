@@ -22,9 +22,9 @@ object Target {
   /** Formats whose files we rewrite and index. */
   val formats: Seq[String] = Seq("parquet", "orc")
 
-  /** parquet.`/path` is a path as in Spark's own SQL on files; every other name is a table's. */
+  /** parquet.`path` is a path, absolute or not, as in Spark's own SQL on files; every other name is a table's. */
   def ofParts(parts: Seq[String]): Target = parts match {
-    case Seq(format, path) if formats.contains(format.toLowerCase(java.util.Locale.ROOT)) && path.contains("/") =>
+    case Seq(format, path) if formats.contains(format.toLowerCase(java.util.Locale.ROOT)) =>
       PathTarget(path, Some(format.toLowerCase(java.util.Locale.ROOT)))
     case _ => TableTarget(parts)
   }

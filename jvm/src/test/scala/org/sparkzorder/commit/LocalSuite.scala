@@ -160,7 +160,7 @@ class LocalSuite extends AnyFunSuite {
           assert(s.lastRecord.get eq s.lastRecord.get)
         case other => fail(s"$other")
       }
-      assert(Recovery.settled(folder, 0L)._2.isEmpty)
+      assert(Recovery.settled(folder, 0L).around.isEmpty)
       val record = History.read(folder).head.record
       assert(Trash.files(folder, record).keySet == record.inputs.map(_.path).toSet)
       val lock = Locking.acquire(folder, "vacuum")
@@ -194,7 +194,7 @@ class LocalSuite extends AnyFunSuite {
             val paths = listed.map(f => new Path(dir.resolve(f).toUri)) ++ around.add.map(_.meta.path)
             assert(paths.flatMap(text(_).trim.split(' ')).sorted == expected)
           }
-          assert(Recovery.settled(folder, 1000L, settings)._2.isEmpty)
+          assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
           assert(rows(dir) == expected)
           assert(lonelyChecksums(dir).isEmpty)
           assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
