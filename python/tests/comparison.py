@@ -1,0 +1,96 @@
+"""What Spark says with skipping on and with it off, and what is to be seen of it in plans."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from spark_zorder import explain_skipping
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: object) -> Iterator[None]:
+    """Settings of the session for a while. Underscores in the names stand for dots."""
+    named = {name.replace("_", "."): str(value) for name, value in values.items()}
+    before = {name: spark.conf.get(name, None) for name in named}
+    for name, value in named.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
+
+
+@contextmanager
+def no_skipping(spark: SparkSession) -> Iterator[None]:
+    """Skipping off for a while."""
+    with settings(spark, spark_zorder_skipping_enabled="false"):
+        yield
+
+
+def same_rows(spark: SparkSession, query: str) -> list[Row]:
+    """The rows of a query, in an order of their own, after a look at whether skipping changes them."""
+    with no_skipping(spark):
+        expected = sorted(spark.sql(query).collect(), key=repr)
+    assert sorted(spark.sql(query).collect(), key=repr) == expected, query
+    return expected
+
+
+def outcome(frame: DataFrame) -> list[str] | str:
+    """The rows of a query as text and in order, or the condition of its error, where Spark gave it one."""
+    try:
+        return sorted(map(repr, frame.collect()))
+    except PySparkException as error:
+        return str(error.getCondition())
+    except Py4JJavaError as error:
+        # Spark's words in brackets at the beginning, else the class.
+        found = re.match(r"\[([A-Z_0-9.]+)\]", str(error.java_exception.getMessage()))
+        return found[1] if found else str(error.java_exception.getClass().getName())
+
+
+def files_read(spark: SparkSession, query: str) -> tuple[int, int]:
+    """Files kept, and files in all, over all scans of a query."""
+    scans = explain_skipping(spark, query).collect()
+    return sum(scan["files_kept"] for scan in scans), sum(scan["files_total"] for scan in scans)
+
+
+def nodes(frame: DataFrame) -> list[Any]:
+    """The nodes of the physical plan as it was or will be run, from the top, with those inside adaptive stages."""
+
+    def below(plan: Any) -> Iterator[Any]:
+        yield plan
+        name = plan.getClass().getSimpleName()
+        if name == "AdaptiveSparkPlanExec":
+            inner = [plan.executedPlan()]
+        elif name.endswith("QueryStageExec"):
+            inner = [plan.plan()]
+        else:
+            inner = [plan.children().apply(i) for i in range(plan.children().size())]
+        for child in inner:
+            yield from below(child)
+
+    return list(below(frame._jdf.queryExecution().executedPlan()))
+
+
+def node_names(frame: DataFrame) -> list[str]:
+    """The classes of those nodes."""
+    return [node.getClass().getSimpleName() for node in nodes(frame)]
+
+
+def scans(frame: DataFrame) -> list[Any]:
+    """Those nodes that read files."""
+    return [
+        node for node in nodes(frame) if node.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")
+    ]

@@ -1,0 +1,91 @@
+"""Tables of a Hive metastore, stored as Parquet and as ORC, in a session of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_zorder import jar_path
+
+pytestmark = pytest.mark.every_spark
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the statements of `hive_session.py` answered."""
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("hive_session.py")), str(jar_path())],
+        cwd=tmp_path_factory.mktemp("hive"),
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+stored_as = pytest.mark.parametrize("stored", ["parquet", "orc"])
+kinds = pytest.mark.parametrize("kind", ["flat_", "parts_", "using_", "default.using_"])
+partitioned = pytest.mark.parametrize("kind", ["parts_", "using_"])
+
+
+@stored_as
+@kinds
+def test_a_table_is_clustered_and_its_files_are_skipped(answers: dict[str, Any], kind: str, stored: str) -> None:
+    table = kind + stored
+    [result] = answers[f"{table} optimize"]
+    assert result["metrics"]["numFilesAdded"] == 8
+    assert answers[f"{table} rows"] == [{"n": 2000, "s": 1999 * 1000}]
+    [scan] = answers[f"{table} skipping"]
+    assert scan["files_kept"] < scan["files_total"] == 8
+    assert answers[f"{table} point"] == [{"id": 423}, {"id": 1423}]
+
+
+@stored_as
+def test_what_is_written_later_is_read(answers: dict[str, Any], stored: str) -> None:
+    assert answers[f"flat_{stored} point later"] == [{"id": -1}, {"id": 423}, {"id": 1423}]
+    assert answers[f"parts_{stored} point later"] == [{"id": -2}, {"id": 423}, {"id": 1423}]
+
+
+@stored_as
+@partitioned
+def test_where_chooses_partitions(answers: dict[str, Any], kind: str, stored: str) -> None:
+    [result] = answers[f"{kind}{stored} where"]
+    assert result["metrics"]["partitionsOptimized"] == 1
+    assert result["metrics"]["numFilesAdded"] == 4
+
+
+@stored_as
+@partitioned
+def test_a_partition_elsewhere_is_refused_unless_left_out(answers: dict[str, Any], kind: str, stored: str) -> None:
+    table = kind + stored
+    error = answers[f"{table} outside"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_PARTITION_OUTSIDE_TABLE]"), error
+    assert f"elsewhere_{table}" in error
+    assert answers[f"{table} outside files"][0]["n"] >= 1
+    [result] = answers[f"{table} left out"]
+    assert result["metrics"]["partitionsOptimized"] == 2
+    there = [{"n": 100, "s": 4950}]
+    assert answers[f"{table} rows there"] == there
+    assert answers[f"{table} rows in all"] == [{"n": (1001 if kind == "parts_" else 2000) + 100}]
+    assert "error" not in answers[f"{table} index"]
+    assert answers[f"{table} rows indexed"] == there
+
+
+def test_other_formats_of_hive_are_refused(answers: dict[str, Any]) -> None:
+    for name in ("text", "unconverted"):
+        error = answers[name]["error"]
+        assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert answers["unconverted rows"] == answers["flat_parquet point later"]

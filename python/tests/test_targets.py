@@ -1,0 +1,660 @@
+"""Every kind of table, of name, of column, of option and of file that `OPTIMIZE` may meet: no row changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from comparison import files_read, no_skipping, same_rows, settings
+from golden import snapshot
+from pyarrow import orc, parquet
+from pyspark.errors import PySparkException
+from pyspark.sql.types import YearMonthIntervalType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+pytestmark = pytest.mark.every_spark
+
+FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
+
+
+def rows(frame: DataFrame) -> Counter[str]:
+    """The rows as text with how often they occur, which tells NaN, -0.0 and null apart from all else."""
+    # PySpark has no value for intervals of months.
+    columns = [
+        f"CAST(`{field.name}` AS STRING)" if isinstance(field.dataType, YearMonthIntervalType) else f"`{field.name}`"
+        for field in frame.schema
+    ]
+    shown = frame.selectExpr(*columns) if any(c.startswith("CAST") for c in columns) else frame
+    return Counter(map(repr, shown.collect()))
+
+
+def numbers(spark: SparkSession, count: int = 1000) -> DataFrame:
+    """`id`, and `a` and `b` in an order that has nothing to do with it."""
+    return spark.range(count).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 997 AS b")
+
+
+def optimize(spark: SparkSession, target: str, rest: str) -> Row:
+    """The metrics of an OPTIMIZE, after a look at whether the table has the same rows after it.
+
+    Args:
+        spark: The session.
+        target: The table, as it stands in any statement.
+        rest: What follows it.
+    """
+    before = rows(spark.sql(f"SELECT * FROM {target}"))
+    [result] = spark.sql(f"OPTIMIZE {target} {rest}").collect()
+    assert rows(spark.sql(f"SELECT * FROM {target}")) == before
+    with no_skipping(spark):
+        assert rows(spark.sql(f"SELECT * FROM {target}")) == before
+    metrics: Row = result["metrics"]
+    return metrics
+
+
+def data_files(folder: Path) -> list[Path]:
+    """Files of rows in a folder and its partitions."""
+    return sorted(p for p in folder.rglob("*.*") if p.suffix in (".parquet", ".orc") and "_zorder" not in p.parts)
+
+
+def condition(spark: SparkSession, statement: str) -> str:
+    """The condition of a statement's error."""
+    with pytest.raises(PySparkException) as caught:
+        spark.sql(statement).collect()
+    return str(caught.value.getCondition())
+
+
+# --- Names ---
+
+
+@FORMATS
+@pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
+def test_a_table_of_another_database_is_named_by_its_database_and_catalog(
+    spark: SparkSession, database: Path, file_format: str, partitioned: bool
+) -> None:
+    writer = numbers(spark).selectExpr("*", "id % 2 AS day").repartition(4).write.format(file_format)
+    (writer.partitionBy("day") if partitioned else writer).saveAsTable("t")
+    spark.sql("USE default")
+    database_name = database.name
+    for target in (f"{database_name}.t", f"spark_catalog.{database_name}.t", f"`{database_name}`.`T`"):
+        metrics = optimize(spark, target, "FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
+        assert metrics["numFilesAdded"] == 8
+        assert metrics["partitionsOptimized"] == (2 if partitioned else 1)
+        kept, total = files_read(spark, f"SELECT * FROM {target} WHERE a = 17 AND b < 30")
+        assert kept < total == 8
+    history = spark.sql(f"DESCRIBE HISTORY spark_catalog.{database_name}.t").collect()
+    assert [row["version"] for row in history] == [3, 2, 1]
+
+
+@FORMATS
+def test_a_folder_with_blanks_and_signs_in_its_name(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "a b" / "50%25 + ü#1"
+    numbers(spark).repartition(4).write.format(file_format).save(str(folder))
+    metrics = optimize(spark, f"{file_format}.`{folder}`", "ZORDER BY (a) OPTIONS ('num-files' = '5')")
+    assert (metrics["numFilesRemoved"], metrics["numFilesAdded"]) == (4, 5)
+    assert files_read(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE a = 17") == (1, 5)
+    [again] = spark.sql(f"OPTIMIZE '{folder}'").collect()
+    assert again["metrics"]["totalFilesSkipped"] == 5
+    assert len(data_files(folder)) == 5
+
+
+@FORMATS
+def test_keys_with_dots_blanks_and_backquotes_in_their_names(
+    spark: SparkSession, tmp_path: Path, file_format: str
+) -> None:
+    folder = tmp_path / "t"
+    frame = numbers(spark).selectExpr(
+        "a AS `a.b`",
+        "b AS `with blank`",
+        "id AS `back``quote`",
+        "named_struct('f', a, 'g.h', b, 'deep', named_struct('x y', id)) AS s",
+        "a AS `Größe`",
+        "CAST(b AS STRING) AS `select`",
+    )
+    frame.repartition(4).write.format(file_format).save(str(folder))
+    target = f"{file_format}.`{folder}`"
+    for keys, predicate in (
+        ("`a.b`, `with blank`", "`a.b` = 17 AND `with blank` < 60"),
+        ("`back``quote`", "`back``quote` = 5"),
+        ("s.f", "s.f = 17"),
+        ("S.`g.h`", "s.`g.h` = 17"),
+        ("s.deep.`x y`", "s.deep.`x y` = 17"),
+        ("`größe`, `select`", "`Größe` = 17 AND `select` < '2'"),
+    ):
+        optimize(spark, target, f"FULL ZORDER BY ({keys}) OPTIONS ('num-files' = '8')")
+        kept, total = files_read(spark, f"SELECT * FROM {target} WHERE {predicate}")
+        assert kept < total == 8, keys
+        same_rows(spark, f"SELECT * FROM {target} WHERE {predicate}")
+
+
+# --- Types of keys ---
+
+TYPES = {
+    "tinyint": "CAST(id % 256 - 128 AS TINYINT)",
+    "smallint": "CAST(id * 31 % 65536 - 32768 AS SMALLINT)",
+    "int": "CAST(id * 7919 - 2000000 AS INT)",
+    "bigint": "IF(id = 7, -9223372036854775808, IF(id = 8, 9223372036854775807, id * 104729))",
+    "float": "CASE id % 9 WHEN 0 THEN float('NaN') WHEN 1 THEN float('-0.0') WHEN 2 THEN float('0.0') "
+    "WHEN 3 THEN float('-Infinity') ELSE CAST(id AS FLOAT) / 7 END",
+    "double": "CASE id % 9 WHEN 0 THEN double('NaN') WHEN 1 THEN double('-0.0') WHEN 2 THEN double('Infinity') "
+    "ELSE id / -7D END",
+    "small_decimal": "CAST(id / 7 AS DECIMAL(9, 2))",
+    "large_decimal": "CAST(id * -1000000000000000000000000.5 AS DECIMAL(38, 10))",
+    "string": "IF(id % 10 = 0, '', repeat(chr(65 + CAST(id % 26 AS INT)), CAST(id % 40 AS INT)))",
+    "binary": "IF(id % 10 = 0, X'', CAST(unhex(hex(id * 7919)) AS BINARY))",
+    "boolean": "id % 3 = 0",
+    "date": "DATE'1969-01-01' + CAST(id AS INT)",
+    "timestamp": "TIMESTAMP'1969-12-31 23:59:59.123456' + make_dt_interval(0, 0, CAST(id AS INT), 0.000001)",
+    "timestamp_ntz": "TIMESTAMP_NTZ'1969-12-31 23:59:59.123456' + make_dt_interval(0, 0, CAST(id AS INT), 0.000001)",
+    "day_time": "make_dt_interval(CAST(id AS INT) - 500, 1, 2, 3.000004)",
+    "year_month": "make_ym_interval(CAST(id AS INT) - 500, 3)",
+    "collated": "(concat('k', id % 50)) COLLATE UTF8_LCASE",
+    "words": "array('äh', 'ÄH', 'zz', '日本', '😀', 'a')[id % 6]",
+}
+
+
+@FORMATS
+def test_keys_of_every_type_with_an_order(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "t"
+    columns = [f"IF(id % 17 = 0, NULL, {expression}) AS {name}" for name, expression in TYPES.items()]
+    spark.range(1000).selectExpr("id", *columns).repartition(4).write.format(file_format).save(str(folder))
+    target = f"{file_format}.`{folder}`"
+    before = rows(spark.sql(f"SELECT * FROM {target}"))
+    for name in TYPES:
+        spark.sql(f"OPTIMIZE {target} FULL ZORDER BY ({name}) OPTIONS ('num-files' = '4')").collect()
+        assert rows(spark.sql(f"SELECT * FROM {target}")) == before, name
+        nulls = same_rows(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")
+        assert len(nulls) == 59
+        assert files_read(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")[0] == 1, name
+    together = list(TYPES)
+    for keys in (together[:8], together[8:16]):
+        optimize(spark, target, f"FULL ZORDER BY ({', '.join(keys)}) OPTIONS ('num-files' = '4')")
+
+
+@FORMATS
+def test_char_and_varchar_keep_their_blanks(spark: SparkSession, database: Path, file_format: str) -> None:
+    spark.sql(f"CREATE TABLE t (id BIGINT, c CHAR(8), v VARCHAR(8), s STRING) USING {file_format}")
+    spark.sql(
+        "INSERT INTO t SELECT /*+ REPARTITION(4) */ id, 'k' || id % 50, IF(id % 7 = 0, '', 'v ' || id % 9 || ' '), "
+        "IF(id % 5 = 0, '', IF(id % 6 = 0, NULL, ' ')) FROM range(1000)"
+    )
+    optimize(spark, "t", "ZORDER BY (c, v, s) OPTIONS ('num-files' = '4')")
+    for predicate in (
+        "c = 'k7'",
+        "c = 'k7     '",
+        "v = ''",
+        "v = 'v 3 '",
+        "v = 'v 3'",
+        "s = ''",
+        "s IS NULL",
+        "c < 'k2'",
+    ):
+        same_rows(spark, f"SELECT * FROM t WHERE {predicate}")
+    assert spark.table("t").schema == spark.sql("SELECT * FROM t").schema
+    assert [f["data_type"] for f in spark.sql("DESCRIBE t").collect()[:3]] == ["bigint", "char(8)", "varchar(8)"]
+
+
+def test_a_weight_favours_its_column(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark, 8000).repartition(4).write.parquet(str(folder))
+
+    def touched(keys: str) -> tuple[float, float]:
+        metrics = optimize(spark, f"parquet.`{folder}`", f"FULL ZORDER BY ({keys}) OPTIONS ('num-files' = '32')")
+        a, b = (column["meanFilesAfter"] for column in metrics["clustering"])
+        return float(a), float(b)
+
+    level = touched("a, b")
+    for_a = touched("a WEIGHT 4, b")
+    for_b = touched("a, b WEIGHT 4")
+    assert for_a[0] < level[0] < for_b[0]
+    assert for_b[1] < level[1] < for_a[1]
+
+
+# --- Partitions ---
+
+REGIONS = [
+    "plain",
+    "a b",
+    "x/y",
+    "50%",
+    "é ü",
+    "q=1",
+    "it's",
+    "#:?*",
+    'say "no"',
+    "{}[]^",
+    "back\\slash",
+    " lead",
+    "a+b",
+]
+
+
+@FORMATS
+def test_only_the_partitions_asked_for_change(spark: SparkSession, database: Path, file_format: str) -> None:
+    spark.sql(
+        f"CREATE TABLE t (id BIGINT, a BIGINT, n INT, region STRING) USING {file_format} PARTITIONED BY (n, region)"
+    )
+    names = spark.createDataFrame([(i, name) for i, name in enumerate([*REGIONS, None])], "k INT, region STRING")
+    everywhere = numbers(spark, 28 * 20).selectExpr(
+        "id", "a", "CAST(id % 14 AS INT) AS k", "CAST(id DIV 14 % 2 AS INT) AS m"
+    )
+    everywhere.join(names, "k").selectExpr("id", "a", "IF(k = 3 AND m = 1, NULL, m) AS n", "region").repartition(
+        2
+    ).write.insertInto("t")
+    folder = database / "t"
+    for n, (where, folders) in enumerate(
+        {
+            "region = 'x/y' AND n = 1": 1,
+            "region = '50%'": 2,
+            "region IS NULL": 2,
+            "n IS NULL": 1,
+            "region IN ('a b', 'it\\'s') AND n <= 0": 2,
+            "n = 1 AND (region = '#:?*' OR region LIKE 'say%')": 2,
+            "NOT (region <> 'q=1')": 2,
+            "N = 0 AND REGION IN ('é ü', '{}[]^', ' lead', 'a+b')": 4,
+            r"region = 'back\\slash'": 2,
+        }.items()
+    ):
+        chosen = {
+            row["p"].rsplit("/", 1)[0]
+            for row in spark.sql(f"SELECT DISTINCT _metadata.file_path AS p FROM t WHERE {where}").collect()
+        }
+        assert len(chosen) == folders, where
+        before = snapshot(folder)
+        metrics = optimize(spark, "t", f"WHERE {where} ZORDER BY (a) OPTIONS ('num-files' = '{folders * 3}')")
+        assert metrics["partitionsOptimized"] == folders, where
+        assert metrics["numFilesAdded"] == folders * 3, where
+        assert metrics["version"] == n + 1
+        after = snapshot(folder)
+        changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        in_files = {Path(path).parent for path in changed if Path(path).suffix in (".parquet", ".orc")}
+        assert len(in_files) == folders, where
+        assert all(
+            path.startswith("_zorder")
+            or path == "."
+            or any(Path(path) == parent or parent in Path(path).parents for parent in in_files)
+            for path in changed
+        ), changed
+        same_rows(spark, f"SELECT * FROM t WHERE {where} AND a < 300")
+    assert spark.table("t").count() == 28 * 20
+
+
+def test_a_partition_folder_may_be_spelled_unusually(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).selectExpr("*", "id % 3 AS d").repartition(2).write.partitionBy("d").parquet(str(folder))
+    (folder / "d=1").rename(folder / "d=01")
+    (folder / "d=2").rename(folder / "d=+2")
+    numbers(spark, 50).repartition(2).write.parquet(str(folder / "d=1"))
+    target = f"parquet.`{folder}`"
+    assert dict(spark.sql(f"SELECT d, count(*) FROM {target} GROUP BY d").collect()) == {0: 334, 1: 383, 2: 333}
+    before = snapshot(folder / "d=0")
+    metrics = optimize(spark, target, "WHERE d = 1 ZORDER BY (a) OPTIONS ('num-files' = '6')")
+    assert metrics["partitionsOptimized"] == 2
+    assert snapshot(folder / "d=0") == before
+    assert len(data_files(folder / "d=01")) + len(data_files(folder / "d=1")) == 6
+    optimize(spark, target, "WHERE d >= 1 ZORDER BY (a) OPTIONS ('num-files' = '9')")
+    assert snapshot(folder / "d=0") == before
+    assert {path.name for path in folder.iterdir() if path.name.startswith("d=")} == {"d=0", "d=1", "d=01", "d=+2"}
+    same_rows(spark, f"SELECT * FROM {target} WHERE d = 1 AND a < 300")
+
+
+# --- Which layout, and which files ---
+
+
+@FORMATS
+def test_without_a_layout_small_files_are_packed(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).repartition(8).write.format(file_format).save(str(folder))
+    metrics = optimize(spark, f"{file_format}.`{folder}`", "")
+    assert (metrics["numFilesRemoved"], metrics["numFilesAdded"]) == (8, 1)
+    assert metrics["zOrderStats"] is None
+    assert metrics["clustering"] == []
+    again = optimize(spark, f"{file_format}.`{folder}`", "")
+    assert (again["numFilesRemoved"], again["numFilesAdded"], again["version"]) == (0, 0, 1)
+
+
+def test_a_bare_statement_takes_the_last_layout(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).repartition(4).write.parquet(str(folder))
+    target = f"parquet.`{folder}`"
+    optimize(spark, target, "ZORDER BY (b WEIGHT 3, a) OPTIONS ('num-files' = '4')")
+    optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '4')")
+    numbers(spark, 100).coalesce(1).write.mode("append").parquet(str(folder))
+    metrics = optimize(spark, target, "OPTIONS ('num-files' = '8')")
+    assert [c["column"] for c in metrics["clustering"]] == ["a"]
+    assert files_read(spark, f"SELECT * FROM {target} WHERE a = 17") == (1, 8)
+
+
+def test_a_bare_statement_takes_sparks_own_clustering(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, s STRUCT<x: BIGINT>, a BIGINT) USING parquet CLUSTER BY (a, s.x)")
+    spark.sql(
+        "INSERT INTO t SELECT /*+ REPARTITION(4) */ id, named_struct('x', id * 31 % 99), id * 7919 % 1000 FROM range(9)"
+    )
+    metrics = optimize(spark, "t", "OPTIONS ('num-files' = '8')")
+    assert [c["column"] for c in metrics["clustering"]] == ["a", "s.x"]
+    other = optimize(spark, "t", "ZORDER BY (id) OPTIONS ('num-files' = '8')")
+    assert [c["column"] for c in other["clustering"]] == ["id"]
+    # The last one's, now.
+    assert optimize(spark, "t", "")["numFilesAdded"] == 0
+    spark.sql("ALTER TABLE t CLUSTER BY (s.x)")
+    assert optimize(spark, "t", "")["numFilesAdded"] == 0
+
+
+@FORMATS
+def test_only_what_is_new_is_rewritten(spark: SparkSession, database: Path, file_format: str) -> None:
+    numbers(spark).selectExpr("*", "id % 3 AS day").repartition(2).write.format(file_format).partitionBy(
+        "day"
+    ).saveAsTable("t")
+    first = optimize(spark, "t", "ZORDER BY (a, b)")
+    assert (first["partitionsOptimized"], first["totalFilesSkipped"], first["version"]) == (3, 0, 1)
+    before = snapshot(database / "t")
+    again = optimize(spark, "t", "ZORDER BY (a, b)")
+    assert (again["numFilesAdded"], again["numFilesRemoved"], again["totalFilesSkipped"]) == (0, 0, 3)
+    assert again["version"] == 1
+    assert snapshot(database / "t") == before
+    spark.sql("INSERT INTO t SELECT id, id, id, 1 FROM range(10)")
+    others = {name: snapshot(database / "t" / f"day={name}") for name in (0, 2)}
+    third = optimize(spark, "t", "ZORDER BY (a, b)")
+    assert (third["partitionsOptimized"], third["totalFilesSkipped"], third["version"]) == (1, 2, 2)
+    assert {name: snapshot(database / "t" / f"day={name}") for name in (0, 2)} == others
+    other_layout = optimize(spark, "t", "ZORDER BY (b)")
+    assert other_layout["partitionsOptimized"] == 3
+    full = optimize(spark, "t", "FULL ZORDER BY (b)")
+    assert (full["partitionsOptimized"], full["totalFilesSkipped"], full["version"]) == (3, 0, 4)
+
+
+# --- Options ---
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 7, 50, 1000])
+def test_the_number_of_files_is_exact(spark: SparkSession, tmp_path: Path, wanted: int) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).repartition(3).write.parquet(str(folder))
+    # Two columns whose combinations are all different.
+    metrics = optimize(spark, f"parquet.`{folder}`", f"ZORDER BY (a, b) OPTIONS ('num-files' = '{wanted}')")
+    assert metrics["numFilesAdded"] == wanted == len(data_files(folder))
+
+
+def test_the_number_of_files_is_that_of_all_partitions(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    frame = numbers(spark).selectExpr("*", "IF(id < 700, 1, IF(id < 900, 2, IF(id < 990, 3, 4))) AS p")
+    frame.repartition(2).write.partitionBy("p").parquet(str(folder))
+    target = f"parquet.`{folder}`"
+    assert optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '10')")["numFilesAdded"] == 10
+    assert min(len(data_files(folder / f"p={p}")) for p in (1, 2, 3, 4)) >= 1
+    # At least one a partition.
+    optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert [len(data_files(folder / f"p={p}")) for p in (1, 2, 3, 4)] == [1, 1, 1, 1]
+
+
+@FORMATS
+def test_files_have_the_target_size(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "t"
+    # Bytes that no codec makes smaller.
+    numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2).write.format(
+        file_format
+    ).save(str(folder))
+    size = sum(path.stat().st_size for path in data_files(folder))
+    target = size // 6
+    metrics = optimize(
+        spark, f"{file_format}.`{folder}`", f"ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '{target}')"
+    )
+    assert metrics["numFilesAdded"] == 6
+    assert target * 0.5 < metrics["filesAdded"]["min"]
+    assert metrics["filesAdded"]["max"] < target * 1.5
+
+
+def test_the_size_of_row_groups_and_the_codec_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2).write.parquet(
+        str(folder)
+    )
+    target = f"parquet.`{folder}`"
+
+    def codecs_and_groups() -> tuple[set[str], int]:
+        footers = [parquet.ParquetFile(path).metadata for path in data_files(folder)]
+        groups = [footer.row_group(g) for footer in footers for g in range(footer.num_row_groups)]
+        return {group.column(0).compression for group in groups}, len(groups)
+
+    before = codecs_and_groups()[0]
+    optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert codecs_and_groups() == (before, 2)
+    optimize(
+        spark,
+        target,
+        "FULL ZORDER BY (a) OPTIONS ('num-files' = '2', 'row-group-size-bytes' = '100000', 'compression' = 'zstd')",
+    )
+    codecs, groups = codecs_and_groups()
+    assert codecs == {"ZSTD"}
+    assert groups >= 8
+    # Files that are there tell the codec of those that come.
+    optimize(spark, target, "FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert codecs_and_groups()[0] == {"ZSTD"}
+
+
+def test_the_codec_of_orc_can_be_chosen(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark, 5000).repartition(2).write.option("compression", "zlib").orc(str(folder))
+    target = f"orc.`{folder}`"
+    for option, expected in (("", "ZLIB"), (", 'compression' = 'snappy'", "SNAPPY"), ("", "SNAPPY")):
+        optimize(spark, target, f"FULL ZORDER BY (a) OPTIONS ('num-files' = '2'{option})")
+        assert {str(orc.ORCFile(path).compression).upper() for path in data_files(folder)} == {expected}
+
+
+def test_settings_of_the_user_that_split_files_do_not_split_ours(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).repartition(4).write.parquet(str(folder))
+    with settings(spark, spark_sql_files_maxRecordsPerFile=100, spark_sql_shuffle_partitions=3):
+        metrics = optimize(spark, f"parquet.`{folder}`", "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert metrics["numFilesAdded"] == 2
+
+
+@pytest.mark.parametrize(
+    "name_and_value",
+    [
+        ("spark.sql.adaptive.enabled", "false"),
+        ("spark.sql.ansi.enabled", "false"),
+        ("spark.sql.caseSensitive", "true"),
+        ("spark.sql.codegen.wholeStage", "false"),
+        ("spark.sql.files.ignoreCorruptFiles", "true"),
+        ("spark.sql.files.ignoreMissingFiles", "true"),
+        ("spark.sql.parquet.enableVectorizedReader", "false"),
+        ("spark.sql.parquet.filterPushdown", "false"),
+        ("spark.sql.parquet.writeLegacyFormat", "true"),
+        ("spark.sql.parquet.binaryAsString", "true"),
+        ("spark.sql.parquet.mergeSchema", "true"),
+        ("spark.sql.session.timeZone", "America/Los_Angeles"),
+        ("spark.sql.sources.partitionOverwriteMode", "dynamic"),
+        ("spark.sql.sources.bucketing.enabled", "false"),
+        ("spark.sql.files.maxPartitionBytes", "1000"),
+        ("spark.sql.limit.initialNumPartitions", "1"),
+    ],
+    ids=lambda pair: pair[0].removeprefix("spark.sql."),
+)
+def test_settings_of_the_user_change_no_row(
+    spark: SparkSession, tmp_path: Path, name_and_value: tuple[str, str]
+) -> None:
+    folder = tmp_path / "t"
+    numbers(spark, 500).selectExpr(
+        "*",
+        "TIMESTAMP'2024-01-01' + make_dt_interval(0, CAST(a AS INT)) AS ts",
+        "CAST(a / 7 AS DECIMAL(9, 3)) AS d",
+        "unhex(hex(id)) AS bin",
+        "array(a, b) AS l",
+    ).repartition(4).write.parquet(str(folder))
+    spark.conf.set(*name_and_value)
+    optimize(spark, f"parquet.`{folder}`", "ZORDER BY (a, ts) OPTIONS ('num-files' = '3')")
+    spark.conf.unset(name_and_value[0])
+    same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE a < 100")
+    same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE ts < TIMESTAMP'2024-01-02' AND d > 3")
+
+
+# --- Files that differ ---
+
+
+def merged(spark: SparkSession, file_format: str, folder: Path) -> Counter[str]:
+    """The rows of a folder with the columns of all its files."""
+    return rows(spark.read.option("mergeSchema", "true").format(file_format).load(str(folder)))
+
+
+@FORMATS
+def test_a_column_that_came_later_is_kept(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).select("id", "a").repartition(3).write.format(file_format).save(str(folder))
+    later = numbers(spark, 200).selectExpr("id + 1000 AS id", "a", "b", "named_struct('x', b) AS s")
+    later.repartition(2).write.format(file_format).mode("append").save(str(folder))
+    before = merged(spark, file_format, folder)
+    [result] = spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '4')").collect()
+    assert result["metrics"]["numFilesRemoved"] == 5
+    assert merged(spark, file_format, folder) == before
+    assert sum(json_row.count("b=None") * n for json_row, n in before.items()) == 1000
+    spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (b, s.x) OPTIONS ('num-files' = '4')").collect()
+    assert merged(spark, file_format, folder) == before
+
+
+def test_a_column_added_to_a_table_is_null_in_older_files(spark: SparkSession, database: Path) -> None:
+    numbers(spark).repartition(3).write.saveAsTable("t")
+    spark.sql("ALTER TABLE t ADD COLUMNS (late STRING, later STRUCT<x: INT>)")
+    spark.sql("INSERT INTO t SELECT id, id, id, 'new', named_struct('x', 1) FROM range(10)")
+    optimize(spark, "t", "ZORDER BY (a, late) OPTIONS ('num-files' = '4')")
+    assert len(same_rows(spark, "SELECT * FROM t WHERE late IS NULL AND later IS NULL")) == 1000
+    assert len(same_rows(spark, "SELECT * FROM t WHERE late = 'new' AND later.x = 1")) == 10
+
+
+def test_a_default_value_of_a_column_that_older_files_lack_stays(spark: SparkSession, database: Path) -> None:
+    numbers(spark).repartition(3).write.saveAsTable("t")
+    spark.sql("ALTER TABLE t ADD COLUMN (level INT DEFAULT 42)")
+    spark.sql("INSERT INTO t SELECT id, id, id, IF(id % 2 = 0, NULL, 7) FROM range(10)")
+    for predicate in ("level = 42", "level IS NULL", "level = 7"):
+        same_rows(spark, f"SELECT * FROM t WHERE {predicate}")
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    for predicate in ("level = 42", "level IS NULL", "level = 7"):
+        same_rows(spark, f"SELECT * FROM t WHERE {predicate}")
+    optimize(spark, "t", "ZORDER BY (a, level) OPTIONS ('num-files' = '4')")
+    assert len(same_rows(spark, "SELECT * FROM t WHERE level = 42")) == 1000
+    assert len(same_rows(spark, "SELECT * FROM t WHERE level IS NULL")) == 5
+
+
+def test_narrower_numbers_are_read_as_the_tables(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT, x DOUBLE, d DECIMAL(18, 2)) USING parquet")
+    folder = str(database / "t")
+    for cast, x, d in (("INT", "FLOAT", "DECIMAL(9, 2)"), ("BIGINT", "DOUBLE", "DECIMAL(18, 2)")):
+        numbers(spark).selectExpr(
+            f"CAST(id AS {cast}) AS id",
+            f"CAST(a AS {cast}) AS a",
+            f"CAST(b / 3 AS {x}) AS x",
+            f"CAST(b / 7 AS {d}) AS d",
+        ).repartition(2).write.mode("append").parquet(folder)
+    spark.sql("REFRESH TABLE t")
+    optimize(spark, "t", "ZORDER BY (a, x, d) OPTIONS ('num-files' = '4')")
+    assert {str(parquet.read_schema(path).field("a").type) for path in data_files(database / "t")} == {"int64"}
+    same_rows(spark, "SELECT * FROM t WHERE a = 17 AND x > 3.3")
+
+
+def test_names_that_differ_in_case_are_one_column(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, Amount BIGINT) USING parquet")
+    for n, spelling in enumerate(("id, AMOUNT", "ID, amount", "Id, Amount")):
+        names = spelling.split(", ")
+        numbers(spark).selectExpr(f"id + {n * 1000} AS {names[0]}", f"a AS {names[1]}").repartition(2).write.mode(
+            "append"
+        ).parquet(str(database / "t"))
+    spark.sql("REFRESH TABLE t")
+    optimize(spark, "t", "ZORDER BY (amount) OPTIONS ('num-files' = '4')")
+    assert {tuple(parquet.read_schema(path).names) for path in data_files(database / "t")} == {("id", "Amount")}
+    assert len(same_rows(spark, "SELECT * FROM t WHERE AMOUNT = 17")) == 3
+
+
+@FORMATS
+@pytest.mark.parametrize(
+    "other",
+    ["CAST(a AS STRING) AS a", "CAST(a AS DOUBLE) AS a", "named_struct('x', a) AS a", "DATE'2024-01-01' AS a"],
+    ids=["string", "double", "struct", "date"],
+)
+def test_types_that_do_not_go_together_are_refused(
+    spark: SparkSession, tmp_path: Path, file_format: str, other: str
+) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).select("id", "a").repartition(2).write.format(file_format).save(str(folder))
+    numbers(spark).selectExpr("id", other).repartition(2).write.format(file_format).mode("append").save(str(folder))
+    before = snapshot(folder)
+    refused = condition(spark, f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '8')")
+    assert refused == "ZORDER_SCHEMA_DRIFT"
+    assert snapshot(folder) == before
+
+
+def test_a_column_that_the_table_does_not_have_is_not_dropped(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING parquet")
+    numbers(spark).repartition(2).write.mode("append").parquet(str(database / "t"))
+    spark.sql("REFRESH TABLE t")
+    before = snapshot(database / "t")
+    assert condition(spark, "OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '8')") == "ZORDER_SCHEMA_DRIFT"
+    assert snapshot(database / "t") == before
+
+
+def test_a_narrower_type_of_the_table_is_refused(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a INT) USING parquet")
+    numbers(spark).select("id", "a").repartition(2).write.mode("append").parquet(str(database / "t"))
+    spark.sql("REFRESH TABLE t")
+    before = snapshot(database / "t")
+    assert condition(spark, "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '8')") == "ZORDER_SCHEMA_DRIFT"
+    assert snapshot(database / "t") == before
+
+
+MOMENTS = [
+    "TIMESTAMP'2024-01-01 00:00:00.123456' + make_dt_interval(0, CAST(a AS INT)) AS ts",
+    "IF(id % 10 = 0, TIMESTAMP'1899-12-31 23:59:59.999999', TIMESTAMP'2262-04-11 00:00:00') AS far",
+]
+
+
+@pytest.mark.parametrize(
+    "kinds", [["INT96"], ["TIMESTAMP_MICROS"], ["TIMESTAMP_MILLIS"], ["INT96", "TIMESTAMP_MICROS"]]
+)
+def test_timestamps_of_every_physical_type(spark: SparkSession, tmp_path: Path, kinds: list[str]) -> None:
+    folder = tmp_path / "t"
+    for kind in kinds:
+        with settings(spark, spark_sql_parquet_outputTimestampType=kind):
+            numbers(spark).selectExpr("id", "a", *MOMENTS).repartition(2).write.mode("append").parquet(str(folder))
+    target = f"parquet.`{folder}`"
+    optimize(spark, target, "ZORDER BY (ts, far) OPTIONS ('num-files' = '6')")
+    physical = {parquet.ParquetFile(path).schema.column(2).physical_type for path in data_files(folder)}
+    assert physical == {"INT96" if "INT96" in kinds else "INT64"}
+    for predicate in (
+        "ts < TIMESTAMP'2024-01-02 00:00:00.123456'",
+        "ts <= TIMESTAMP'2024-01-02 00:00:00.123456'",
+        "far < TIMESTAMP'1900-01-01'",
+        "far = TIMESTAMP'1899-12-31 23:59:59.999999'",
+        "ts = TIMESTAMP'2024-01-01 17:00:00.123456'",
+        "far > TIMESTAMP'2000-01-01' AND ts < TIMESTAMP'2024-01-03'",
+    ):
+        same_rows(spark, f"SELECT * FROM {target} WHERE {predicate}")
+    assert files_read(spark, f"SELECT * FROM {target} WHERE ts < TIMESTAMP'2024-01-02'")[0] < 6
+
+
+@pytest.mark.parametrize("mode", ["LEGACY", "CORRECTED"])
+@pytest.mark.parametrize("kind", ["INT96", "TIMESTAMP_MICROS"])
+def test_days_before_the_gregorian_calendar_stay_the_same(
+    spark: SparkSession, tmp_path: Path, mode: str, kind: str
+) -> None:
+    folder = tmp_path / "t"
+    writing = {
+        "spark_sql_parquet_outputTimestampType": kind,
+        "spark_sql_parquet_datetimeRebaseModeInWrite": mode,
+        "spark_sql_parquet_int96RebaseModeInWrite": mode,
+    }
+    with settings(spark, **writing):
+        numbers(spark).selectExpr(
+            "id",
+            "a",
+            "DATE'0900-01-01' + CAST(a * 400 AS INT) AS day",
+            "TIMESTAMP'0900-01-01 01:02:03' + make_dt_interval(CAST(a * 400 AS INT)) AS ts",
+        ).repartition(2).write.parquet(str(folder))
+    target = f"parquet.`{folder}`"
+    optimize(spark, target, "ZORDER BY (day, ts) OPTIONS ('num-files' = '6')")
+    for predicate in (
+        "day < DATE'1000-01-01'",
+        "ts < TIMESTAMP'1000-01-01'",
+        "day BETWEEN '1582-01-01' AND '1583-01-01'",
+    ):
+        assert same_rows(spark, f"SELECT * FROM {target} WHERE {predicate}")
