@@ -35,7 +35,7 @@ PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -n
 DATA  ?= flights
 SCALE ?= 1
 
-.PHONY: help demo test test-jvm test-python check format wheel jars envs golden clean
+.PHONY: help demo test test-all test-jvm test-python check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -43,6 +43,7 @@ help:
 	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
 	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
+	@echo "make test-all                  the same and the long suites, on the newest Spark"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
@@ -55,11 +56,15 @@ demo: $(STAMPS)/installed
 # The whole suite on the newest Spark comes last: its summary is the last line.
 test: test-jvm $(addprefix test-,$(OLDER)) test-python
 
+# The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
+test-all: test
+	$(BIN)/python -m pytest python/tests -m extended
+
 test-jvm: $(SBT_JAR)
 	$(SBT) $(call sbt_name,$(NEWEST))/test
 
 test-python: $(STAMPS)/installed-all $(STAMPS)/dev
-	$(BIN)/python -m pytest python/tests
+	$(BIN)/python -m pytest python/tests -m "not extended"
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m every_spark

@@ -13,6 +13,9 @@ from conftest import REPOSITORY
 
 from spark_zorder import jar_path
 
+pytestmark = pytest.mark.extended
+
+
 SPARK = "4.1"
 
 TOOK = "tables of the session catalog stored as Parquet or ORC"

@@ -13,7 +13,7 @@ import pytest
 
 from spark_zorder import jar_path
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.extended
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from pyspark.sql.types import YearMonthIntervalType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = pytest.mark.extended
 
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 

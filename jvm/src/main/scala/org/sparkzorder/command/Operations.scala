@@ -46,6 +46,11 @@ object Operations {
         case e: IncompletePublishException =>
           lock.abandon()
           throw e
+        case e: IOException if !folder(table).ops.exists(lock.path) =>
+          lock.release()
+          val conflict = new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+          conflict.addSuppressed(e)
+          throw conflict
         case e: Throwable =>
           lock.release()
           throw e
@@ -60,6 +65,7 @@ object Operations {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: LockLostException       => throw ZOrderErrors.commitConflict(table.name, Seq("."), "its lock was taken away", e)
       case e: CommitException         => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
       case e: IOException                => throw ZOrderErrors.operationFailed(operation, table.name, e)

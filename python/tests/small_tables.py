@@ -1,0 +1,105 @@
+"""Folders of a few rows, written and read without Spark, and what OPTIMIZE leaves beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import dataset
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROWS = 20
+"""Rows of each file."""
+
+
+def write_file(path: Path, ids: Iterable[int]) -> set[int]:
+    """A file of rows with these ids; `a` has nothing to do with their order."""
+    numbers = list(ids)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = {"id": pa.array(numbers, pa.int64()), "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32())}
+    pq.write_table(pa.table(columns), path)
+    return set(numbers)
+
+
+@dataclass(frozen=True)
+class SmallTable:
+    """A folder of three files, or of two partitions of three files each."""
+
+    root: Path
+    partitioned: bool
+
+    @classmethod
+    def write(cls, root: Path, partitioned: bool) -> SmallTable:
+        """Make the folder; its ids count from 0."""
+        table = cls(root, partitioned)
+        for f, folder in enumerate(table.folders):
+            for i in range(3):
+                start = (f * 3 + i) * ROWS
+                write_file(folder / f"part-{i}.parquet", range(start, start + ROWS))
+        return table
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders that hold files."""
+        return [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
+
+    @property
+    def ids(self) -> set[int]:
+        """The ids that it was written with."""
+        return set(range(len(self.folders) * 3 * ROWS))
+
+    @property
+    def source(self) -> str:
+        """Its name in a statement."""
+        return f"parquet.`{self.root}`"
+
+    @property
+    def optimize(self) -> str:
+        """The statement that makes two files of each folder's three."""
+        return f"OPTIMIZE {self.source} ZORDER BY (a) OPTIONS ('num-files' = '{2 * len(self.folders)}')"
+
+    def files(self) -> list[Path]:
+        """The data files that any reader sees."""
+        return [f for folder in self.folders for f in sorted(folder.glob("*.parquet"))]
+
+    def plain_ids(self) -> Counter[int]:
+        """How often each id is there for a reader that knows nothing of us."""
+        found = dataset.dataset(self.root, format="parquet", partitioning="hive").to_table(columns=["id"])
+        return Counter(found.column("id").to_pylist())
+
+    def spark_ids(self, spark: SparkSession) -> Counter[int]:
+        """How often each id is there for a query."""
+        return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.source}").collect())
+
+    def record(self) -> dict[str, Any]:
+        """The newest operation's record, however far it is."""
+        newest = max(p for p in (self.root / "_zorder").iterdir() if re.match(r"v\d+\.", p.name))
+        return dict(json.loads(newest.read_text()))
+
+    def leftovers(self, versions: int) -> list[str]:
+        """What lies beside the data and does not belong to the statistics, the history or a retired file of one of its versions."""
+        number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
+        mine = re.compile(rf"_zorder/(index-\d+\.zidx|v({number})\.json|trash/v({number})/.+\.retired)")
+        entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)
+        folders = {parent for p in entries if p.is_file() for parent in p.parents}
+        belonging = [p for p in entries if p in folders or mine.search(_without_checksum(p).as_posix())]
+        return [str(p.relative_to(self.root)) for p in entries if p not in belonging]
+
+
+def _without_checksum(path: Path) -> Path:
+    checked = re.fullmatch(r"\.(.+)\.crc", path.name)
+    return path.with_name(checked[1]) if checked else path
+
+
+def once(ids: Iterable[int]) -> Counter[int]:
+    """Each of them once."""
+    return Counter(set(ids))

@@ -1,0 +1,174 @@
+"""A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement tidies up behind it.
+
+The failpoints hold many statements of one process at once, each on a table of its own; then that process is killed as
+a whole. So a hundred crashes cost three JVMs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rival import Rival
+from small_tables import ROWS, SmallTable, once, write_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROLLED_BACK = (
+    "after-lock",
+    "after-staging",
+    "after-record-written",
+    "after-pending",
+    "after-deal-folders",
+    "after-deal-1",
+    "after-deal-all",
+    "before-commit-point",
+)
+MOMENT = ("retire-1", "retire-rest", "publish-first-1", "retire-first-1", "retire-first-all", "publish-rest-1")
+"""While files are exchanged; before and after it any reader sees each row once."""
+PUBLISHED = (
+    "publish-rest-all",
+    "before-record-done",
+    "after-record-done",
+    "after-clean",
+    "before-unlock",
+    "after-unlock",
+)
+FORWARD = (*ROLLED_BACK, "after-commit-point", *MOMENT, *PUBLISHED)
+
+UNDO = ("undo-inputs-1", "undo-inputs", "undo-outputs", "undo-record")
+"""On the way back, after somebody changed an input of an OPTIMIZE past its commit point."""
+
+AGAIN = (
+    ("after-deal-all", "after-lock"),
+    ("after-deal-all", "before-unlock"),
+    ("retire-1", "retire-rest"),
+    ("retire-rest", "publish-first-1"),
+    ("retire-first-1", "publish-rest-1"),
+    ("publish-rest-1", "before-unlock"),
+    ("undo-inputs-1", "undo-inputs-1"),
+    ("undo-inputs", "undo-outputs"),
+)
+"""Where the operation dies, and where the query that recovers it dies."""
+
+KINDS = (False, True)
+STATEMENTS = ("SELECT", "OPTIMIZE", "HISTORY")
+
+
+def kind(partitioned: bool) -> str:
+    return "partitioned" if partitioned else "flat"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table on which a process died, with the rows that it must have in the end."""
+
+    table: SmallTable
+    died: str
+    ids: frozenset[int]
+
+    @property
+    def committed(self) -> bool:
+        """Whether the operation stands."""
+        return self.died in FORWARD and self.died not in ROLLED_BACK
+
+    def assert_plain(self) -> None:
+        """What a reader without the extension may see where the process died."""
+        found = self.table.plain_ids()
+        if self.died in MOMENT or self.died in ("undo-inputs-1", "undo-inputs"):
+            assert set(found) <= self.ids
+            assert max(found.values()) <= 2
+            for folder in self.table.folders:
+                assert list(folder.glob("*.parquet")), f"{folder} looks empty"
+        else:
+            assert found == once(self.ids)
+
+
+def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
+    """A table with an OPTIMIZE of the rival's that stands still at a failpoint."""
+    table = SmallTable.write(root, partitioned)
+    if died in FORWARD:
+        rival.pause(table.optimize, died)
+        return Case(table, died, frozenset(table.ids))
+    running = rival.pause(table.optimize, "after-commit-point")
+    # The last one: others are in the trash when it is looked at.
+    changed = root / table.record()["inputs"][-1]["path"]
+    position = 3 * (len(table.folders) - 1) + int(changed.stem.removeprefix("part-"))
+    lost = range(position * ROWS, (position + 1) * ROWS)
+    new = write_file(changed, range(1000, 1000 + ROWS + 1))
+    rival.next_pause(running, died)
+    return Case(table, died, frozenset(table.ids - set(lost) | new))
+
+
+@dataclass(frozen=True)
+class Crashes:
+    """All tables on which a process died, once, and twice."""
+
+    once: dict[tuple[str, bool], Case]
+    again: dict[tuple[str, str], Case]
+
+
+@pytest.fixture(scope="module")
+def crashes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crashes]:
+    base = tmp_path_factory.mktemp("crash")
+    first = Rival(base / "first")
+    try:
+        single = {(died, p): started(first, base / kind(p) / died, died, p) for died in FORWARD + UNDO for p in KINDS}
+        double = {(died, recovery): started(first, base / died / recovery, died, True) for died, recovery in AGAIN}
+    finally:
+        first.kill()
+    second = Rival(base / "second")
+    try:
+        for (_, recovery), case in double.items():
+            second.pause(f"SELECT id FROM {case.table.source}", recovery)
+    finally:
+        second.kill()
+    yield Crashes(single, double)
+
+
+def run(spark: SparkSession, case: Case, statement: str) -> None:
+    """One statement, whatever it says."""
+    table = case.table
+    if statement == "SELECT":
+        assert table.spark_ids(spark) == once(case.ids)
+    elif statement == "OPTIMIZE":
+        spark.sql(table.optimize)
+    else:
+        history = spark.sql(f"DESCRIBE HISTORY {table.source}").collect()
+        assert [row["version"] for row in history] == ([1] if case.committed else [])
+
+
+def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
+    """Rows and side folder after one more statement."""
+    run(spark, case, statement)
+    table = case.table
+    # An OPTIMIZE that finds the dead one's work done has nothing to do.
+    versions = 1 if case.committed or statement == "OPTIMIZE" else 0
+    assert table.leftovers(versions) == []
+    assert table.plain_ids() == once(case.ids)
+    assert table.spark_ids(spark) == once(case.ids)
+    if versions:
+        assert len(table.files()) == 2 * len(table.folders)
+    else:
+        assert len(table.files()) == 3 * len(table.folders)
+        assert not list(table.root.rglob("*.retired"))
+
+
+@pytest.mark.parametrize("partitioned", KINDS, ids=kind)
+@pytest.mark.parametrize("died", FORWARD + UNDO)
+def test_one_statement_recovers_what_a_killed_process_left(
+    spark: SparkSession, crashes: Crashes, died: str, partitioned: bool
+) -> None:
+    case = crashes.once[died, partitioned]
+    case.assert_plain()
+    turn = (FORWARD + UNDO).index(died) + partitioned
+    assert_recovered(spark, case, STATEMENTS[turn % 3] if died in FORWARD else "SELECT")
+
+
+@pytest.mark.parametrize(("died", "recovery"), AGAIN)
+def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, died: str, recovery: str) -> None:
+    assert_recovered(spark, crashes.again[died, recovery], "SELECT")

@@ -1,0 +1,272 @@
+"""Other writers, readers and a second OPTIMIZE come while one stands still between two steps."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import PySparkException
+from rival import Rival
+from small_tables import ROWS, SmallTable, once, write_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.extended
+
+BEFORE = ("after-staging", "before-commit-point")
+MIDDLE = ("retire-1", "publish-first-1")
+LATE = ("publish-rest-1",)
+CONFLICT = "ZORDER_COMMIT_CONFLICT"
+NEW = range(1000, 1000 + ROWS + 1)
+"""Ids of another writer: of another number than a file of ours has."""
+
+
+@pytest.fixture(scope="module")
+def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
+    process = Rival(tmp_path_factory.mktemp("rival"))
+    yield process
+    process.kill()
+
+
+@pytest.fixture(params=[False, True], ids=["flat", "partitioned"])
+def table(request: pytest.FixtureRequest, tmp_path: Path) -> SmallTable:
+    return SmallTable.write(tmp_path / "t", request.param)
+
+
+@pytest.fixture
+def partitioned(tmp_path: Path) -> SmallTable:
+    return SmallTable.write(tmp_path / "t", True)
+
+
+def ids_of(file: Path) -> set[int]:
+    return set(pq.ParquetFile(file).read(columns=["id"]).column("id").to_pylist())
+
+
+def waiting_input(table: SmallTable) -> Path | None:
+    """An input that lies in its place yet, the last one to be taken away."""
+    found = [table.root / i["path"] for i in table.record()["inputs"]]
+    return next((f for f in reversed(found) if f.exists()), None)
+
+
+def append(table: SmallTable, spark: SparkSession) -> set[int]:
+    """A file more."""
+    return table.ids | write_file(table.folders[-1] / "new.parquet", NEW)
+
+
+def append_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
+    """The same by a query's result."""
+    rows(spark, table).write.mode("append").partitionBy(*keys(table)).parquet(str(table.root))
+    return table.ids | set(NEW)
+
+
+def overwrite(table: SmallTable, spark: SparkSession) -> set[int]:
+    """The folder is deleted and made anew."""
+    shutil.rmtree(table.root)
+    return write_file(table.folders[0] / "new.parquet", NEW)
+
+
+def overwrite_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
+    """As Spark does it."""
+    rows(spark, table).write.mode("overwrite").partitionBy(*keys(table)).parquet(str(table.root))
+    return set(NEW)
+
+
+def delete_input(table: SmallTable, spark: SparkSession) -> set[int]:
+    """A file goes."""
+    file = last_file(table)
+    lost = ids_of(file)
+    file.unlink()
+    return table.ids - lost
+
+
+def replace_input(table: SmallTable, spark: SparkSession) -> set[int]:
+    """A file has other rows."""
+    file = last_file(table)
+    lost = ids_of(file)
+    return table.ids - lost | write_file(file, NEW)
+
+
+def last_file(table: SmallTable) -> Path:
+    """The last input; before there is a record all are in their places."""
+    if list(table.root.glob("_zorder/v*")):
+        found = waiting_input(table)
+        assert found is not None
+        return found
+    return table.folders[-1] / "part-2.parquet"
+
+
+def keys(table: SmallTable) -> list[str]:
+    return ["p"] if table.partitioned else []
+
+
+def rows(spark: SparkSession, table: SmallTable) -> DataFrame:
+    frame = spark.range(NEW.start, NEW.stop).selectExpr("id", "CAST(id % 101 AS INT) AS a", "2 AS p").coalesce(1)
+    return frame if table.partitioned else frame.drop("p")
+
+
+Action = Callable[[SmallTable, "SparkSession"], set[int]]
+APPENDS: list[Action] = [append, append_by_spark]
+CHANGES: list[Action] = [overwrite, overwrite_by_spark, delete_input, replace_input]
+
+
+def assert_settled(spark: SparkSession, table: SmallTable, ids: set[int], versions: int) -> None:
+    """Rows for everybody, and nothing left over, without a statement in between."""
+    assert table.plain_ids() == once(ids)
+    assert table.leftovers(versions) == []
+    assert table.spark_ids(spark) == once(ids)
+
+
+@pytest.mark.parametrize("action", APPENDS)
+@pytest.mark.parametrize("place", BEFORE + MIDDLE + LATE)
+def test_rows_appended_meanwhile_stay(
+    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
+) -> None:
+    running = rival.pause(table.optimize, place)
+    ids = action(table, spark)
+    assert running.error() is None
+    assert_settled(spark, table, ids, versions=1)
+
+
+@pytest.mark.parametrize("action", CHANGES)
+@pytest.mark.parametrize("place", BEFORE + MIDDLE)
+def test_a_change_of_its_files_wins(
+    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
+) -> None:
+    running = rival.pause(table.optimize, place)
+    ids = action(table, spark)
+    assert running.error() == CONFLICT
+    assert_settled(spark, table, ids, versions=0)
+
+
+@pytest.mark.parametrize("action", [overwrite, overwrite_by_spark])
+@pytest.mark.parametrize("place", ["publish-rest-1", "publish-rest-all", "before-record-done"])
+def test_an_overwrite_wins_to_the_end(
+    spark: SparkSession, rival: Rival, table: SmallTable, place: str, action: Action
+) -> None:
+    running = rival.pause(table.optimize, place)
+    ids = action(table, spark)
+    assert running.error() == CONFLICT
+    assert_settled(spark, table, ids, versions=0)
+
+
+def test_an_output_deleted_or_a_name_taken_again_is_the_others_business(
+    spark: SparkSession, rival: Rival, table: SmallTable
+) -> None:
+    running = rival.pause(table.optimize, "publish-rest-1")
+    names = [table.root / o["path"] for o in table.record()["outputs"]]
+    gone = next(n for n in names if n.exists())
+    lost = ids_of(gone)
+    gone.unlink()
+    again = write_file(table.folders[0] / "part-0.parquet", NEW)
+    assert running.error() is None
+    assert_settled(spark, table, table.ids - lost | again, versions=1)
+
+
+def overwrite_folder(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
+    """A partition's folder is deleted and made anew."""
+    shutil.rmtree(table.folders[number])
+    return write_file(table.folders[number] / "new.parquet", NEW)
+
+
+def overwrite_partition_by_spark(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
+    """As Spark does it."""
+    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    frame = rows(spark, table).drop("p").selectExpr("*", f"{number + 1} AS p")
+    frame.write.mode("overwrite").partitionBy("p").parquet(str(table.root))
+    return set(NEW)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("action", [overwrite_folder, overwrite_partition_by_spark])
+@pytest.mark.parametrize("place", BEFORE + MIDDLE + LATE)
+def test_a_partition_overwritten_meanwhile_is_the_others(
+    spark: SparkSession,
+    rival: Rival,
+    partitioned: SmallTable,
+    place: str,
+    action: Callable[[SmallTable, SparkSession, int], set[int]],
+    number: int,
+) -> None:
+    running = rival.pause(partitioned.optimize, place)
+    new = action(partitioned, spark, number)
+    kept = set(range(3 * ROWS * (1 - number), 3 * ROWS * (2 - number)))
+    error = running.error()
+    # Past the last point of return the other partition's new files stay.
+    assert error == (None if place in LATE else CONFLICT)
+    assert_settled(spark, partitioned, kept | new, versions=0 if error else 1)
+
+
+@pytest.mark.parametrize("place", ["after-lock", *BEFORE, *MIDDLE, *LATE, "before-unlock"])
+def test_a_second_optimize_is_refused(spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str) -> None:
+    running = rival.pause(partitioned.optimize, place)
+    with pytest.raises(PySparkException) as refused:
+        spark.sql(partitioned.optimize.replace(" ZORDER", " FULL ZORDER", 1))
+    assert refused.value.getCondition() == "ZORDER_CONCURRENT_OPERATION"
+    assert running.error() is None
+    assert_settled(spark, partitioned, partitioned.ids, versions=1)
+
+
+@pytest.mark.parametrize(
+    "place", ["after-staging", "before-commit-point", "after-commit-point", *MIDDLE, *LATE, "after-clean"]
+)
+def test_a_query_sees_each_row_once_whatever_stands_still(
+    spark: SparkSession, rival: Rival, table: SmallTable, place: str
+) -> None:
+    spark.conf.set("spark.zorder.publish.wait", "0")
+    running = rival.pause(table.optimize, place)
+    assert table.spark_ids(spark) == once(table.ids)
+    assert spark.sql(f"SELECT id FROM {table.source} WHERE a >= 50").count() == sum(
+        i * 7919 % 101 >= 50 for i in table.ids
+    )
+    assert running.error() is None
+    assert table.spark_ids(spark) == once(table.ids)
+
+
+def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
+    running = rival.pause(partitioned.optimize, "retire-first-1")
+    asked = rival.run(f"SELECT id FROM {partitioned.source}")
+    assert running.error() is None
+    assert {row[0] for row in asked.rows()} == partitioned.ids
+
+
+def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
+    running = rival.pause(partitioned.optimize, "retire-rest")
+    before = spark.sql(f"SELECT id FROM {partitioned.source}")
+    ids = delete_input(partitioned, spark)
+    assert running.error() == CONFLICT
+    assert once(r[0] for r in before.collect()) == once(ids)
+
+
+def test_frames_made_before_give_the_rows_of_after(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
+    spark.sql(f"CREATE SKIPPING INDEX ON {partitioned.source}")
+    frames = [session.sql(f"SELECT id FROM {partitioned.source}") for session in (spark, spark.newSession())]
+    frames.append(spark.read.parquet(str(partitioned.root)).select("id"))
+    late = spark.read.parquet(str(partitioned.root)).select("id")
+    assert late.count() == len(partitioned.ids)
+    assert rival.run(partitioned.optimize).error() is None
+    for frame in frames:
+        assert sorted(r[0] for r in frame.collect()) == sorted(partitioned.ids)
+    spark.sql(partitioned.optimize.replace(" ZORDER", " FULL ZORDER", 1))
+    for frame in [*frames, late]:
+        assert sorted(r[0] for r in frame.select("id").collect()) == sorted(partitioned.ids)
+
+
+def test_a_frame_made_before_several_operations_is_listed_anew(
+    spark: SparkSession, rival: Rival, partitioned: SmallTable
+) -> None:
+    frame = spark.read.parquet(str(partitioned.root)).select("id")
+    for p in (1, 2):
+        one = f"OPTIMIZE {partitioned.source} WHERE p = {p} ZORDER BY (a) OPTIONS ('num-files' = '2')"
+        assert rival.run(one).error() is None
+    # A partition that the frame has not seen is the last one that anything was done to.
+    new = write_file(partitioned.root / "p=3" / "part-0.parquet", NEW)
+    new |= write_file(partitioned.root / "p=3" / "part-1.parquet", range(2000, 2000 + ROWS))
+    third = f"OPTIMIZE {partitioned.source} WHERE p = 3 ZORDER BY (a) OPTIONS ('num-files' = '1')"
+    assert rival.run(third).error() is None
+    found = {r[0] for r in frame.collect()}
+    assert partitioned.ids <= found <= partitioned.ids | new
