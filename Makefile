@@ -59,6 +59,7 @@ test: test-jvm $(addprefix test-,$(OLDER)) test-python
 # The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
 test-all: test
 	$(BIN)/python -m pytest python/tests -m extended
+	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py
 
 test-jvm: $(SBT_JAR)
 	$(SBT) $(call sbt_name,$(NEWEST))/test
