@@ -236,10 +236,10 @@ def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival,
 
 def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "retire-rest")
-    before = spark.sql(f"SELECT id FROM {partitioned.source}")
+    asked = rival.run(f"SELECT id FROM {partitioned.source}")
     ids = delete_input(partitioned, spark)
     assert running.error() == CONFLICT
-    assert once(r[0] for r in before.collect()) == once(ids)
+    assert once(row[0] for row in asked.rows()) == once(ids)
 
 
 def test_frames_made_before_give_the_rows_of_after(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
