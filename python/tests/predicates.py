@@ -13,6 +13,7 @@ COLUMNS = (
     ("i", "INT", "INT"),
     ("l", "BIGINT", "BIGINT"),
     ("d9", "DECIMAL(9,2)", "STRING"),
+    ("d18", "DECIMAL(18,4)", "STRING"),
     ("d38", "DECIMAL(38,10)", "STRING"),
     ("f", "FLOAT", "FLOAT"),
     ("d", "DOUBLE", "DOUBLE"),
@@ -32,6 +33,24 @@ COLUMNS = (
 TYPES = {name: kind for name, kind, _ in COLUMNS}
 STRINGS = ("s", "long_s", "few", "st.`b c`")
 Value = bool | int | float | str | None
+
+# Literals beyond what most rows hold, some of them beyond the column's type.
+OUTSIDE: dict[str, tuple[str, ...]] = {
+    "TINYINT": ("127", "128", "-1000"),
+    "SMALLINT": ("32767", "40000", "-100000"),
+    "INT": ("5000000", "-5000000", "3000000000"),
+    "BIGINT": ("9223372036854775807", "-9000000000000000000"),
+    "DECIMAL(9,2)": ("CAST('9999999.99' AS DECIMAL(9,2))", "CAST('-9999999.99' AS DECIMAL(9,2))"),
+    "DECIMAL(18,4)": ("CAST('99999999999999.9999' AS DECIMAL(18,4))", "CAST('-99999999999999' AS DECIMAL(18,4))"),
+    "DECIMAL(38,10)": ("CAST('9999999999999999999999999999' AS DECIMAL(38,10))", "CAST('0' AS DECIMAL(38,10))"),
+    "FLOAT": ("float('1e30')", "float('-inf')", "float('nan')"),
+    "DOUBLE": ("double('1e300')", "double('-inf')", "double('nan')"),
+    "STRING": ("''", "'A'", "'zz'", "'\U0010ffff'"),
+    "BINARY": ("X''", "X'00'", "X'FFFFFFFF'", f"X'{'FF' * 130}'"),
+    "DATE": ("DATE '0001-01-01'", "DATE '1582-10-10'", "DATE '9999-12-31'"),
+    "TIMESTAMP": ("TIMESTAMP '0001-01-01 00:00:00'", "TIMESTAMP '9999-12-31 23:59:59'"),
+    "TIMESTAMP_NTZ": ("TIMESTAMP_NTZ '0001-01-01 00:00:00'", "TIMESTAMP_NTZ '9999-12-31 23:59:59'"),
+}
 
 
 @dataclass
@@ -73,13 +92,16 @@ class Generator:
             return int((x - 0.5) * 2**62)
         if kind == "DECIMAL(9,2)":
             return f"{(x - 0.5) * 10_000_000:.2f}"
+        if kind == "DECIMAL(18,4)":
+            return f"{int((x - 0.5) * 10**14)}.{r.randrange(10**4):04d}"
         if kind == "DECIMAL(38,10)":
             return f"{int((x - 0.5) * 10**27)}.{r.randrange(10**10):010d}"
         if kind in ("FLOAT", "DOUBLE"):
             odd = (math.nan, -0.0, 0.0, math.inf, -math.inf)
             return r.choice(odd) if r.random() < 0.01 else round((x - 0.5) * 1e6, 3)
         if kind == "BINARY":
-            return f"{int(x * 0xFFFFFF):06x}ff"
+            # Longer than a bound may be, and of bytes that none is above.
+            return "ff" * 140 if r.random() < 0.004 else f"{int(x * 0xFFFFFF):06x}ff"
         if kind == "DATE":
             return (
                 r.choice(("0001-01-01", "1582-10-04", "1582-10-15", "9999-12-31"))
@@ -97,7 +119,7 @@ class Generator:
         start = ("k", "ka", "Kä", "\uffee")[int(x * 3.99)]
         return f"{start}{int(x * 10_000):05d}"
 
-    def predicate(self, depth: int = 2) -> str:
+    def predicate(self, depth: int = 3) -> str:
         """A condition as SQL; it raises no error on any row."""
         r = self.random
         if depth > 0 and r.random() < 0.45:
@@ -172,6 +194,8 @@ class Generator:
     def literal(self, name: str) -> str:
         """Mostly a value that occurs."""
         kind = TYPES[name]
+        if kind in OUTSIDE and self.random.random() < 0.08:
+            return self.random.choice(OUTSIDE[kind])
         value = self.random.choice(self.seen[name]) if self.seen[name] else 1
         if kind == "BOOLEAN":
             return str(value).lower()

@@ -81,7 +81,15 @@ def tables(spark: SparkSession, folder: Path, generator: Generator) -> dict[str,
     spark.sql(f"OPTIMIZE orc.`{folder}/orc` ZORDER BY (l, dt) OPTIONS ('num-files' = '20')")
     made["optimized ORC"] = f"orc.`{folder}/orc`"
 
+    rows.repartitionByRange(20, "id").write.orc(str(folder / "orc_footers"))
+    spark.sql(f"CREATE SKIPPING INDEX ON orc.`{folder}/orc_footers`")
+    made["indexed from ORC's footers"] = f"orc.`{folder}/orc_footers`"
+
     by_range = rows.selectExpr("*", "CAST(id % 3 AS INT) AS p")
+    by_range.repartition(3, "p").write.partitionBy("p").orc(str(folder / "orc_parts"))
+    spark.sql(f"OPTIMIZE orc.`{folder}/orc_parts` ZORDER BY (s, d18) OPTIONS ('num-files' = '24')")
+    made["optimized ORC, partitioned"] = f"orc.`{folder}/orc_parts`"
+
     by_range.repartition(3, "p").write.partitionBy("p").parquet(str(folder / "parts"))
     spark.sql(f"OPTIMIZE parquet.`{folder}/parts` ZORDER BY d, f OPTIONS ('num-files' = '24')")
     made["optimized, partitioned"] = f"parquet.`{folder}/parts`"
@@ -120,6 +128,7 @@ def test_skipping_never_changes_an_answer(spark: SparkSession, tmp_path: Path) -
         )
         spark.conf.set("spark.sql.parquet.enableVectorizedReader", settings.choice(("true", "true", "false")))
         spark.conf.set("spark.sql.caseSensitive", settings.choice(("false", "false", "true")))
+        spark.conf.set("spark.sql.ansi.enabled", settings.choice(("true", "true", "false")))
         predicates = [generator.predicate() for _ in range(BATCH)]
         expected = truth(spark, relation, predicates)
         union = " UNION ALL ".join(f"SELECT {q} AS q, id FROM {relation} WHERE {p}" for q, p in enumerate(predicates))
