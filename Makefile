@@ -71,15 +71,19 @@ $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m every_spark
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
-	$(BIN)/ruff check python tools
-	$(BIN)/ruff format --check python tools
+	$(BIN)/ruff check python
+	$(BIN)/ruff format --check python
+	$(BIN)/ruff check --config python/pyproject.toml tools bench
+	$(BIN)/ruff format --check --config python/pyproject.toml tools bench
 	cd python && ../$(BIN)/mypy
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
 
 format: $(SBT_JAR) $(STAMPS)/dev
-	$(BIN)/ruff check --fix python tools
-	$(BIN)/ruff format python tools
+	$(BIN)/ruff check --fix python
+	$(BIN)/ruff format python
+	$(BIN)/ruff check --config python/pyproject.toml --fix tools bench
+	$(BIN)/ruff format --config python/pyproject.toml tools bench
 	$(SBT) scalafmtAll
 
 golden: $(STAMPS)/installed $(STAMPS)/dev

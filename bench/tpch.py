@@ -23,9 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
 KEYS = ("l_suppkey", "o_custkey", "l_partkey")
@@ -81,20 +79,18 @@ def make(spark: SparkSession, scale: float, work: Path, tpchgen: Path) -> Path:
         ]
         subprocess.run(command, check=True, capture_output=True)
         for name in TABLES:
-            spark.read.parquet(str(source / f"{name}.parquet")).createOrReplaceTempView(
-                name
-            )
+            spark.read.parquet(str(source / f"{name}.parquet")).createOrReplaceTempView(name)
         wide = spark.sql(JOIN).repartition(64, xxhash64("l_orderkey", "l_linenumber"))
         wide.write.mode("overwrite").parquet(str(table))
         shutil.rmtree(source)
     return table
 
 
-def timed(body: Callable[[], Any]) -> float:
-    """Seconds."""
+def timed(spark: SparkSession, statement: str) -> tuple[float, Row]:
+    """Seconds of a statement, and the one row of its result."""
     begin = time.perf_counter()
-    body()
-    return time.perf_counter() - begin
+    [row] = spark.sql(statement).collect()
+    return time.perf_counter() - begin, row
 
 
 def touched(folder: Path) -> dict[str, float]:
@@ -106,28 +102,17 @@ def touched(folder: Path) -> dict[str, float]:
     live = [p for p in files if not any(part.startswith("_zorder") for part in p.parts)]
     result = {}
     for key in KEYS:
-        values = (
-            ds.dataset([str(p) for p in live])
-            .to_table(columns=[key])[key]
-            .combine_chunks()
-            .sort()
-        )
+        values = ds.dataset([str(p) for p in live]).to_table(columns=[key])[key].combine_chunks().sort()
         total = 0
         for p in live:
             meta = pq.read_metadata(p)
             column = meta.schema.to_arrow_schema().get_field_index(key)
-            bounds = [
-                meta.row_group(g).column(column).statistics
-                for g in range(meta.num_row_groups)
-            ]
+            bounds = [meta.row_group(g).column(column).statistics for g in range(meta.num_row_groups)]
             low, high = min(b.min for b in bounds), max(b.max for b in bounds)
             import numpy as np
 
             array = values.to_numpy()
-            total += int(
-                np.searchsorted(array, high, "right")
-                - np.searchsorted(array, low, "left")
-            )
+            total += int(np.searchsorted(array, high, "right") - np.searchsorted(array, low, "left"))
         result[key] = total / len(values)
     return result
 
@@ -147,18 +132,14 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--scale", type=float, default=1)
     arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument(
-        "--queries", type=int, default=15, help="lookups of each key"
-    )
+    arguments.add_argument("--queries", type=int, default=15, help="lookups of each key")
     arguments.add_argument("--cores", type=int, default=2)
     arguments.add_argument(
         "--jar",
         type=Path,
         default=next(iter(sorted((ROOT / "build" / "jars").glob("*-4.1-*.jar"))), None),
     )
-    arguments.add_argument(
-        "--tpchgen", type=Path, default=ROOT / ".venv" / "bin" / "tpchgen-cli"
-    )
+    arguments.add_argument("--tpchgen", type=Path, default=ROOT / ".venv" / "bin" / "tpchgen-cli")
     arguments.add_argument("--work", type=Path, default=ROOT / "build" / "bench")
     given = arguments.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
@@ -184,11 +165,8 @@ def main() -> None:
             "delta": f"OPTIMIZE delta.`{delta}` ZORDER BY ({by})",
         }
         for engine in ("ours", "delta") if r % 2 == 0 else ("delta", "ours"):
-            seconds = timed(
-                lambda e=engine: counts.update(
-                    {e: spark.sql(statements[e]).collect()[0].metrics.numFilesAdded}
-                )
-            )
+            seconds, row = timed(spark, statements[engine])
+            counts[engine] = row.metrics.numFilesAdded
             optimize[engine].append(seconds)
             print(
                 f"round {r + 1}: OPTIMIZE {engine} {seconds:.1f} s, {counts[engine]} files",
@@ -200,18 +178,9 @@ def main() -> None:
     spark.read.format("delta").load(str(delta)).createOrReplaceTempView("delta_table")
     generator = random.Random(7)
     values = {
-        k: [
-            row[0]
-            for row in spark.sql(f"SELECT {k} FROM ours")
-            .sample(0.0001, 3)
-            .limit(200)
-            .collect()
-        ]
-        for k in KEYS
+        k: [row[0] for row in spark.sql(f"SELECT {k} FROM ours").sample(0.0001, 3).limit(200).collect()] for k in KEYS
     }
-    latency: dict[str, dict[str, list[float]]] = {
-        k: {"on": [], "off": [], "delta": []} for k in KEYS
-    }
+    latency: dict[str, dict[str, list[float]]] = {k: {"on": [], "off": [], "delta": []} for k in KEYS}
     for q in range(given.queries + 3):
         for k in KEYS:
             value = generator.choice(values[k])
@@ -223,9 +192,7 @@ def main() -> None:
                 )
                 view = "delta_table" if mode == "delta" else "ours"
                 sql = f"SELECT count(*), sum(l_extendedprice) FROM {view} WHERE {k} = {value}"
-                seconds = timed(
-                    lambda m=mode, s=sql: answers.update({m: spark.sql(s).collect()[0]})
-                )
+                seconds, answers[mode] = timed(spark, sql)
                 if q >= 3:  # the first ones warm the JVM up
                     latency[k][mode].append(seconds * 1000)
             assert answers["on"] == answers["off"] == answers["delta"], (
@@ -243,20 +210,15 @@ def main() -> None:
         "input_bytes": size,
         "files": counts,
         "optimize_seconds": {e: spread(v) for e, v in optimize.items()},
-        "optimize_ratio_to_delta": statistics.median(optimize["ours"])
-        / statistics.median(optimize["delta"]),
+        "optimize_ratio_to_delta": statistics.median(optimize["ours"]) / statistics.median(optimize["delta"]),
         "files_touched": files_touched,
         "files_touched_mean": statistics.mean(files_touched.values()),
-        "point_query_ms": {
-            k: {m: spread(v) for m, v in modes.items()} for k, modes in latency.items()
-        },
+        "point_query_ms": {k: {m: spread(v) for m, v in modes.items()} for k, modes in latency.items()},
         "point_query_ratio_to_off": {
-            k: statistics.median(m["on"]) / statistics.median(m["off"])
-            for k, m in latency.items()
+            k: statistics.median(m["on"]) / statistics.median(m["off"]) for k, m in latency.items()
         },
         "point_query_ratio_to_delta": {
-            k: statistics.median(m["on"]) / statistics.median(m["delta"])
-            for k, m in latency.items()
+            k: statistics.median(m["on"]) / statistics.median(m["delta"]) for k, m in latency.items()
         },
     }
     write(result)
@@ -273,9 +235,11 @@ def write(result: dict[str, Any]) -> None:
     lines = [
         f"# TPC-H's wide table, scale {result['scale']:g}, {result['date']}",
         "",
-        f"{result['rows']:,} rows, {result['input_bytes'] / 1e6:.0f} MB in 64 files; {result['machine']}; Spark "
-        f"{result['spark']}, Delta {result['delta']}; ours and Delta in one session, interleaved. "
-        "Medians, with the extremes in brackets.",
+        (
+            f"{result['rows']:,} rows, {result['input_bytes'] / 1e6:.0f} MB in 64 files; {result['machine']}; Spark "
+            f"{result['spark']}, Delta {result['delta']}; ours and Delta in one session, interleaved. "
+            "Medians, with the extremes in brackets."
+        ),
         "",
         "| | ours | Delta | ratio |",
         "|---|---|---|---|",
@@ -283,17 +247,13 @@ def write(result: dict[str, Any]) -> None:
     times = result["optimize_seconds"]
 
     def told(s: dict[str, float], digits: int) -> str:
-        return (
-            f"{s['median']:.{digits}f} ({s['min']:.{digits}f} to {s['max']:.{digits}f})"
-        )
+        return f"{s['median']:.{digits}f} ({s['min']:.{digits}f} to {s['max']:.{digits}f})"
 
     lines.append(
         f"| OPTIMIZE by three keys, s | {told(times['ours'], 1)} | {told(times['delta'], 1)} "
         f"| {result['optimize_ratio_to_delta']:.2f} |"
     )
-    lines.append(
-        f"| files written | {result['files']['ours']} | {result['files']['delta']} | |"
-    )
+    lines.append(f"| files written | {result['files']['ours']} | {result['files']['delta']} | |")
     lines += [
         "",
         "| point query, ms | skipping on | off | Delta | on / off | on / Delta | files touched |",

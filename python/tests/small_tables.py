@@ -86,7 +86,7 @@ class SmallTable:
         return dict(json.loads(newest.read_text()))
 
     def leftovers(self, versions: int) -> list[str]:
-        """What lies beside the data and does not belong to the statistics, the history or a retired file of one of its versions."""
+        """What lies beside the data but for statistics, history and retired files of its versions."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
         mine = re.compile(rf"_zorder/(index-\d+\.zidx|v({number})\.json|trash/v({number})/.+\.retired)")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)

@@ -6,7 +6,6 @@ a whole. So a hundred crashes cost three JVMs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,7 +112,7 @@ class Crashes:
 
 
 @pytest.fixture(scope="module")
-def crashes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crashes]:
+def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
     base = tmp_path_factory.mktemp("crash")
     first = Rival(base / "first")
     try:
@@ -127,7 +126,7 @@ def crashes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crashes]:
             second.pause(f"SELECT id FROM {case.table.source}", recovery)
     finally:
         second.kill()
-    yield Crashes(single, double)
+    return Crashes(single, double)
 
 
 def run(spark: SparkSession, case: Case, statement: str) -> None:

@@ -115,7 +115,8 @@ def test_skipping_never_changes_an_answer(spark: SparkSession, tmp_path: Path) -
     for key in ("spark.sql.parquet.filterPushdown", "spark.sql.orc.filterPushdown"):
         spark.conf.set(key, "false")
     spark.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    errors = spark._jvm.org.sparkzorder.skipping.SkippingErrors  # type: ignore[attr-defined]
+    assert spark._jvm is not None
+    errors = spark._jvm.org.sparkzorder.skipping.SkippingErrors
     gave_up = errors.total()
     relations = tables(spark, tmp_path, generator)
     settings = random.Random(SEED)
