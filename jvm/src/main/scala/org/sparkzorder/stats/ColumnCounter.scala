@@ -6,7 +6,7 @@ import java.math.BigInteger
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.unsafe.Platform
 
 /**
  * Statistics of one field of a row or struct, in the making. A class per way of getting the value out of the row, since
@@ -35,13 +35,13 @@ private[stats] object ColumnCounter {
     case IntegerType | DateType | _: YearMonthIntervalType => new OfInt(ordinal)
     case FloatType => new OfFloat(ordinal)
     case DoubleType => new OfDouble(ordinal)
-    case BinaryType => new OfBinary(ordinal)
+    case BinaryType => new OfBytes(ordinal, isString = false)
     case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Longs) => new OfDecimal(ordinal, d)
     case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Bytes) => new OfWideDecimal(ordinal, d)
     case other =>
       OrderedValue.encoding(other) match {
         case Some(Encoding.Longs) => new OfLong(ordinal)
-        case Some(Encoding.Bytes) => new OfString(ordinal)
+        case Some(Encoding.Bytes) => new OfBytes(ordinal, isString = true)
         case None => new OfNulls(ordinal)
       }
   }
@@ -150,46 +150,23 @@ private[stats] object ColumnCounter {
       else ColumnStats(OrderedValue.ofBigInteger(min), OrderedValue.ofBigInteger(max), nulls, 0L)
   }
 
-  /**
-   * Only the first 128 bytes of a value are looked at: v <= w implies prefix(v) <= prefix(w), so the extremes of the
-   * prefixes are the prefixes of the extremes; and the greatest value is longer than its prefix if any value of that
-   * prefix is.
-   */
-  private abstract class Prefixes(ordinal: Int) extends ColumnCounter(ordinal) {
-    private var min: UTF8String = null
-    private var max: UTF8String = null
-    private var maxCut = false
+  /** Strings and binaries: an unsafe row tells where their bytes lie, so that nothing is made for a value. */
+  private final class OfBytes(ordinal: Int, isString: Boolean) extends ColumnCounter(ordinal) {
+    private val range = new ByteRange
 
-    protected final def take(v: UTF8String): Unit = {
-      val cut = v.numBytes > ByteBounds.MaxLength
-      val prefix = if (cut) UTF8String.fromAddress(v.getBaseObject, v.getBaseOffset, ByteBounds.MaxLength) else v
-      if (min == null) {
-        min = prefix.copy()
-        max = min
-        maxCut = cut
-      } else {
-        val c = prefix.binaryCompare(max)
-        if (c > 0) {
-          max = prefix.copy()
-          maxCut = cut
-        } else if (c == 0) maxCut |= cut
-        else if (prefix.binaryCompare(min) < 0) min = prefix.copy()
-      }
+    protected def addValue(row: InternalRow): Unit = row match {
+      case u: UnsafeRow =>
+        val place = u.getLong(ordinal)
+        range.add(u.getBaseObject, u.getBaseOffset + (place >>> 32), place.toInt)
+      case _ if isString =>
+        val v = row.getUTF8String(ordinal)
+        range.add(v.getBaseObject, v.getBaseOffset, v.numBytes)
+      case _ =>
+        val v = row.getBinary(ordinal)
+        range.add(v, Platform.BYTE_ARRAY_OFFSET.toLong, v.length)
     }
 
-    def result(): ColumnStats = {
-      val upper = if (max == null) null else if (maxCut) ByteBounds.after(max.getBytes) else max.getBytes
-      if (upper == null) ColumnStats(null, null, nulls, 0L) else ColumnStats(min.getBytes, upper, nulls, 0L)
-    }
-  }
-
-  private final class OfString(ordinal: Int) extends Prefixes(ordinal) {
-    protected def addValue(row: InternalRow): Unit = take(row.getUTF8String(ordinal))
-  }
-
-  private final class OfBinary(ordinal: Int) extends Prefixes(ordinal) {
-    // As a string, since that compares bytes unsigned and is a view.
-    protected def addValue(row: InternalRow): Unit = take(UTF8String.fromBytes(row.getBinary(ordinal)))
+    def result(): ColumnStats = range.result(nulls)
   }
 
   private def exactly(dt: DecimalType, v: Decimal): Option[BigInteger] =

@@ -22,10 +22,10 @@ private[write] final case class WrittenFile(path: String, length: Long, modifica
  * Writes the rows of one slot to one file, and collects their statistics on the way. A slot without rows gets no file.
  *
  * The name of the file carries the attempt, and only what the driver hears of counts: an attempt that is retried or
- * overtaken
- * leaves nothing that is mistaken for an output.
+ * overtaken leaves nothing that is mistaken for an output.
  *
  * @param directory URI of the folder to write to
+ * @param schema of the file; rows may have more fields behind these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  */
 private[write] final class FileTask(
@@ -53,9 +53,11 @@ private[write] final class FileTask(
       val writer = factory.newInstance(path.toString, schema, context)
       // Closes also after an error, and an error of closing then joins the first one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
+        val leading = new LeadingFields(schema.length)
         rows.foreach { row =>
-          writer.write(row)
-          collector.add(row)
+          val data = leading.of(row)
+          writer.write(data)
+          collector.add(data)
         }
       }
       val status = path.getFileSystem(conf.value).getFileStatus(path)

@@ -214,7 +214,8 @@ final class RewriteJob(
     // The curve over one column has steps, each of many values: inside a step the column itself decides.
     val single = if (keys.length == 1) Seq(scan.key(keys.head)) else Nil
     val order = (z.toAttribute +: single :+ scan.tie).map(SortOrder(_, Ascending))
-    Project(scan.data, Sort(order, global = false, exchanged))
+    val sorted = Sort(order, global = false, exchanged)
+    if (LeadingFields.possible(scan.data.length, sorted.output.length)) sorted else Project(scan.data, sorted)
   }
 
   private def fileTask(model: LayoutModel): FileTask = {

@@ -75,6 +75,23 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("strings that share their first bytes, or are one another's beginning") {
+    val schema = new StructType().add("s", StringType).add("b", BinaryType)
+    forAll { (seed: Long) =>
+      val random = new scala.util.Random(seed)
+      val stem = Array.fill(random.nextInt(140))(Seq(0, 97, -1)(random.nextInt(3)).toByte)
+      def value(): Array[Byte] =
+        stem.take(random.nextInt(stem.length + 1)) ++ Array.fill(random.nextInt(3))(random.nextInt(3).toByte)
+      val rows = Seq.fill(random.nextInt(6))(InternalRow(UTF8String.fromBytes(value()), value()))
+      val naive = collect(schema, rows)
+      check(schema, rows, naive)
+      val unsafe = collect(schema, new RandomValues(seed).unsafe(schema, rows))
+      unsafe.columns.foreach { case (key, c) =>
+        assert(same(c.min, naive.columns(key).min) && same(c.max, naive.columns(key).max))
+      }
+    }
+  }
+
   test("merged statistics of parts are those of the whole") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)

@@ -130,6 +130,19 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
   }
 
+  test("around 64 columns, where the nulls of a row take another word") {
+    Seq(61, 62, 65).foreach { n =>
+      val columns = (0 until n).map(c => s"if(id % ${c + 2} = 0, null, id * ${c + 3} % 101) c$c").mkString(", ")
+      val df = spark.sql(s"select $columns from range(500)")
+      val path = written(df, "parquet")
+      val keys = Seq("c1", s"c${n - 1}").map(c => KeyColumn(Seq(c), LongType, 1d))
+      val result = rewrite(formats.head, df.schema, Seq(unit(path, "parquet", 3)), keys)
+      assert(result.outputs.length == 3)
+      assert(bag(read("parquet", df.schema, result.outputs).collect().toSeq) == bag(df.collect().toSeq), n)
+      result.outputs.foreach(checkStats("parquet", df.schema, _))
+    }
+  }
+
   /** Statistics against the rows read back. */
   private def checkStats(format: String, schema: StructType, file: StagedFile): Unit = {
     val rows = read(format, schema, Seq(file)).queryExecution.executedPlan.executeCollect()
