@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).parents[2]
 
+# Most code of a test runs a few times only: the optimizing compiler and its threads cost more than they bring. Every
+# JVM of the tests sees this.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @pytest.fixture(scope="session")
 def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
