@@ -48,16 +48,21 @@ def same_rows(spark: SparkSession, query: str) -> list[Row]:
     return expected
 
 
+def condition_of(error: PySparkException | Py4JJavaError) -> str:
+    """The condition of an error, or its class where it has none. PySpark leaves a `SparkException` to Py4J."""
+    if isinstance(error, PySparkException):
+        return str(error.getCondition())
+    # Spark's words in brackets at the beginning.
+    found = re.match(r"\[([A-Z_0-9.]+)\]", str(error.java_exception.getMessage()))
+    return found[1] if found else str(error.java_exception.getClass().getName())
+
+
 def outcome(frame: DataFrame) -> list[str] | str:
-    """The rows of a query as text and in order, or the condition of its error, where Spark gave it one."""
+    """The rows of a query as text and in order, or the condition of its error."""
     try:
         return sorted(map(repr, frame.collect()))
-    except PySparkException as error:
-        return str(error.getCondition())
-    except Py4JJavaError as error:
-        # Spark's words in brackets at the beginning, else the class.
-        found = re.match(r"\[([A-Z_0-9.]+)\]", str(error.java_exception.getMessage()))
-        return found[1] if found else str(error.java_exception.getClass().getName())
+    except (PySparkException, Py4JJavaError) as error:
+        return condition_of(error)
 
 
 def files_read(spark: SparkSession, query: str) -> tuple[int, int]:

@@ -169,6 +169,8 @@ def _runs(pid: int) -> bool:
 
 def serve(work: Path) -> None:
     """Run what comes in on standard input, a statement a line."""
+    from comparison import condition_of
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -197,8 +199,8 @@ def serve(work: Path) -> None:
         try:
             rows = [list(row) for row in spark.sql(sql).collect()]
             say({"number": number, "rows": rows, "error": None})
-        except PySparkException as error:
-            say({"number": number, "error": error.getCondition() or "no condition", "message": str(error)[:2000]})
+        except (PySparkException, Py4JJavaError) as error:
+            say({"number": number, "error": condition_of(error), "message": str(error)[:2000]})
 
     say({"jvm": jvm.java.lang.ProcessHandle.current().pid()})
     for line in sys.stdin:
