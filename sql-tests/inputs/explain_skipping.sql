@@ -26,9 +26,14 @@ EXPLAIN SKIPPING SELECT * FROM t WHERE st.y = 333;
 -- What cannot be used does not stop what can, and says why
 EXPLAIN SKIPPING SELECT * FROM t WHERE id = 7 AND length(s) = 6;
 EXPLAIN SKIPPING SELECT * FROM t WHERE rand() < 0.5;
+EXPLAIN SKIPPING SELECT * FROM t WHERE rand() < 0.5 AND id = 7;
+EXPLAIN SKIPPING SELECT * FROM (SELECT * FROM t WHERE rand() < 0.5) AS q WHERE id = 7 AND rand() < 0.1;
+EXPLAIN SKIPPING SELECT * FROM (SELECT id, rand() AS r FROM t WHERE id < 100) AS q WHERE r < 0.5;
+EXPLAIN SKIPPING SELECT * FROM t WHERE id = (SELECT max(id) FROM t WHERE id < 10);
 
 -- Each scan has its row
 EXPLAIN SKIPPING SELECT * FROM t AS l JOIN t AS r ON l.id = r.id WHERE l.id < 100 AND r.id < 50;
+EXPLAIN SKIPPING SELECT id, (SELECT max(id) FROM t WHERE id > 750) FROM t WHERE id < 50;
 EXPLAIN SKIPPING SELECT 1;
 
 -- Switched off, everything is read

@@ -1,9 +1,9 @@
 package org.sparkzorder.command
 
 import org.apache.spark.sql.{classic, Row, SparkSession}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
@@ -13,28 +13,37 @@ import org.apache.spark.sql.types._
 import org.sparkzorder.skipping.ScanExplanation
 
 /** `EXPLAIN SKIPPING`: a row per file scan of a query, which is optimized but not run. */
-final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnableCommand {
+final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnableCommand with PredicateHelper {
 
   override val output: Seq[Attribute] = toAttributes(ExplainSkippingCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
     val plan = session.asInstanceOf[classic.SparkSession].sessionState.executePlan(query).optimizedPlan
-    scans(plan).zipWithIndex.map { case ((leaf, filters), i) =>
-      val e = ScanExplanation.of(leaf, filters)
+    scans(plan, Nil).zipWithIndex.map { case (Scan(leaf, filters, later), i) =>
+      val e = ScanExplanation.of(leaf, filters, later)
       Row(i, e.relation, e.filesTotal, e.filesKept, e.bytesTotal, e.bytesKept, e.pruningMs,
         e.conjuncts.map(c => Row(c.predicate, c.filesKept.map(Long.box).orNull, c.reason.map(_.toString).orNull)))
     }
   }
 
-  /** Scans of the plan and of the subqueries in it, in the order in which they stand, with the filters above them. */
-  private def scans(plan: LogicalPlan): Seq[(LogicalPlan, Seq[Expression])] =
+  /** A scan with the conjuncts right above it, and those that something keeps from it. */
+  private case class Scan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
+
+  /**
+   * Scans of the plan and of the subqueries in it, in the order in which they stand.
+   *
+   * @param later conjuncts above this plan that are about its rows
+   */
+  private def scans(plan: LogicalPlan, later: Seq[Expression]): Seq[Scan] =
     plan match {
       case PhysicalOperation(_, filters, leaf) if isScan(leaf) =>
-        (leaf -> filters) +: filters.flatMap(f => f.collect { case s: SubqueryExpression => s.plan }).flatMap(scans)
-      case other =>
-        other.children.flatMap(scans) ++
-          other.expressions.flatMap(_.collect { case s: SubqueryExpression => s.plan }).flatMap(scans)
+        Scan(leaf, filters, later) +: plan.collect { case p if p ne leaf => p.expressions }.flatten.flatMap(inSubqueries)
+      case Filter(condition, child) => scans(child, splitConjunctivePredicates(condition) ++ later) ++ inSubqueries(condition)
+      case Project(list, child)     => scans(child, later) ++ list.flatMap(inSubqueries)
+      case other                    => other.children.flatMap(scans(_, Nil)) ++ other.expressions.flatMap(inSubqueries)
     }
+
+  private def inSubqueries(e: Expression): Seq[Scan] = e.collect { case s: SubqueryExpression => s.plan }.flatMap(scans(_, Nil))
 
   private def isScan(leaf: LogicalPlan): Boolean = leaf match {
     case l: LogicalRelation         => l.relation.isInstanceOf[HadoopFsRelation]

@@ -1,6 +1,6 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.predicate.{CatalystTranslator, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
@@ -36,20 +36,13 @@ private[skipping] object Pruning {
       val keepers = views.map(_.keeper(predicate))
       val kept = files.filter(f => keepers.forall(_.keeps(f)))
       val elapsed = (System.nanoTime() - start) / 1e6
-      val unusable = filters.filterNot(f => partitionFilters.exists(_.semanticEquals(f)))
-        .filterNot(f => normalized.exists(_.semanticEquals(f)))
-        .map(f => ConjunctReport(f.sql, None, Some(whyNot(f))))
-      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++ unusable
+      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++ ScanFilters.unusable(filters)
       val bytesKept = kept.map(_.getLen).sum
       val summary =
         if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports)) else None
       Some(new SkippingFileIndex(relation.location, views, predicate, bytesKept, summary))
     }
   }
-
-  private def whyNot(f: Expression): Reason =
-    if (SubqueryExpression.hasSubquery(f)) Reason(ReasonCode.Subquery, "its value is not known before the query runs")
-    else Reason(ReasonCode.NotDeterministic, "it may give another value for each row")
 
   private def report(
       f: Expression,

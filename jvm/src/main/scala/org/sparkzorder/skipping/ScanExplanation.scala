@@ -23,8 +23,16 @@ object ScanExplanation {
   /**
    * @param leaf a scan of an optimized plan
    * @param filters conjuncts right above it
+   * @param later conjuncts above columns or conditions that must come first
    */
-  def of(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
+  def of(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression]): ScanExplanation = {
+    val e = ofScan(leaf, filters)
+    e.copy(conjuncts = e.conjuncts ++ later.map(f => ConjunctReport(f.sql, None, Some(ScanFilters.whyNot(f).getOrElse(notBelow)))))
+  }
+
+  private val notBelow = Reason(ReasonCode.UnsupportedExpression, "it comes after columns or conditions that cannot be evaluated with it")
+
+  private def ofScan(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
     case l: LogicalRelation =>
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
       relation.location match {
@@ -45,7 +53,7 @@ object ScanExplanation {
     val bytes = files.map(_.getLen).sum
     val why = Reason(ReasonCode.NoStatistics, "the table has no skipping index, or skipping is off")
     ScanExplanation(name(l, relation), files.size.toLong, files.size.toLong, bytes, bytes, 0.0,
-      others.map(f => ConjunctReport(f.sql, None, Some(why))))
+      others.map(f => ConjunctReport(f.sql, None, Some(why))) ++ ScanFilters.unusable(filters))
   }
 
   private def name(l: LogicalRelation, relation: HadoopFsRelation): String =
