@@ -65,18 +65,44 @@ CREATE TABLE damaged USING parquet AS SELECT /*+ REPARTITION(2) */ id, id AS a F
 --! write damaged/notes.parquet these are words
 --! snapshot damaged
 OPTIMIZE damaged ZORDER BY (a);
+CREATE SKIPPING INDEX ON damaged;
+CREATE OR REPLACE SKIPPING INDEX ON damaged (a);
+CREATE SKIPPING INDEX ON parquet.`${dir}/damaged`;
+CREATE SKIPPING INDEX ON '${dir}/damaged';
 --! unchanged
 --! forget
--- An index of the others is of use, and that one is read as before
+-- One that comes later is read, and the others are known as before
+--! delete damaged/notes.parquet
 CREATE SKIPPING INDEX ON damaged;
+--! write damaged/notes.parquet these are words
+--! snapshot damaged
+REFRESH SKIPPING INDEX ON damaged;
+CREATE OR REPLACE SKIPPING INDEX ON damaged;
+--! unchanged
+--! forget
 DESCRIBE SKIPPING INDEX ON damaged;
 EXPLAIN SKIPPING SELECT * FROM damaged WHERE a = 1000;
 
 -- A file of no bytes, which Spark takes for a file of no rows
 CREATE TABLE hollow USING parquet AS SELECT /*+ REPARTITION(2) */ id, id AS a FROM range(100);
 --! write hollow/hollow.parquet
+CREATE SKIPPING INDEX ON hollow;
+DESCRIBE SKIPPING INDEX ON hollow;
+EXPLAIN SKIPPING SELECT * FROM hollow WHERE a = 1000;
+SELECT count(*), sum(id) FROM hollow WHERE a < 1000;
 OPTIMIZE hollow ZORDER BY (a) OPTIONS ('num-files' = '2');
-SELECT count(*), sum(id) FROM hollow;
+REFRESH SKIPPING INDEX ON hollow;
+SELECT count(*), sum(id) FROM hollow WHERE a < 1000;
+-- Nothing else is there
+CREATE TABLE all_hollow (id BIGINT, a BIGINT) USING parquet;
+--! write all_hollow/hollow.parquet
+--! snapshot all_hollow
+OPTIMIZE all_hollow ZORDER BY (a);
+OPTIMIZE parquet.`${dir}/all_hollow` ZORDER BY (a);
+--! unchanged
+--! forget
+CREATE SKIPPING INDEX ON all_hollow;
+SELECT count(*) FROM all_hollow WHERE a < 1000;
 
 -- Parquet that is said to be ORC
 --! snapshot good

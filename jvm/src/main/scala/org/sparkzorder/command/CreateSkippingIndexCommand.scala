@@ -17,6 +17,8 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, Target}
 final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[String]], replace: Boolean)
     extends LeafRunnableCommand {
 
+  private val operation = "CREATE SKIPPING INDEX"
+
   override def run(session: SparkSession): Seq[Row] = {
     val table = PlainTables.resolve(session, target)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
@@ -25,10 +27,12 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     def refuseExisting(): Unit =
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
-    Operations.locked(table, "CREATE SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
+    Operations.refuseBusy(table)
+    // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
+    val earlier = Operations.translated(table, operation)(TableIndex.build(table, table.files(), chosen))
+    Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
-      val files = table.folders().flatMap(_.files)
-      val stats = TableIndex.build(table, files, chosen)
+      val stats = TableIndex.build(table, table.files(), chosen, earlier)
       TableIndex.replace(folder, lock, if (columns.isEmpty) None else Some(chosen.map(_.path)), stats)
     }
     Nil

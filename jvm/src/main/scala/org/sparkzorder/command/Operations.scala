@@ -34,6 +34,18 @@ object Operations {
     case _                        => 0L
   }
 
+  /** Refuses at once what the lock would refuse after long work done without it. */
+  def refuseBusy(table: PlainTable): Unit = translated(table, "Locking") {
+    TableState.look(table.root, folder(table).ops) match {
+      case s: TableState.SideFolder =>
+        s.lockState(settings(table.session)) match {
+          case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
+          case _                     => ()
+        }
+      case TableState.NoSideFolder => ()
+    }
+  }
+
   /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
   def locked[T](table: PlainTable, operation: String, operationId: String)(work: Lock => T): T = translated(table, operation) {
     val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
@@ -59,7 +71,8 @@ object Operations {
     result
   }
 
-  private def translated[T](table: PlainTable, operation: String)(work: => T): T =
+  /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
+  def translated[T](table: PlainTable, operation: String)(work: => T): T =
     try work
     catch {
       case e: ConcurrentOperationException =>

@@ -11,7 +11,8 @@ import org.apache.spark.sql.types.TimestampType
 
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.footer.{DataFormat, IndexBuilder}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, IndexBuilder, NotDataFileException}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
 import org.sparkzorder.table.PlainTable
@@ -49,16 +50,27 @@ object TableIndex {
     catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
   }
 
-  /** Statistics of files that somebody else wrote; those that change meanwhile are left out. */
-  def build(table: PlainTable, files: Seq[FileStatus], columns: Seq[ColumnKey]): Seq[(FileId, FileStats)] =
-    IndexBuilder.build(
-      table.session,
-      files,
-      DataFormat.of(table.formatName).get,
-      table.dataSchema,
-      columns,
-      idOf(table, _),
-      IndexBuilder.Setting(options = table.relation.options))
+  /**
+   * Statistics of files that somebody else wrote; those that change meanwhile are left out.
+   *
+   * @param earlier what is known already of some of them
+   * @throws org.apache.spark.sql.AnalysisException for a file that is not of the table's format
+   */
+  def build(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      columns: Seq[ColumnKey],
+      earlier: Seq[(FileId, FileStats)] = Nil
+  ): Seq[(FileId, FileStats)] = {
+    val known = earlier.toMap
+    val (old, late) = files.partition(f => known.contains(idOf(table, f)))
+    val format = DataFormat.of(table.formatName).get
+    val setting = IndexBuilder.Setting(options = table.relation.options)
+    val added =
+      try IndexBuilder.build(table.session, late, format, table.dataSchema, columns, idOf(table, _), setting)
+      catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
+    old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added
+  }
 
   /** Adds files that an operation has written. Needs the lock. */
   def add(

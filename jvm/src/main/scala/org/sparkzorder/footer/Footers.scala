@@ -86,7 +86,10 @@ object Footers {
     try Right(reader.read(status))
     catch {
       case e: NotDataFileException => Left(e)
-      case _: FileNotFoundException => Left(new NotDataFileException(status.getPath.toString, "it is not there any more"))
+      // Local file systems say it of files that may not be read, too.
+      case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>
+        Left(new NotDataFileException(status.getPath.toString, "the permission to read it is missing", e))
+      case e: FileNotFoundException => Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e))
     }
 
   /** Runs `work` on each item in a pool of threads, in order of the items; the first error is thrown after all threads have stopped. */

@@ -26,10 +26,11 @@ object IndexBuilder extends Logging {
   )
 
   /**
-   * The files' statistics, in order. A file is left out, and so always read by queries, when it changes meanwhile, is gone or damaged, or has
-   * a time stamp from the future. Left out are columns whose values depend on the reading session's settings.
+   * The files' statistics, in order. A file is left out, and so always read by queries, when it changes meanwhile, is gone, or has a time
+   * stamp from the future. Left out are columns whose values depend on the reading session's settings.
    *
    * @param schema the data columns' schema in force
+   * @throws NotDataFileException for a file that is not of the format, or is damaged
    * @throws org.apache.spark.SparkException when rows cannot be read that had to be
    */
   def build(
@@ -56,12 +57,13 @@ object IndexBuilder extends Logging {
     files.zip(past).foreach { case (f, ok) => if (!ok) setting.leftOut(f, "its modification time is in the future") }
     val settled = files.zip(past).collect { case (f, true) => f }.toIndexedSeq
     val footers = Footers.tryAll(spark, settled, format, schema, columns, setting.progress)
-    val intact = settled.zip(footers).flatMap {
-      case (f, Left(e)) => setting.leftOut(f, e.reason); None
-      case (f, Right(footer)) => Some((f, footer))
-    }
+    val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
+    val damaged = settled.zip(footers).collect { case (f, Left(e)) => (f, e) }
+    // One that somebody was writing or deleting may be whole, or gone, by now.
+    damaged.zip(unchanged(conf, damaged.map(_._1))).foreach { case ((f, e), same) => if (same) throw e else setting.leftOut(f, e.reason) }
+    val intact = settled.zip(footers).collect { case (f, Right(footer)) => (f, footer) }
     val scanned = scan(spark, intact, format, schema, setting.options)
-    val same = unchanged(spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf(), intact.map(_._1))
+    val same = unchanged(conf, intact.map(_._1))
     intact.indices.flatMap { i =>
       val (status, footer) = intact(i)
       val rows = scanned.get(i)

@@ -52,6 +52,9 @@ final class PlainTable(
       .sortBy(_.path.toString)
   }
 
+  /** All files of [[folders]]. */
+  def files(): Seq[FileStatus] = folders().flatMap(_.files)
+
   /** Makes the session forget listings and cached rows of the files that lay here. */
   def refreshCaches(): Unit = {
     relation.location.refresh()

@@ -37,24 +37,42 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("damaged, changed and vanished files are left out, the others stay") {
+  test("changed and vanished files are left out, the others stay") {
     val dir = folder.resolve("left").toString
     spark.range(0, 40, 1, 4).selectExpr("id", "double('NaN') as n").write.parquet(dir)
     val files = dataFiles(dir).sortBy(_.getPath.getName)
     val schema = StructType.fromDDL("id bigint, n double")
     Files.delete(Paths.get(files(1).getPath.toUri.getPath))
-    val bad = statusOf(Files.writeString(folder.resolve("left").resolve("bad.parquet"), "no data"))
+    // Somebody is at it: this one is being written.
+    val growing = statusOf(Files.writeString(folder.resolve("left").resolve("growing.parquet"), "no data"))
     val reasons = mutable.Map.empty[String, String]
     // The third file is touched between footers and the last look.
     val touched = Paths.get(files(2).getPath.toUri.getPath)
     var once = true
     val setting = IndexBuilder.Setting(
       leftOut = (f, why) => reasons.synchronized(reasons.put(f.getPath.getName, why)),
-      progress = _ => synchronized { if (once) { once = false; Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345)) } })
-    val built = IndexBuilder.build(spark, files :+ bad, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
+      progress = _ => synchronized {
+        if (once) {
+          once = false
+          Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+          Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
+        }
+      })
+    val built = IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
     assert(built.map(_._1) == Seq(files(0), files(3)).map(id))
-    assert(reasons.keySet == Set(files(1), files(2), bad).map(_.getPath.getName))
+    assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))
     assert(built.forall(_._2.columns(key(schema, "n")).nanCount == 10))
+  }
+
+  test("a file that is no data file is an error") {
+    val dir = folder.resolve("words")
+    spark.range(0, 40, 1, 2).write.parquet(dir.toString)
+    val files = dataFiles(dir.toString)
+    val schema = StructType.fromDDL("id bigint")
+    val words = statusOf(Files.writeString(dir.resolve("words.parquet"), "these are words"))
+    val e = intercept[NotDataFileException](
+      IndexBuilder.build(spark, files :+ words, DataFormat.Parquet, schema, IndexableColumns.of(schema), id))
+    assert(e.path == words.getPath.toString && e.reason == "it is not a readable Parquet file")
   }
 
   test("a file appended to after the listing is left out") {
