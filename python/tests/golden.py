@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BYTES = re.compile(r"bytes(_.*)?|size|.*(Size|Bytes)|min|max|avg")
-TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Seconds")
+TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Millis|.*Seconds")
 USERS = re.compile(r"userId|user_id")
 
 _FILE = re.compile(r"(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*(parquet|orc)\b")

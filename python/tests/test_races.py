@@ -244,6 +244,29 @@ def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival
     assert once(row[0] for row in asked.rows()) == once(ids)
 
 
+@pytest.mark.parametrize("place", ["retire-1", "retire-rest", "retire-first-1", "undo-inputs-1", "undo-outputs"])
+def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
+    spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str
+) -> None:
+    undo = place.startswith("undo")
+    running = rival.pause(partitioned.optimize, "after-commit-point" if undo else place)
+    if undo:
+        ids = delete_input(partitioned, spark)
+        running = rival.next_pause(running, place)
+    frames = [spark.read.parquet(str(partitioned.root)).select("id")]
+    frames += [spark.read.parquet(str(folder)).select("id") for folder in partitioned.folders]
+    if not undo:
+        ids = delete_input(partitioned, spark)
+    assert running.error() == CONFLICT
+    first, second = ({i for i in ids if (i < 3 * ROWS) == head} for head in (True, False))
+    # More than one operation may have come since.
+    if place in ("retire-1", "undo-outputs"):
+        one = f"OPTIMIZE {partitioned.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '3')"
+        assert rival.run(one).error() is None
+    for frame, expected in zip(frames, (ids, first, second), strict=True):
+        assert once(row[0] for row in frame.collect()) == once(expected)
+
+
 def test_frames_made_before_give_the_rows_of_after(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     spark.sql(f"CREATE SKIPPING INDEX ON {partitioned.source}")
     frames = [session.sql(f"SELECT id FROM {partitioned.source}") for session in (spark, spark.newSession())]

@@ -21,7 +21,8 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     Operations.recover(table)
     History.read(Operations.folder(table)).map { entry =>
       val r = entry.record
-      Row(r.version, new Timestamp(r.timestamp), r.userId, r.operation, r.parameters, r.metrics, entry.state)
+      val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString)
+      Row(r.version, new Timestamp(r.timestamp), r.userId, r.operation, r.parameters, metrics, entry.state)
     }
   }
 }

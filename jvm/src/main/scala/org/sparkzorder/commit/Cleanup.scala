@@ -12,18 +12,41 @@ private[commit] object Cleanup {
    * last, so that a crash in between starts over.
    */
   def pending(folder: TableFolder, record: Record): Unit = {
-    val ops = folder.ops
+    outputs(folder, record)
+    folder.ops.delete(folder.record(record.version, RecordState.Pending))
+  }
+
+  /**
+   * Ends an undo, when the record is out of the publishing moment. Again the record comes last; its time stamp says from
+   * then on when the undo ended.
+   */
+  def undoing(folder: TableFolder, record: Record): Unit = {
     record.folders.foreach { work =>
-      work.outputs.foreach { output =>
-        val staged = folder.staged(output.path, record.operationId)
-        output.source.map(folder.resolve) match {
-          case None         => ops.delete(staged)
-          case Some(source) => if (ops.exists(staged)) ops.rename(staged, source)
-        }
+      // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
+      val left = folder.ops.list(folder.trashOf(work.folder, record.version)).map(_.name).toSet
+      work.inputs.map(i => folder.retired(i.path, record.version) -> folder.replaced(i.path, record)).foreach {
+        case (retired, replaced) => if (left.contains(retired.getName)) folder.ops.rename(retired, replaced)
       }
+    }
+    outputs(folder, record)
+    Failpoints.hit("undo-clean")
+    folder.ops.touch(folder.record(record.version, RecordState.Undoing))
+    folder.ops.rename(folder.record(record.version, RecordState.Undoing), folder.undone(record))
+  }
+
+  private def outputs(folder: TableFolder, record: Record): Unit =
+    record.folders.foreach { work =>
+      work.outputs.foreach(unstage(folder, record, _))
       folders(folder, work.folder, record)
     }
-    ops.delete(folder.record(record.version, RecordState.Pending))
+
+  /** Deletes an output that waits in staging, or puts it back to where it was taken from. */
+  def unstage(folder: TableFolder, record: Record, output: OutputFile): Unit = {
+    val staged = folder.staged(output.path, record.operationId)
+    output.source.map(folder.resolve) match {
+      case None         => folder.ops.delete(staged)
+      case Some(source) => if (folder.ops.exists(staged)) folder.ops.rename(staged, source)
+    }
   }
 
   /** Removes what the record's operation left in its folders once it is done. */

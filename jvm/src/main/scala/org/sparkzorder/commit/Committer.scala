@@ -34,7 +34,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val newest = TableFolder.records(ops.list(folder.side)).headOption.fold(0L)(_.version)
+    val newest = TableFolder.records(ops.list(folder.side)).find(_.state != RecordState.Undone).fold(0L)(_.version)
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
     orRollBack {
@@ -95,11 +95,14 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   def commit(keepLock: Boolean = false): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     val publish = new Publish(folder, record, () => lock.check())
+    var start = 0L
     orRollBack {
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
       lastCheck(record)
+      stamp(record)
       Failpoints.hit("before-commit-point")
       lock.check()
+      start = System.nanoTime()
       ops.rename(
         folder.record(record.version, RecordState.Pending),
         folder.record(record.version, RecordState.Publishing)
@@ -111,7 +114,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       publish.finish(record.folders)
       Failpoints.hit("before-record-done")
       lock.check()
-      markDone(record)
+      Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
     }
     Failpoints.hit("after-record-done")
     clean(record, keepLock)
@@ -131,8 +134,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
     }
 
-  private def markDone(record: Record): Unit =
-    Committer.markDone(folder, record)
+  /** The record's time is that of the commit point: if we die, a recovery tells from it how long the publishing took. */
+  private def stamp(record: Record): Unit =
+    try ops.touch(folder.record(record.version, RecordState.Pending))
+    catch { case e: IOException => log.warn(s"cannot set the time of the record of version ${record.version}", e) }
 
   /** Rolls back an operation that has not come to [[commit]]. Its lock stays if that fails. */
   def abort(): Unit =
@@ -153,27 +158,14 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     lock.check()
     val states = statesOf(record.version)
     // The commit point may have been passed by a rename that said otherwise.
-    if (states.contains(RecordState.Publishing)) undo(record, new Publish(folder, record, () => lock.check()))
-    else {
-      if (states.contains(RecordState.Pending)) Cleanup.pending(folder, record)
-      Cleanup.job(folder, record.operationId)
-    }
+    if (states.contains(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
+    else if (states.contains(RecordState.Undoing)) Cleanup.undoing(folder, record)
+    else if (states.contains(RecordState.Pending)) Cleanup.pending(folder, record)
+    Cleanup.job(folder, record.operationId)
   }
 
   private def statesOf(version: Long): Seq[RecordState] =
     TableFolder.records(ops.list(folder.side)).filter(_.version == version).map(_.state)
-
-  private def undo(record: Record, publish: Publish): Unit = {
-    publish.back(Survey.of(folder, record))
-    lock.check()
-    ops.rename(
-      folder.record(record.version, RecordState.Publishing),
-      folder.record(record.version, RecordState.Pending)
-    )
-    Failpoints.hit("undo-record")
-    Cleanup.pending(folder, record)
-    Cleanup.job(folder, record.operationId)
-  }
 
   private def orRollBack(step: => Unit): Unit =
     try step
@@ -188,8 +180,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     try step
     catch {
       case e @ (_: IOException | _: CommitConflictException) =>
-        try undo(record, publish)
-        catch {
+        try {
+          publish.undo()
+          Cleanup.job(folder, record.operationId)
+        } catch {
           case failed: IOException =>
             lock.abandon()
             e.addSuppressed(failed)
@@ -259,6 +253,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     try {
       Cleanup.done(folder, record)
       IndexFiles.prune(folder)
+      Undone.prune(folder, lock)
       if (!keepLock) Cleanup.job(folder, record.operationId)
       Failpoints.hit("after-clean")
     } catch {
@@ -274,9 +269,14 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 private[commit] object Committer {
 
   /** Step 9: the record becomes part of the history. */
-  def markDone(folder: TableFolder, record: Record): Unit = {
-    val done = folder.record(record.version, RecordState.Done)
-    try folder.ops.rename(folder.record(record.version, RecordState.Publishing), done)
-    catch { case e: IOException => if (!folder.ops.exists(done)) throw e }
-  }
+  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit =
+    try folder.ops.rename(
+        folder.record(record.version, RecordState.Publishing),
+        folder.published(record.version, publishMillis)
+      )
+    catch {
+      case e: IOException =>
+        val files = TableFolder.records(folder.ops.list(folder.side))
+        if (!files.exists(f => f.version == record.version && f.state == RecordState.Done)) throw e
+    }
 }

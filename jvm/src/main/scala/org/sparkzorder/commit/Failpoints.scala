@@ -39,7 +39,8 @@ object Failpoints {
     "undo-inputs-1",
     "undo-inputs",
     "undo-outputs",
-    "undo-record"
+    "undo-record",
+    "undo-clean"
   )
 
   def hit(name: String): Unit = {

@@ -4,8 +4,13 @@ import java.io.FileNotFoundException
 
 import org.slf4j.LoggerFactory
 
-/** A record with what became of it since: `committed`, `restored` (undone by a later RESTORE), `vacuumed`. */
-final case class HistoryEntry(record: Record, state: String)
+/**
+ * A record with what became of it since.
+ *
+ * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`
+ * @param publishMillis for how long its files were being exchanged
+ */
+final case class HistoryEntry(record: Record, state: String, publishMillis: Option[Long])
 
 object History {
   val Committed = "committed"
@@ -35,7 +40,8 @@ object History {
       .flatMap(r => r.parameters.get(RestoreParameter).flatMap(_.toLongOption).map(_ -> r.version))
     records.map { case (file, record) =>
       val undone = restores.exists { case (to, by) => record.version > to && record.version < by }
-      HistoryEntry(record, if (file.state == RecordState.Vacuumed) Vacuumed else if (undone) Restored else Committed)
+      val state = if (file.state == RecordState.Vacuumed) Vacuumed else if (undone) Restored else Committed
+      HistoryEntry(record, state, file.publishMillis)
     }
   }
 }

@@ -90,6 +90,18 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
     }
   }
 
+  /** All the way back, after which the record is one of an operation that was undone. */
+  def undo(): Unit = {
+    back(Survey.of(folder, record))
+    guard()
+    ops.rename(
+      folder.record(record.version, RecordState.Publishing),
+      folder.record(record.version, RecordState.Undoing)
+    )
+    Failpoints.hit("undo-record")
+    Cleanup.undoing(folder, record)
+  }
+
   /**
    * The way back: inputs return to their names, then published outputs to staging, folder by folder, so that none looks
    * empty. A name that somebody has taken in the meantime stays his: he replaced the file.

@@ -30,8 +30,7 @@ final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
- * @param exchanging whether files were being exchanged when we came: then a listing made before may lack rows, and since an
- *                   operation that was undone leaves no record, nothing else would tell
+ * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
 final case class Settled(state: TableState, around: Option[ReadAround], exchanging: Boolean)
 
@@ -44,7 +43,7 @@ object Recovery {
     state.isBusy && (state.lockState(settings) match {
       case LockState.Live(_) => false
       case LockState.Dead(_) => true
-      case LockState.NoLock  => state.pending.nonEmpty || state.publishing.nonEmpty
+      case LockState.NoLock  => state.underWay
     })
 
   /**
@@ -95,34 +94,35 @@ object Recovery {
   private def records(folder: TableFolder, lock: Lock): Seq[String] =
     TableFolder.records(folder.ops.list(folder.side)).flatMap { file =>
       file.state match {
-        case RecordState.Pending    => Some(rollBack(folder, lock, file))
-        case RecordState.Publishing => Some(settle(folder, lock, RecordJson.read(folder, file)))
+        case RecordState.Pending    => Some(rollBack(folder, lock, file, Cleanup.pending))
+        case RecordState.Undoing    => Some(rollBack(folder, lock, file, Cleanup.undoing))
+        case RecordState.Publishing => Some(settle(folder, lock, file))
         case _                      => None
       }
     }
 
-  private def rollBack(folder: TableFolder, lock: Lock, file: RecordFile): String = {
+  private def rollBack(
+      folder: TableFolder,
+      lock: Lock,
+      file: RecordFile,
+      clean: (TableFolder, Record) => Unit
+  ): String = {
     lock.check()
-    try Cleanup.pending(folder, RecordJson.read(folder, file))
+    try clean(folder, RecordJson.read(folder, file))
     catch {
       case e: UnreadableRecordException => // touched nobody's rows
         log.warn("rolled back without looking for its staged files", e)
         folder.ops.delete(file.meta.path)
     }
-    s"rolled back version ${file.version}, which had not reached its commit point"
+    s"rolled back version ${file.version}, which was ${file.state.suffix}"
   }
 
-  private def settle(folder: TableFolder, lock: Lock, record: Record): String = {
+  private def settle(folder: TableFolder, lock: Lock, file: RecordFile): String = {
+    val record = RecordJson.read(folder, file)
     val survey = Survey.of(folder, record)
     val publish = new Publish(folder, record, () => lock.check())
     def undo(why: String): String = {
-      publish.back(Survey.of(folder, record))
-      lock.check()
-      folder.ops.rename(
-        folder.record(record.version, RecordState.Publishing),
-        folder.record(record.version, RecordState.Pending)
-      )
-      Cleanup.pending(folder, record)
+      publish.undo()
       s"undid version ${record.version}: $why"
     }
     if (!survey.canFinish) undo("others changed its files")
@@ -132,7 +132,7 @@ object Recovery {
         publish.exchange(works)
         publish.finish(works)
         lock.check()
-        Committer.markDone(folder, record)
+        Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
       } catch { case e: CommitConflictException => undo(e.getMessage) }

@@ -22,11 +22,25 @@ object RecordState {
   /** Part of the history; the retired files are deleted. */
   case object Vacuumed extends RecordState("vacuumed")
 
-  val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed)
+  /** Files are back where they were before the commit point; what is left of the operation is being removed. */
+  case object Undoing extends RecordState("undoing")
+
+  /** All is as if the operation had not been, but for listings that were made while it exchanged files. */
+  case object Undone extends RecordState("undone")
+
+  val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed, Undoing, Undone)
 }
 
-/** A record as a listing of the side folder shows it. */
-final case class RecordFile(version: Long, state: RecordState, meta: FileMeta)
+/**
+ * A record as a listing of the side folder shows it.
+ *
+ * @param note what stands in the name behind the version
+ */
+final case class RecordFile(version: Long, note: Option[String], state: RecordState, meta: FileMeta) {
+
+  /** How long files were being exchanged; None before the end. */
+  def publishMillis: Option[Long] = note.collect { case TableFolder.PublishTime(millis) => millis.toLong }
+}
 
 /** A file of statistics as a listing of the side folder shows it. */
 final case class IndexFile(number: Long, meta: FileMeta)
@@ -46,6 +60,23 @@ final case class TableFolder(root: Path, ops: FileOps) {
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
   def record(version: Long, state: RecordState): Path = new Path(side, s"${versionName(version)}.${state.suffix}")
+
+  /**
+   * The record of an operation that is published.
+   *
+   * @param publishMillis for how long files were being exchanged. It stands in the name, since it is known only when the
+   *                      record has long been written, and one rename is to make the record part of the history
+   */
+  def published(version: Long, publishMillis: Long): Path =
+    new Path(side, s"${versionName(version)}-${publishMillis}ms.${RecordState.Done.suffix}")
+
+  /** The record of an operation that was undone. The next one gets its version, so its own id tells it from others. */
+  def undone(record: Record): Path =
+    new Path(side, s"${versionName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
+
+  /** The name of a published record once its retired files are being deleted. */
+  def vacuumed(published: RecordFile): Path =
+    new Path(side, published.meta.name.stripSuffix(RecordState.Done.suffix) + RecordState.Vacuumed.suffix)
 
   def index(number: Long): Path = new Path(side, String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
@@ -86,6 +117,13 @@ final case class TableFolder(root: Path, ops: FileOps) {
   def retired(file: String, version: Long): Path =
     child(trashOf(TableFolder.parent(file), version), TableFolder.name(file) + RetiredSuffix)
 
+  /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
+  def replaced(file: String, record: Record): Path =
+    child(
+      trashOf(TableFolder.parent(file), record.version),
+      s"${TableFolder.name(file)}.${record.operationId}$RetiredSuffix"
+    )
+
   // Not `new Path(parent, name)`, which takes what stands before a colon for a scheme.
   private def child(folder: Path, name: String): Path =
     new Path(folder.toUri.getScheme, folder.toUri.getAuthority, s"${folder.toUri.getPath}/$name")
@@ -101,9 +139,11 @@ object TableFolder {
   val StagedSuffix = ".staged"
   val RetiredSuffix = ".retired"
 
-  private val RecordName: Regex = """v(\d{10,18})\.([a-z]+)""".r
+  private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
   private val TrashName: Regex = """v(\d{10,18})""".r
+
+  private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
 
@@ -119,8 +159,8 @@ object TableFolder {
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] =
     statuses.flatMap { meta =>
       meta.name match {
-        case RecordName(digits, suffix) if !meta.isDirectory =>
-          RecordState.all.find(_.suffix == suffix).map(RecordFile(digits.toLong, _, meta))
+        case RecordName(digits, note, suffix) if !meta.isDirectory =>
+          RecordState.all.find(_.suffix == suffix).map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }
     }.sortBy(-_.version)

@@ -23,6 +23,11 @@ object TableState {
     val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(r => r.state == RecordState.Done || r.state == RecordState.Vacuumed)
+
+    /** Operations that were undone. The one that was published after them has the same version, or a higher one. */
+    val undone: Seq[RecordFile] = records
+      .filter(r => r.state == RecordState.Undoing || r.state == RecordState.Undone)
+      .sortBy(r => (-r.version, -r.meta.modificationTime))
     val indexes: Seq[IndexFile] = TableFolder.indexes(statuses)
     val locks: Seq[FileMeta] = TableFolder.locks(statuses)
 
@@ -33,7 +38,11 @@ object TableState {
     def version: Long = newestDone.fold(0L)(_.version)
 
     /** Whether anything is under way or left over, so that the lock must be looked at. */
-    def isBusy: Boolean = locks.nonEmpty || pending.nonEmpty || publishing.nonEmpty
+    def isBusy: Boolean = locks.nonEmpty || underWay
+
+    /** Whether an operation has come to no end. */
+    def underWay: Boolean =
+      pending.nonEmpty || publishing.nonEmpty || undone.exists(_.state == RecordState.Undoing)
 
     /** Looks into lock files, if there are any. */
     def lockState(settings: LockSettings = LockSettings()): LockState =
@@ -46,7 +55,7 @@ object TableState {
      */
     def lastRecord: Option[Record] = newestDone.map(record)
 
-    /** One of [[done]], in the same way. */
+    /** One of [[done]] or [[undone]], in the same way. */
     def record(file: RecordFile): Record = TableState.record(folder, file)
   }
 

@@ -27,8 +27,8 @@ object Trash {
   def vacuum(folder: TableFolder, lock: Lock, record: Record): Unit = {
     val ops = folder.ops
     lock.check()
-    val done = folder.record(record.version, RecordState.Done)
-    if (ops.exists(done)) ops.rename(done, folder.record(record.version, RecordState.Vacuumed))
+    TableFolder.records(ops.list(folder.side)).find(f => f.version == record.version && f.state == RecordState.Done)
+      .foreach(done => ops.rename(done.meta.path, folder.vacuumed(done)))
     record.folders.foreach { work =>
       lock.check()
       val trash = folder.trashOf(work.folder, record.version)

@@ -6,7 +6,27 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.FileIndex
 
-import org.sparkzorder.commit.FileMeta
+import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
+
+/** Operations that a listing was checked against: the newest that was published, which stands for all before it, and those undone. */
+private[skipping] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
+
+  /** Those of a table that a listing was not checked against, newest first. */
+  def unseen(state: TableState.SideFolder): Seq[RecordFile] = {
+    val published = state.done.takeWhile(file => !newest.contains(file.meta)).map(_ -> 0)
+    val others = state.undone.filterNot(file => undone.contains(file.meta)).map(_ -> 1)
+    (published ++ others).sortBy { case (file, rank) => (-file.version, rank) }.map(_._1)
+  }
+}
+
+private[skipping] object SeenOperations {
+  val none: SeenOperations = SeenOperations(None, Set.empty)
+
+  def of(state: TableState): SeenOperations = state match {
+    case s: TableState.SideFolder => SeenOperations(s.newestDone.map(_.meta), s.undone.map(_.meta).toSet)
+    case TableState.NoSideFolder  => none
+  }
+}
 
 /**
  * Up to which operation of a table a listing was found to be whole. Forgotten with the listing.
@@ -16,14 +36,14 @@ import org.sparkzorder.commit.FileMeta
  */
 private[skipping] final class SeenListings {
   private val gone = new ReferenceQueue[FileIndex]
-  private val seen = new ConcurrentHashMap[SeenListings.Key, Map[Path, FileMeta]]
+  private val seen = new ConcurrentHashMap[SeenListings.Key, Map[Path, SeenOperations]]
 
-  def newest(listing: FileIndex, table: Path): Option[FileMeta] =
-    Option(seen.get(new SeenListings.Key(listing, null))).flatMap(_.get(table))
+  def get(listing: FileIndex, table: Path): SeenOperations =
+    Option(seen.get(new SeenListings.Key(listing, null))).flatMap(_.get(table)).getOrElse(SeenOperations.none)
 
-  def put(listing: FileIndex, table: Path, record: FileMeta): Unit = {
+  def put(listing: FileIndex, table: Path, operations: SeenOperations): Unit = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(seen.remove(_))
-    seen.merge(new SeenListings.Key(listing, gone), Map(table -> record), (old, added) => old ++ added)
+    seen.merge(new SeenListings.Key(listing, gone), Map(table -> operations), (old, added) => old ++ added)
     ()
   }
 }

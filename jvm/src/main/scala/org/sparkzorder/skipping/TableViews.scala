@@ -74,55 +74,39 @@ object TableViews extends Logging {
     val moved = relist && {
       location.refresh()
       TableState.look(folder.root, folder.ops) match {
-        case now: TableState.SideFolder => settled.around.isEmpty && (now.publishing.nonEmpty || newest(now) != newest(settled.state))
+        case now: TableState.SideFolder =>
+          settled.around.isEmpty && (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(settled.state))
         case TableState.NoSideFolder    => false
       }
     }
     if (moved) whole(location, folder, waitMillis, settings)
     else {
-      if (settled.around.isEmpty) newest(settled.state).foreach(seenWhole.put(location, folder.root, _))
+      if (settled.around.isEmpty) {
+        val operations = SeenOperations.of(settled.state)
+        if (operations != SeenOperations.none) seenWhole.put(location, folder.root, operations)
+      }
       settled
     }
-  }
-
-  private def newest(state: TableState): Option[FileMeta] = state match {
-    case s: TableState.SideFolder => s.newestDone.map(_.meta)
-    case TableState.NoSideFolder  => None
   }
 
   /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
   private val MaxRecords = 32
 
-  /**
-   * Goes back through the history to an operation in a folder that the listing reaches. Operations follow each other, so who has seen
-   * one of them has seen all before it. Where none says anything the listing is taken for stale.
-   */
+  /** Where no operation says how old the listing is, and there are many, it is taken for stale. */
   private def isStale(location: FileIndex, state: TableState.SideFolder): Boolean = {
-    val seen = seenWhole.newest(location, state.folder.root)
-    val unseen = state.done.takeWhile(file => !seen.contains(file.meta))
+    val unseen = seenWhole.get(location, state.folder.root).unseen(state)
     unseen.nonEmpty && {
       val names = new RelativePath(state.folder.root)
-      val paths = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
-      val folders = paths.map(TableFolder.parent)
-      val verdicts = unseen.iterator.take(MaxRecords).map(file => verdict(paths, folders, state, file))
-      verdicts.collectFirst { case Some(stale) => stale }.getOrElse(unseen.length > MaxRecords)
+      val listed = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
+      val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
+      try ListingAge.isStale(listed, traces).getOrElse(unseen.length > MaxRecords)
+      catch {
+        case e: UnreadableRecordException =>
+          logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
+          true
+        // Renamed by a VACUUM, ended as undone, or overwritten in this moment.
+        case _: FileNotFoundException => true
+      }
     }
   }
-
-  /** None when the record is about folders that the listing does not reach. */
-  private def verdict(paths: Set[String], folders: Set[String], state: TableState.SideFolder, file: RecordFile): Option[Boolean] =
-    try {
-      val record = state.record(file)
-      val reached = record.outputs.filter(o => folders.contains(TableFolder.parent(o.path)))
-      val gone = record.inputs.exists(i => paths.contains(i.path) && !record.outputs.exists(_.path == i.path))
-      if (gone || !reached.forall(o => paths.contains(o.path))) Some(true)
-      else if (reached.nonEmpty) Some(false)
-      else None
-    } catch {
-      case e: UnreadableRecordException =>
-        logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
-        Some(true)
-      // Vacuumed, which renames it, or overwritten in this moment.
-      case _: FileNotFoundException => Some(true)
-    }
 }

@@ -101,9 +101,31 @@ class RecordSuite extends AnyFunSuite {
     val t = new SmallTable(Seq("p=1"))
     t.optimize(new MemoryOps(t.fs))
     val folder = TableFolder(t.root, new MemoryOps(t.fs))
-    folder.ops.writeNew(folder.record(2, RecordState.Done), "{".getBytes(UTF_8))
-    folder.ops.writeNew(folder.record(3, RecordState.Done), RecordJson.write(record))
+    folder.ops.writeNew(folder.published(2, 5), "{".getBytes(UTF_8))
+    folder.ops.writeNew(folder.published(3, 5), RecordJson.write(record))
     assert(History.read(folder).map(e => (e.record.version, e.state)) == Seq((1L, "committed")))
+  }
+
+  test("the history tells for how long files were being exchanged, over a death too") {
+    val t = new SmallTable(Seq("p=1"))
+    t.optimize(new MemoryOps(t.fs))
+    val folder = TableFolder(t.root, new MemoryOps(t.fs))
+    assert(History.read(folder).head.publishMillis.exists(ms => ms >= 0 && ms < 60000))
+    var deaths = 0
+    for (k <- 1 to 200) {
+      val dead = new SmallTable(Seq("p=1"))
+      dead.attempt(new MemoryOps(dead.fs, k, Fault.DieAfter))
+      if (dead.isPublishing) {
+        deaths += 1
+        dead.fs.clock += 5000
+        assert(dead.recover(new MemoryOps(dead.fs)).isEmpty)
+        // The model's clock goes on by a millisecond with each call.
+        assert(History.read(TableFolder(dead.root, new MemoryOps(dead.fs))).head.publishMillis.exists(ms =>
+          ms >= 5000 && ms < 5000 + 150
+        ))
+      }
+    }
+    assert(deaths > 10)
   }
 
   test("nothing but what lies below a side folder can be deleted with all that is in it") {

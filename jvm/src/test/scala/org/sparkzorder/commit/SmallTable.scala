@@ -117,7 +117,7 @@ final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
       case Seq("trash")          => false
       case Seq("trash", _)       => false
       case Seq("trash", _, name) => !name.endsWith(".retired")
-      case Seq(name)             => !name.matches("v\\d+\\.json|index-\\d+\\.zidx")
+      case Seq(name)             => !name.matches("v\\d+-(\\d+ms\\.json|op-\\d+\\.undone)|index-\\d+\\.zidx")
       case _                     => true
     })
   }

@@ -1,0 +1,164 @@
+package org.sparkzorder.skipping
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class ListingAgeSuite extends AnyFunSuite {
+
+  private def optimized(there: Seq[String], gone: Seq[String], time: Long = 0L): Traces =
+    Traces(there, gone, isNew = true, time, time)
+
+  private def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
+    ListingAge.isStale(listed, operations.iterator)
+
+  test("a listing with an operation's new files and without its old ones is of after it") {
+    val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
+    assert(isStale(Set("b1", "b2"), first).contains(false))
+    assert(isStale(Set("b1", "b2", "added"), first).contains(false))
+    assert(isStale(Set("a1", "a2"), first).contains(true))
+    assert(isStale(Set("b1"), first).contains(true))
+    assert(isStale(Set("a2", "b1", "b2"), first).contains(true))
+    assert(isStale(Set("p=1/x"), first).isEmpty)
+    assert(isStale(Set.empty, first).isEmpty)
+  }
+
+  test("an operation in other folders says nothing, the one before it does") {
+    val other = optimized(Seq("p=2/b"), Seq("p=2/a"))
+    val own = optimized(Seq("p=1/b"), Seq("p=1/a"))
+    assert(isStale(Set("p=1/b"), other, own).contains(false))
+    assert(isStale(Set("p=1/a"), other, own).contains(true))
+    assert(isStale(Set("p=3/x"), other, own).isEmpty)
+  }
+
+  test("a listing may last from before one operation till after the next one") {
+    val (first, second) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
+    assert(isStale(Set("p=1/a", "p=2/b"), second, first).contains(true))
+    assert(isStale(Set("p=1/b", "p=2/b"), second, first).contains(false))
+    // Not for hours.
+    val later = second.copy(time = 1001L + ListingAge.LongestListing)
+    assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
+  }
+
+  test("a listing made while an operation lasted that was undone is stale, and none of before or after it") {
+    val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L, 5L)
+    assert(isStale(Set("a1"), undone).contains(true))
+    assert(isStale(Set("a1", "a2", "b1"), undone).contains(true))
+    assert(isStale(Set("a1", "a2", "added"), undone).isEmpty)
+  }
+
+  test("of files that came, went and came back what happened last counts") {
+    val optimize = optimized(Seq("b"), Seq("a"))
+    val again = optimized(Seq("c"), Seq("b"))
+    val restore = Traces(Seq("a"), Seq("c"), isNew = false, 0L, 0L)
+    assert(isStale(Set("a"), restore, again, optimize).isEmpty)
+    for (stale <- Seq(Set("a", "b"), Set("b"), Set("c"), Set("a", "c"))) {
+      assert(isStale(stale, restore, again, optimize).contains(true), stale)
+    }
+  }
+
+  test("listings of folders one after the other, over random histories") {
+    for (seed <- 1 to 4000) {
+      val history = new ListingAgeSuite.History(new Random(seed))
+      history.run(steps = 80)
+      withClue(s"seed $seed: ") {
+        history.listings.foreach { listed =>
+          val folders = listed.map(ListingAgeSuite.folder)
+          val current = history.files.filter(f => folders.contains(ListingAgeSuite.folder(f)))
+          assert(isStale(listed, history.operations: _*).getOrElse(false) == (listed != current))
+        }
+      }
+    }
+  }
+}
+
+private object ListingAgeSuite {
+  private val Folders = Seq("p=1", "p=2", "p=3")
+
+  def folder(file: String): String = file.takeWhile(_ != '/')
+
+  /** Operations that exchange files step by step, and listings that look at a folder now and then at another. */
+  private final class History(random: Random) {
+    private var live = Set.empty[String]
+    private var clock = 0L
+    private var names = 0
+    private val done = mutable.Buffer.empty[Traces]
+    private val open = mutable.Buffer.empty[(Set[String], Seq[String])]
+    private val ended = mutable.Buffer.empty[Set[String]]
+    private val versions = mutable.Buffer.empty[Set[String]]
+
+    def files: Set[String] = live
+
+    def operations: Seq[Traces] = done.reverse.toSeq
+
+    def listings: Seq[Set[String]] = ended.toSeq
+
+    def run(steps: Int): Unit = {
+      live = Folders.flatMap(f => Seq.fill(2)(fresh(f))).toSet
+      versions += live
+      while (clock < steps) random.nextInt(4) match {
+        case 0 | 1 =>
+          val (in, out) = optimized
+          if (random.nextInt(3) == 0) undone(in, out) else published(in, out, isNew = true)
+        case 2 =>
+          val target = versions(random.nextInt(versions.size))
+          val (in, out) = ((live -- target).toSeq, (target -- live).toSeq)
+          if (in.nonEmpty) { if (random.nextInt(3) == 0) undone(in, out) else published(in, out, isNew = false) }
+          else tick()
+        case _ => tick()
+      }
+      open.foreach { case (seen, left) => ended += seen ++ live.filter(f => left.contains(folder(f))) }
+      ended += live
+    }
+
+    private def fresh(in: String): String = {
+      names += 1
+      s"$in/$names"
+    }
+
+    private def optimized: (Seq[String], Seq[String]) = {
+      val chosen = random.shuffle(Folders).take(1 + random.nextInt(2))
+      (live.filter(f => chosen.contains(folder(f))).toSeq, chosen.flatMap(f => Seq.fill(1 + random.nextInt(2))(fresh(f))))
+    }
+
+    private def published(in: Seq[String], out: Seq[String], isNew: Boolean): Unit = {
+      val start = clock
+      exchange(in, out)
+      done += Traces(out, in, isNew, start, clock)
+      versions += live
+    }
+
+    private def undone(in: Seq[String], out: Seq[String]): Unit = {
+      val before = live
+      exchange(in, out)
+      (before -- live).foreach { f => live += f; tick() }
+      (live -- before).foreach { f => live -= f; tick() }
+      done += Traces(in, out, isNew = false, clock, clock)
+    }
+
+    private def exchange(in: Seq[String], out: Seq[String]): Unit = {
+      tick()
+      Folders.foreach { of =>
+        // No folder ever looks empty.
+        val (old, news) = (in.filter(folder(_) == of), out.filter(folder(_) == of))
+        old.drop(1).foreach { f => live -= f; tick() }
+        news.headOption.foreach { f => live += f; tick() }
+        old.headOption.foreach { f => live -= f; tick() }
+        news.drop(1).foreach { f => live += f; tick() }
+      }
+    }
+
+    /** Some listings begin, and some look at one more folder. */
+    private def tick(): Unit = {
+      clock += 1
+      if (random.nextInt(3) == 0) open += ((Set.empty, random.shuffle(Folders).take(1 + random.nextInt(3))))
+      val next = open.map {
+        case (seen, f +: left) if random.nextInt(3) > 0 => (seen ++ live.filter(folder(_) == f), left)
+        case same                                       => same
+      }
+      open.clear()
+      next.foreach { case (seen, left) => if (left.isEmpty) ended += seen else open += ((seen, left)) }
+    }
+  }
+}
