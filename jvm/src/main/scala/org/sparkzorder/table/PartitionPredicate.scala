@@ -2,12 +2,11 @@ package org.sparkzorder.table
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
-import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SubqueryExpression}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.Filter
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 import org.sparkzorder.errors.ZOrderErrors
@@ -35,9 +34,9 @@ object PartitionPredicate {
 
   /** Refuses what is not a predicate on partition columns; touches no file. */
   def check(table: PlainTable, predicate: String): Unit = {
-    val all: DataFrame = table.session.baseRelationToDataFrame(table.relation)
+    val all = table.session.baseRelationToDataFrame(table.relation)
     val analyzed =
-      try all.where(predicate).asInstanceOf[classic.Dataset[_]].queryExecution.analyzed
+      try all.where(predicate).queryExecution.analyzed
       catch {
         case e: ParseException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
         case e: AnalysisException if e.getCondition != null && e.getCondition.startsWith("UNRESOLVED_COLUMN") =>
@@ -46,13 +45,15 @@ object PartitionPredicate {
         case e: AnalysisException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
       }
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    // By identity: the predicate may spell a name in its own way.
+    val partition = AttributeSet(all.queryExecution.analyzed.output.filter(a => partitionColumns.contains(a.name)))
     analyzed.collect { case f: Filter => f.condition }.foreach { condition =>
       if (SubqueryExpression.hasSubquery(condition))
         throw ZOrderErrors.invalidWhere(predicate, "Subqueries are not supported.")
       if (!condition.deterministic)
         throw ZOrderErrors.invalidWhere(predicate, "It must be deterministic.")
-      condition.references.map(_.name).find(!partitionColumns.contains(_)).foreach { column =>
-        throw ZOrderErrors.whereOnDataColumn(column, partitionColumns)
+      condition.references.find(!partition.contains(_)).foreach { column =>
+        throw ZOrderErrors.whereOnDataColumn(column.name, partitionColumns)
       }
     }
   }
