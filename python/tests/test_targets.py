@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from comparison import files_read, no_skipping, same_rows, settings
+from comparison import files_read, same_rows, settings
 from golden import snapshot
 from pyarrow import orc, parquet
 from pyspark.errors import PySparkException
 from pyspark.sql.types import YearMonthIntervalType
+
+from spark_zorder import explain_skipping
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -48,8 +50,6 @@ def optimize(spark: SparkSession, target: str, rest: str) -> Row:
     before = rows(spark.sql(f"SELECT * FROM {target}"))
     [result] = spark.sql(f"OPTIMIZE {target} {rest}").collect()
     assert rows(spark.sql(f"SELECT * FROM {target}")) == before
-    with no_skipping(spark):
-        assert rows(spark.sql(f"SELECT * FROM {target}")) == before
     metrics: Row = result["metrics"]
     return metrics
 
@@ -105,10 +105,12 @@ def test_keys_with_dots_blanks_and_backquotes_in_their_names(
     spark: SparkSession, tmp_path: Path, file_format: str
 ) -> None:
     folder = tmp_path / "t"
+    # Spark cannot write a backquote in the name of a column of ORC: what comes behind it is lost.
+    odd = "back``quote" if file_format == "parquet" else "quote"
     frame = numbers(spark).selectExpr(
         "a AS `a.b`",
         "b AS `with blank`",
-        "id AS `back``quote`",
+        f"id AS `{odd}`",
         "named_struct('f', a, 'g.h', b, 'deep', named_struct('x y', id)) AS s",
         "a AS `Größe`",
         "CAST(b AS STRING) AS `select`",
@@ -117,10 +119,8 @@ def test_keys_with_dots_blanks_and_backquotes_in_their_names(
     target = f"{file_format}.`{folder}`"
     for keys, predicate in (
         ("`a.b`, `with blank`", "`a.b` = 17 AND `with blank` < 60"),
-        ("`back``quote`", "`back``quote` = 5"),
-        ("s.f", "s.f = 17"),
-        ("S.`g.h`", "s.`g.h` = 17"),
-        ("s.deep.`x y`", "s.deep.`x y` = 17"),
+        (f"`{odd}`, s.f", f"`{odd}` < 99 AND s.f < 99"),
+        ("S.`g.h`, s.deep.`x y`", "s.`g.h` < 99 AND s.deep.`x y` < 99"),
         ("`größe`, `select`", "`Größe` = 17 AND `select` < '2'"),
     ):
         optimize(spark, target, f"FULL ZORDER BY ({keys}) OPTIONS ('num-files' = '8')")
@@ -161,16 +161,45 @@ def test_keys_of_every_type_with_an_order(spark: SparkSession, tmp_path: Path, f
     columns = [f"IF(id % 17 = 0, NULL, {expression}) AS {name}" for name, expression in TYPES.items()]
     spark.range(1000).selectExpr("id", *columns).repartition(4).write.format(file_format).save(str(folder))
     target = f"{file_format}.`{folder}`"
-    before = rows(spark.sql(f"SELECT * FROM {target}"))
-    for name in TYPES:
-        spark.sql(f"OPTIMIZE {target} FULL ZORDER BY ({name}) OPTIONS ('num-files' = '4')").collect()
-        assert rows(spark.sql(f"SELECT * FROM {target}")) == before, name
-        nulls = same_rows(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")
-        assert len(nulls) == 59
-        assert files_read(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")[0] == 1, name
-    together = list(TYPES)
-    for keys in (together[:8], together[8:16]):
+    names = list(TYPES)
+    # A column alone takes another way through the sort.
+    for keys in (names[:6], names[6:12], names[12:], ["double"], ["large_decimal"], ["collated"]):
         optimize(spark, target, f"FULL ZORDER BY ({', '.join(keys)}) OPTIONS ('num-files' = '4')")
+        for name in keys:
+            nulls = f"SELECT id FROM {target} WHERE {name} IS NULL"
+            assert files_read(spark, nulls) == (1, 4), name
+            assert sorted(row["id"] for row in spark.sql(nulls).collect()) == list(range(0, 1000, 17)), name
+
+
+@FORMATS
+def test_nulls_are_counted_of_types_without_order(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+    folder = tmp_path / "t"
+    columns = {
+        "arr": "array(id, NULL)",
+        "m": "map(id, 'x')",
+        "st": "named_struct('x', id, 'in', named_struct('y', array(id)))",
+        "lc": "CAST(id AS STRING) COLLATE UTF8_LCASE",
+        "ts": "timestamp_seconds(id)",
+    }
+    frame = spark.range(800).selectExpr(
+        "id", *(f"IF(id < 200, NULL, {value}) AS {name}" for name, value in columns.items())
+    )
+    frame.repartition(2).write.format(file_format).save(str(folder))
+    target = f"{file_format}.`{folder}`"
+    optimize(spark, target, "ZORDER BY (id) OPTIONS ('num-files' = '8')")
+    for name in (*columns, "st.in", "st.in.y"):
+        for predicate, kept in ((f"{name} IS NULL", 2), (f"{name} IS NOT NULL", 6)):
+            query = f"SELECT id FROM {target} WHERE {predicate}"
+            assert files_read(spark, query) == (kept, 8), predicate
+            assert len(same_rows(spark, query)) == kept * 100
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target}")
+    for name in ("lc", "ts"):
+        assert files_read(spark, f"SELECT id FROM {target} WHERE {name} IS NULL") == (2, 8)
+    for name in columns:
+        same_rows(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")
+    [scan] = explain_skipping(spark, f"SELECT id FROM {target} WHERE ts < TIMESTAMP'1970-01-01 00:04:00'").collect()
+    # Instants in ORC have no bounds, but a file of nulls has none of any time.
+    assert scan["files_kept"] == {"parquet": 1, "orc": 6}[file_format]
 
 
 @FORMATS
@@ -263,7 +292,8 @@ def test_only_the_partitions_asked_for_change(spark: SparkSession, database: Pat
         }
         assert len(chosen) == folders, where
         before = snapshot(folder)
-        metrics = optimize(spark, "t", f"WHERE {where} ZORDER BY (a) OPTIONS ('num-files' = '{folders * 3}')")
+        # Some come twice.
+        metrics = optimize(spark, "t", f"FULL WHERE {where} ZORDER BY (a) OPTIONS ('num-files' = '{folders * 3}')")
         assert metrics["partitionsOptimized"] == folders, where
         assert metrics["numFilesAdded"] == folders * 3, where
         assert metrics["version"] == n + 1
@@ -368,11 +398,11 @@ def test_only_what_is_new_is_rewritten(spark: SparkSession, database: Path, file
 # --- Options ---
 
 
-@pytest.mark.parametrize("wanted", [1, 2, 7, 50, 1000])
+@pytest.mark.parametrize("wanted", [1, 2, 7, 50, 200])
 def test_the_number_of_files_is_exact(spark: SparkSession, tmp_path: Path, wanted: int) -> None:
     folder = tmp_path / "t"
-    numbers(spark).repartition(3).write.parquet(str(folder))
-    # Two columns whose combinations are all different.
+    numbers(spark, 200).repartition(3).write.parquet(str(folder))
+    # Two columns whose combinations are all different, so that a file of each row is possible.
     metrics = optimize(spark, f"parquet.`{folder}`", f"ZORDER BY (a, b) OPTIONS ('num-files' = '{wanted}')")
     assert metrics["numFilesAdded"] == wanted == len(data_files(folder))
 

@@ -22,3 +22,10 @@ EXPLAIN SKIPPING SELECT * FROM t WHERE id = 7;
 DROP SKIPPING INDEX ON t;
 DESCRIBE SKIPPING INDEX ON t;
 SELECT count(*) FROM t WHERE id = 7;
+
+-- An instant in ORC is another in another zone: only its nulls are counted
+CREATE TABLE instants USING orc AS SELECT /*+ REPARTITION_BY_RANGE(2, id) */ id, timestamp_seconds(id) AS ts FROM range(100);
+CREATE SKIPPING INDEX ON instants;
+DESCRIBE SKIPPING INDEX ON instants;
+EXPLAIN SKIPPING SELECT * FROM instants WHERE ts = TIMESTAMP'1970-01-01 00:00:07';
+EXPLAIN SKIPPING SELECT * FROM instants WHERE ts IS NULL;

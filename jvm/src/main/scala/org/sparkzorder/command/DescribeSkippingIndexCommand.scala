@@ -44,7 +44,7 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
       val column = stats.flatMap(_.columns.get(key))
       val status = stats match {
         case None    => if (seenPaths.contains(path)) "stale" else "missing"
-        case Some(f) => column.fold("missing")(statusOf(f, _))
+        case Some(f) => column.fold("missing")(statusOf(f, key, _))
       }
       def bound(value: ColumnStats => Any): String =
         column.filter(_.hasBounds).map(c => OrderedValue.display(key.dataType, value(c))).orNull
@@ -62,8 +62,9 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
     }
   }
 
-  private def statusOf(file: FileStats, c: ColumnStats): String =
-    if (c.hasBounds || c.nullCount == file.rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == file.rows)) "indexed"
+  private def statusOf(file: FileStats, key: ColumnKey, c: ColumnStats): String =
+    if (c.nullCount >= 0 && OrderedValue.encoding(key.dataType).isEmpty) "indexed"
+    else if (c.hasBounds || c.nullCount == file.rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == file.rows)) "indexed"
     else if (c.nullCount >= 0) "unusable: no bounds"
     else "unusable: neither bounds nor null count"
 }

@@ -40,9 +40,8 @@ object TableIndex {
     snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
   }
 
-  /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
-  def usableColumns(table: PlainTable): Seq[ColumnKey] =
-    IndexableColumns.of(table.dataSchema).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType)
+  /** Of those whose type has no order only the nulls are counted. */
+  def usableColumns(table: PlainTable): Seq[ColumnKey] = IndexableColumns.all(table.dataSchema)
 
   /** The paths named when the index was made; None when it is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map { json =>
@@ -81,12 +80,21 @@ object TableIndex {
       listed: Set[FileId],
       added: Seq[(FileId, FileStats)]
   ): Unit = {
+    val lasting = added.map { case (id, stats) => id -> withoutInstants(table, stats) }
     val contents = snapshot match {
-      case Some(old) => IndexContents.merge(old, listed.contains, added)
-      case None      => IndexContents(added)
+      case Some(old) => IndexContents.merge(old, listed.contains, lasting)
+      case None      => IndexContents(lasting)
     }
     write(folder, lock, contents)
   }
+
+  /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
+  private def withoutInstants(table: PlainTable, stats: FileStats): FileStats =
+    if (table.formatName != "orc") stats
+    else stats.copy(columns = stats.columns.map {
+      case (key, column) if key.dataType == TimestampType => key -> column.copy(min = null, max = null)
+      case other                                          => other
+    })
 
   /** Makes the index anew. Needs the lock. */
   def replace(folder: TableFolder, lock: Lock, columns: Option[Seq[Seq[String]]], files: Seq[(FileId, FileStats)]): Unit = {

@@ -57,8 +57,11 @@ object TimestampKind {
 sealed trait SessionBound
 object SessionBound {
 
-  /** Any value may differ: column names that agree but for case, INT96 of foreign writers, timestamps in ORC (they follow the JVM's zone). */
+  /** Any value may differ: column names that agree but for case, INT96 of foreign writers. */
   case object Always extends SessionBound
+
+  /** Any value may differ, but what is null stays null: timestamps in ORC, which follow the JVM's zone. */
+  case object ButForNulls extends SessionBound
 
   /** Only values before the calendar switch may differ: dates and instants of writers that do not say which calendar they used. */
   case object WhenAncient extends SessionBound

@@ -105,6 +105,7 @@ object IndexBuilder extends Logging {
   private def lasting(key: ColumnKey, stats: ColumnStats, bound: Option[SessionBound]): Option[ColumnStats] = bound match {
     case None => Some(stats)
     case Some(SessionBound.Always) => None
+    case Some(SessionBound.ButForNulls) => Some(stats.copy(min = null, max = null))
     case Some(SessionBound.WhenAncient) =>
       stats.min match {
         case min: Long if !Calendar.settledAfterReading(key.dataType, min) => Some(stats.copy(min = null, max = null))

@@ -63,12 +63,12 @@ private[footer] final class OrcFooter(
   private def judge(key: ColumnKey, schema: TypeDescription, statistics: OrcStatistics): Judged =
     walk(schema, key.path.toList, exact = true) match {
       case Left(judged) => Judged(key, judged._1, judged._2)
+      // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
+      case Right((leaf, true)) if key.dataType == TimestampType =>
+        Judged(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
       case Right((leaf, exact)) =>
         val bound =
-          // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
-          if (!exact || key.dataType == TimestampType) Some(SessionBound.Always)
-          else if (key.dataType == DateType) Some(SessionBound.WhenAncient)
-          else None
+          if (!exact) Some(SessionBound.Always) else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
         Judged(key, statistics.judge(key, leaf), bound)
     }
 

@@ -36,15 +36,12 @@ private[footer] final class OrcStatistics(reader: Reader) {
     }
   }
 
-  def judge(key: ColumnKey, leaf: TypeDescription): Verdict = {
-    val id = leaf.getId
-    if (rows == 0) Verdict.Trusted(ColumnStats(null, null, 0L, 0L))
-    else if (!kept || id >= api.length || !proto.get(id).hasNumberOfValues) Verdict.Untrusted
-    else {
-      val nulls = rows - proto.get(id).getNumberOfValues
-      if (nulls < 0) Verdict.Untrusted
-      else if (nulls == rows || OrderedValue.encoding(key.dataType).isEmpty) Verdict.Trusted(ColumnStats(null, null, nulls, 0L))
-      else bounds(key.dataType, leaf, api(id), proto.get(id)) match {
+  def judge(key: ColumnKey, leaf: TypeDescription): Verdict = nullCount(leaf) match {
+    case None                                                           => Verdict.Untrusted
+    case Some(nulls) if nulls == rows                                   => Verdict.Trusted(ColumnStats(null, null, nulls, 0L))
+    case Some(_) if OrderedValue.encoding(key.dataType).isEmpty         => nulls(key.dataType, leaf)
+    case Some(nulls) =>
+      bounds(key.dataType, leaf, api(leaf.getId), proto.get(leaf.getId)) match {
         case Some((min, max)) =>
           val (lo, hi) = (OrderedValue.encode(key.dataType, min), OrderedValue.encode(key.dataType, max))
           if (EncodedOrder.compare(lo, hi) > 0) Verdict.Untrusted
@@ -52,7 +49,25 @@ private[footer] final class OrcStatistics(reader: Reader) {
           else Verdict.Trusted(EncodedOrder.stats(lo, hi, nulls))
         case None => Verdict.Untrusted
       }
-    }
+  }
+
+  /** The null count alone. A value that is read as another type may come out null, so the stored type must be the column's. */
+  def nulls(dt: DataType, leaf: TypeDescription): Verdict = nullCount(leaf) match {
+    case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) => Verdict.Trusted(ColumnStats(null, null, nulls, 0L))
+    case _                                                    => Verdict.Unknown
+  }
+
+  private def isStoredAs(dt: DataType, leaf: TypeDescription): Boolean = (dt, leaf.getCategory) match {
+    case (TimestampType, Category.TIMESTAMP | Category.TIMESTAMP_INSTANT)       => true
+    case (_: StringType, Category.STRING | Category.VARCHAR | Category.CHAR)    => true
+    case _                                                                      => false
+  }
+
+  private def nullCount(leaf: TypeDescription): Option[Long] = {
+    val id = leaf.getId
+    if (rows == 0) Some(0L)
+    else if (!kept || id >= api.length || !proto.get(id).hasNumberOfValues) None
+    else Some(rows - proto.get(id).getNumberOfValues).filter(_ >= 0)
   }
 
   private def bounds(dt: DataType, leaf: TypeDescription, s: ColumnStatistics, p: OrcProto.ColumnStatistics): Option[(Any, Any)] =

@@ -52,8 +52,11 @@ object IndexFile {
     out.flush()
   }
 
-  // A type whose JSON says less than the type, such as one with a collation, would come back as another.
-  private def survives(key: ColumnKey): Boolean = IndexFooter.dataType(key.dataType.json).contains(key.dataType)
+  // A type whose JSON says less than the type would come back as another.
+  private def survives(key: ColumnKey): Boolean = {
+    val (text, field) = IndexFooter.texts(key.dataType)
+    IndexFooter.dataType(text, field).contains(key.dataType)
+  }
 
   /**
    * Reads the footer and the names of the files; columns come when they are asked for.

@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, StructType}
 
 import org.sparkzorder.stats.ColumnKey
 
@@ -33,7 +33,9 @@ private[index] final case class IndexFooter(
       val column = array.addObject()
       val path = column.putArray("path")
       c.key.path.foreach(path.add)
-      column.put("type", c.key.dataType.json).put("kind", ColumnBlock.kind(c.key.dataType))
+      val (text, field) = IndexFooter.texts(c.key.dataType)
+      column.put("type", text).put("kind", ColumnBlock.kind(c.key.dataType))
+      field.foreach(column.put("field", _))
       put(column.putObject("block"), c.block)
     }
     IndexFooter.mapper.writeValueAsBytes(node)
@@ -81,16 +83,24 @@ private[index] object IndexFooter {
       if (path.isEmpty) throw new IndexFormatException("a column without a name")
       val at = block(field(node, "block"))
       // A type that this Spark lacks, or holds in another way, costs the index that column only.
-      dataType(text(field(node, "type"), "type")).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
+      val ofField = Option(node.get("field")).map(text(_, "field"))
+      dataType(text(field(node, "type"), "type"), ofField).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
     IndexFooter(unhex(text(field(root, "id"), "id")), files.toInt, block(field(root, "fileBlock")), columns, properties)
   }
 
-  /** None also when the type's JSON does not say all of it, as it is with collations. */
-  def dataType(json: String): Option[DataType] =
-    try Some(DataType.fromJson(json))
+  /** The type's JSON and, where that does not say all, the JSON of a field of the type, which has the collations. */
+  def texts(dt: DataType): (String, Option[String]) =
+    dt.json -> Option.unless(dataType(dt.json, None).contains(dt))(new StructType().add("", dt).json)
+
+  /** From those texts; None for a type that this Spark does not know. */
+  def dataType(json: String, field: Option[String]): Option[DataType] =
+    try field match {
+      case None       => Some(DataType.fromJson(json))
+      case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
+    }
     catch {
       // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to
       // trust.

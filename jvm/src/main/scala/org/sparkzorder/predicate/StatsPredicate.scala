@@ -45,6 +45,18 @@ sealed trait StatsPredicate extends Product with Serializable {
     case Const(_) | Unknown(_)    => Set.empty
   }
 
+  /** Those of them whose bounds are looked at. */
+  def ordered: Set[Column] = this match {
+    case Comparison(column, _, _) => Set(column)
+    case In(column, _, _)         => Set(column)
+    case StartsWith(column, _)    => Set(column)
+    case And(left, right)         => left.ordered ++ right.ordered
+    case Or(left, right)          => left.ordered ++ right.ordered
+    case Not(child)               => child.ordered
+    case Undefined(child)         => child.ordered
+    case _                        => Set.empty
+  }
+
   /** Why parts of it are unknown, in reading order. */
   def reasons: Seq[Reason] = this match {
     case Unknown(reason)  => Seq(reason)

@@ -3,7 +3,8 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.predicate.{CatalystTranslator, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+import org.sparkzorder.stats.StatsColumn
 
 /** From a scan's filters to the files it reads. */
 private[skipping] object Pruning {
@@ -51,15 +52,21 @@ private[skipping] object Pruning {
       views: Seq[TableView]
   ): ConjunctReport = {
     val snapshots = views.flatMap(_.snapshot)
-    val lacking = p.columns.filter(c => snapshots.forall(s => s.column(c.path, c.dataType).isEmpty))
+    def without(tells: StatsColumn => Boolean)(c: Column): Boolean = snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
+    def nothing(what: String, columns: Set[Column]): ConjunctReport = {
+      val column = columns.head.path.mkString(".")
+      ConjunctReport(f.sql, None, Some(Reason(ReasonCode.NoStatistics, s"the index has no $what of `$column` under this type")))
+    }
+    val unbounded = p.ordered.filter(without(!_.bounded.isEmpty))
     p match {
-      case Unknown(reason) => ConjunctReport(f.sql, None, Some(reason))
-      case _ if lacking.nonEmpty && lacking == p.columns =>
-        val column = lacking.head.path.mkString(".")
-        ConjunctReport(f.sql, None, Some(Reason(ReasonCode.NoStatistics, s"the index has no statistics of `$column` under this type")))
+      case Unknown(reason)                                        => ConjunctReport(f.sql, None, Some(reason))
+      case _ if p.columns.nonEmpty && p.columns.forall(without(_ => true)) => nothing("statistics", p.columns)
       case _ =>
         val keepers = views.map(_.keeper(p))
-        ConjunctReport(f.sql, Some(files.count(s => keepers.forall(_.keeps(s))).toLong), p.reasons.headOption)
+        val kept = files.count(s => keepers.forall(_.keeps(s)))
+        // Without bounds there may still be files of nothing but nulls.
+        if (kept == files.size && unbounded.nonEmpty && unbounded == p.columns) nothing("bounds", unbounded)
+        else ConjunctReport(f.sql, Some(kept.toLong), p.reasons.headOption)
     }
   }
 

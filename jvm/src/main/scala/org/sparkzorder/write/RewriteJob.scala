@@ -159,8 +159,11 @@ final class RewriteJob(
           case _ => throw missing(column)
         }
       }
-      if (leaf.dataType != column.dataType) throw missing(column)
-      leaf
+      (leaf.dataType, column.dataType) match {
+        case (a, b) if a == b               => leaf
+        case (_: StringType, StringType)    => Cast(leaf, StringType) // by its bytes, whatever its collation
+        case _                              => throw missing(column)
+      }
     }
 
     private def missing(column: KeyColumn) = new IllegalArgumentException(

@@ -59,6 +59,9 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
   def footer(status: FileStatus, format: DataFormat, schema: StructType): FileFooter =
     FooterReader.read(status, format, conf, schema, settings)
 
+  def footer(status: FileStatus, format: DataFormat, schema: StructType, columns: Seq[ColumnKey]): FileFooter =
+    FooterReader(format, conf, schema, columns, settings).read(status)
+
   def scanned(status: FileStatus, format: DataFormat, schema: StructType): FileStats =
     FileScan.scan(spark, Seq((0, status)), format, schema, IndexableColumns.of(schema)).getOrElse(0, FileStats(0, Map.empty))
 
@@ -74,7 +77,7 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
         assert(s.nullCount == truth.nullCount)
         assert(s.nanCount == truth.nanCount)
         if (s.hasBounds && truth.hasBounds) encloses(s, truth)
-        if (!s.hasBounds) assert(!truth.hasBounds)
+        if (!s.hasBounds) assert(!truth.hasBounds || footer.sessionBound.get(k).contains(SessionBound.ButForNulls))
       }
     }
     footer.loose.foreach { case (k, s) => if (rows.columns(k).hasBounds) encloses(s, rows.columns(k)) }

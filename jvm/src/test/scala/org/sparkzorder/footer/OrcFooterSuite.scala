@@ -3,6 +3,8 @@ package org.sparkzorder.footer
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, IndexableColumns}
+
 class OrcFooterSuite extends AnyFunSuite with FooterFixture {
   private val orc = DataFormat.Orc
 
@@ -14,15 +16,28 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.unreadable.isEmpty && f.schema.catalogString == df.schema.catalogString && f.codec.contains("zstd"))
     val trusted = Seq("bool", "i8", "i16", "i32", "i64", "d", "ntz", "str", "str2", "dti", "ymi", "nothing")
     assert(trusted.map(key(df.schema, _)).forall(f.stats.contains), trusted.filterNot(c => f.stats.contains(key(df.schema, c))))
-    assert(Set("f32", "f64", "ts", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
+    assert(Set("f32", "f64", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
     assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
-    assert(f.sessionBound.get(key(df.schema, "ts")).contains(SessionBound.Always))
+    // Instants lie there as wall clock: of them only the nulls hold.
+    Seq("ts", "ancient_ts").map(key(df.schema, _)).foreach { ts =>
+      assert(f.stats(ts) == ColumnStats(null, null, 15, 0) && f.sessionBound(ts) == SessionBound.ButForNulls)
+    }
   }
 
   test("long strings are cut by the writer and not trusted; bytes that are no UTF-8 neither") {
     val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "cast(X'FF61' as string) as broken")
     val f = footer(written(df, orc, "long"), orc, df.schema)
     assert(f.untrusted == Set("s", "broken").map(key(df.schema, _)))
+  }
+
+  test("nulls of a type without order are known where the file has that type") {
+    val status = written(spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n"), orc, "nulls")
+    val table = StructType.fromDDL("s string collate UTF8_LCASE, n string collate UTF8_LCASE")
+    val f = footer(status, orc, table, IndexableColumns.all(table))
+    assert(f.stats == Map(ColumnKey(Seq("s"), table("s").dataType) -> ColumnStats(null, null, 4, 0)))
+    // Text that is no instant is null as one.
+    val instants = StructType.fromDDL("s timestamp, n timestamp")
+    assert(footer(status, orc, instants).stats.isEmpty)
   }
 
   test("columns by position") {

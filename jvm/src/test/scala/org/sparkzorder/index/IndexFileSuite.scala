@@ -79,9 +79,12 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("collated columns are not mistaken for binary ones") {
-    val key = ColumnKey(Seq("c"), StringType("UTF8_LCASE"))
-    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(key -> ColumnStats(null, null, 0, 0)))))))
-    assert(read.column(Seq("c"), StringType).isEmpty)
+    val lower = ColumnKey(Seq("c"), StringType("UTF8_LCASE"))
+    val list = ColumnKey(Seq("l"), ArrayType(StringType("UNICODE_CI")))
+    val stats = Map(lower -> ColumnStats(null, null, 0, 0), list -> ColumnStats(null, null, 1, 0))
+    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, stats)))))
+    assert(read.column(Seq("c"), StringType).isEmpty && read.column(Seq("l"), ArrayType(StringType)).isEmpty)
+    assert(read.fileStats(0).columns == stats)
   }
 
   private def check(bytes: Array[Byte]): Unit =
