@@ -106,6 +106,14 @@ def truth(spark: SparkSession, relation: str, predicates: list[str]) -> list[lis
     return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(predicates))]
 
 
+def without_skipping(spark: SparkSession, relation: str, predicate: str) -> list[int]:
+    """Ids by the filter itself, every file read."""
+    spark.conf.set("spark.zorder.skipping.enabled", "false")
+    rows = spark.sql(f"SELECT id FROM {relation} WHERE {predicate}").collect()
+    spark.conf.set("spark.zorder.skipping.enabled", "true")
+    return sorted(row.id for row in rows)
+
+
 def test_skipping_never_changes_an_answer(spark: SparkSession, tmp_path: Path) -> None:
     generator = Generator(SEED)
     # Thousands of tiny queries: compiling each would take longer than running it.
@@ -140,11 +148,11 @@ def test_skipping_never_changes_an_answer(spark: SparkSession, tmp_path: Path) -
             total += scan.files_total
             kept += scan.files_kept
         asked += BATCH
-        wrong += [
-            f"{name}: {re.sub(str(tmp_path), '..', relation)} WHERE {p}: {len(f)} rows instead of {len(e)}"
-            for p, f, e in zip(predicates, found, expected, strict=True)
-            if sorted(f) != e
-        ]
+        for p, f, e in zip(predicates, found, expected, strict=True):
+            # Spark itself may answer a filter otherwise than the same expression in a projection: `x NOT IN (.., NULL)` is
+            # never true as a filter, but true of NaN where an InSet is evaluated. What counts is the filter without skipping.
+            if sorted(f) != e and sorted(f) != without_skipping(spark, relation, p):
+                wrong.append(f"{name}: {re.sub(str(tmp_path), '..', relation)} WHERE {p}: {len(f)} rows, not {len(e)}")
     print(f"seed {SEED}: {asked} queries, {total - kept} of {total} files skipped, {len(wrong)} mismatches")
     assert not wrong, f"SEED={SEED} QUERIES={asked} replays:\n" + "\n".join(wrong[:20])
     assert total - kept >= total / 3, f"only {total - kept} of {total} files were skipped"
