@@ -149,8 +149,8 @@ def test_skipping_never_changes_an_answer(spark: SparkSession, tmp_path: Path) -
             kept += scan.files_kept
         asked += BATCH
         for p, f, e in zip(predicates, found, expected, strict=True):
-            # Spark itself may answer a filter otherwise than the same expression in a projection: `x NOT IN (.., NULL)` is
-            # never true as a filter, but true of NaN where an InSet is evaluated. What counts is the filter without skipping.
+            # Spark may answer a filter otherwise than the same expression in a projection: `x NOT IN (.., NULL)` is
+            # never true as a filter, but true of NaN where an InSet is evaluated. The filter without skipping counts.
             if sorted(f) != e and sorted(f) != without_skipping(spark, relation, p):
                 wrong.append(f"{name}: {re.sub(str(tmp_path), '..', relation)} WHERE {p}: {len(f)} rows, not {len(e)}")
     print(f"seed {SEED}: {asked} queries, {total - kept} of {total} files skipped, {len(wrong)} mismatches")
