@@ -1,34 +1,38 @@
 """A program for an older Spark, with Delta Lake and this extension in one session: prints what statements answer.
 
-    beside_delta.py <our jar> <an empty folder>
+    beside_delta.py <our jar> <an empty folder> <who is named last, and so asked first: ours or delta>
 
 The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
-from typing import Any
 
-from pyspark.errors import PySparkException
+from answers import Answers
 from pyspark.sql import SparkSession
 
 DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
+EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", "org.sparkzorder.ZOrderSparkExtension"]
 
 
-def session(jar: str, folder: str) -> SparkSession:
-    """Delta's settings as its documentation has them, and ours behind."""
+def session(jar: str, folder: str, last: str) -> SparkSession:
+    """Delta's settings as its documentation has them, and ours."""
+    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
     return (
         SparkSession.builder.master("local[2]")
         .config("spark.jars", jar)
         .config("spark.jars.packages", DELTA)
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension,org.sparkzorder.ZOrderSparkExtension")
+        # For a catalog that is not asked here, and with a Hadoop of its own.
+        .config("spark.jars.excludes", "io.unitycatalog:unitycatalog-hadoop,org.apache.hadoop:*")
+        .config("spark.sql.extensions", ",".join(extensions))
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
         .config("spark.sql.catalogImplementation", "in-memory")
         .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
+        .config("spark.databricks.delta.snapshotPartitions", "1")
+        # VACUUM lists folders in as many tasks.
+        .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "1")
         .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -36,56 +40,41 @@ def session(jar: str, folder: str) -> SparkSession:
     )
 
 
-class Answers:
-    """Answers of statements by their names."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self.spark = spark
-        self.found: dict[str, Any] = {}
-
-    def ask(self, name: str, sql: str) -> None:
-        """Run a statement."""
-        try:
-            rows = self.spark.sql(sql).collect()
-            self.found[name] = json.loads(json.dumps([row.asDict(recursive=True) for row in rows], default=str))
-        except PySparkException as error:
-            self.found[name] = {"error": f"{type(error).__name__} [{error.getCondition()}] {str(error)[:1000]}"}
-
-
-def main(jar: str, folder: str) -> None:
-    """Run all statements."""
-    spark = session(jar, folder)
-    spark.sparkContext.setLogLevel("ERROR")
-    rows = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b").repartition(4)
-    answers = Answers(spark)
-    ask = answers.ask
-
-    # Delta's tables, by each kind of name that Delta takes.
-    rows.write.format("delta").saveAsTable("named")
-    rows.write.format("delta").save(f"{folder}/format")
-    rows.write.format("delta").save(f"{folder}/quoted")
-    for name, target in (
-        ("named", "named"),
-        ("format", f"delta.`{folder}/format`"),
-        ("quoted", f"'{folder}/quoted'"),
+def ask_about_deltas(answers: Answers, folder: str) -> None:
+    """Delta's tables, by each kind of name that Delta takes."""
+    ask, spark = answers.ask, answers.spark
+    for name, target, source in (
+        ("named", "named", "named"),
+        ("format", f"delta.`{folder}/format`", f"delta.`{folder}/format`"),
+        ("quoted", f"'{folder}/quoted'", f"delta.`{folder}/quoted`"),
     ):
-        source = "named" if name == "named" else f"delta.`{folder}/{name}`"
+        rows = spark.table("numbers").repartition(4).write.format("delta")
+        if name == "named":
+            rows.saveAsTable("named")
+        else:
+            rows.save(f"{folder}/{name}")
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a, b)")
-        ask(f"{name} files", f"SELECT count(DISTINCT f) AS files FROM (SELECT input_file_name() AS f FROM {source})")
-        ask(f"{name} again", f"OPTIMIZE {target}")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} restore", f"RESTORE TABLE {source} TO VERSION AS OF 0")
-        ask(
-            f"{name} files restored",
-            f"SELECT count(DISTINCT f) AS files FROM (SELECT input_file_name() AS f FROM {source})",
-        )
-        ask(f"{name} dry vacuum", f"VACUUM {target} RETAIN 0 HOURS DRY RUN")
-        ask(f"{name} vacuum", f"VACUUM {target} RETAIN 0 HOURS")
-        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source}")
         ask(f"{name} point", f"SELECT id FROM {source} WHERE a = 737 AND b = 367")
         ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
+    ask("named again", "OPTIMIZE spark_catalog.default.named")
+    ask("named limited", "DESCRIBE HISTORY named LIMIT 1")
+    ask("named restore", "RESTORE TABLE named TO VERSION AS OF 0")
+    ask("named files", "SELECT count(DISTINCT f) AS files FROM (SELECT input_file_name() AS f FROM named)")
+    ask("named dry vacuum", "VACUUM named RETAIN 0 HOURS DRY RUN")
+    ask("named vacuum", "VACUUM named RETAIN 0 HOURS")
+    ask("named rows", "SELECT count(*) AS n, sum(id) AS s FROM named")
+    ask("quoted vacuum", f"VACUUM '{folder}/quoted' RETAIN 0 HOURS DRY RUN")
+    # Its files, as if they were plain ones.
+    ask("disguised optimize", f"OPTIMIZE parquet.`{folder}/format` ZORDER BY (a, b)")
+    ask("disguised vacuum", f"VACUUM parquet.`{folder}/format`")
+    ask("disguised index", f"CREATE SKIPPING INDEX ON parquet.`{folder}/format`")
 
-    # Ours.
+
+def ask_about_ours(answers: Answers, folder: str) -> None:
+    """Plain tables. The first statements are such as Delta's grammar has, too."""
+    ask, spark = answers.ask, answers.spark
+    rows = spark.table("numbers").repartition(4)
     rows.write.format("parquet").saveAsTable("plain")
     rows.write.parquet(f"{folder}/plain_format")
     rows.write.orc(f"{folder}/plain_quoted")
@@ -94,26 +83,55 @@ def main(jar: str, folder: str) -> None:
         ("plain_format", f"parquet.`{folder}/plain_format`", f"parquet.`{folder}/plain_format`"),
         ("plain_quoted", f"'{folder}/plain_quoted'", f"orc.`{folder}/plain_quoted`"),
     ):
-        ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
+        ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY a, b")
         ask(f"{name} history", f"DESCRIBE HISTORY {target}")
-        ask(f"{name} skipping", f"EXPLAIN SKIPPING SELECT * FROM {source} WHERE a = 737 AND b = 367")
-        ask(f"{name} point", f"SELECT id FROM {source} WHERE a = 737 AND b = 367")
-        ask(f"{name} restore", f"RESTORE {target} TO VERSION AS OF 0")
         ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {source}")
-        ask(f"{name} vacuum", f"VACUUM {target} RETAIN 0 HOURS")
-        # As Delta's users write it.
-        ask(f"{name} again", f"OPTIMIZE {target} ZORDER BY a, b")
+    ask("plain into 8", "OPTIMIZE plain FULL ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
+    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+    ask("plain point", "SELECT id FROM plain WHERE a = 737 AND b = 367")
+    ask("plain dry vacuum", "VACUUM plain RETAIN 0 HOURS DRY RUN")
+    ask("plain restore", "RESTORE plain TO VERSION AS OF 1")
+    ask("plain vacuum", "VACUUM plain RETAIN 0 HOURS")
+    ask("plain again", "OPTIMIZE plain")
+    parts = spark.table("numbers").selectExpr("*", "id % 2 AS day").repartition(4, "id")
+    parts.write.format("parquet").partitionBy("day").saveAsTable("parts")
+    ask("parts optimize", "OPTIMIZE spark_catalog.default.parts WHERE day = 1 ZORDER BY (a, b)")
+    ask("parts index", "CREATE OR REPLACE SKIPPING INDEX ON parts")
+    ask("parts rows", "SELECT count(*) AS n, sum(id) AS s FROM parts")
 
-    # Nobody's.
-    rows.write.format("json").saveAsTable("j")
+
+def ask_about_others(answers: Answers, folder: str) -> None:
+    """Nobody's."""
+    ask, spark = answers.ask, answers.spark
+    spark.table("numbers").write.format("json").saveAsTable("j")
     spark.sql("CREATE VIEW v AS SELECT * FROM plain")
     spark.sql("CREATE TEMPORARY VIEW tv AS SELECT * FROM plain")
-    for name in ("j", "v", "tv", "nowhere"):
-        ask(f"{name} optimize", f"OPTIMIZE {name} ZORDER BY (a)")
-        ask(f"{name} options", f"OPTIMIZE {name} ZORDER BY (a WEIGHT 2) OPTIONS ('num-files' = '8')")
-        ask(f"{name} index", f"CREATE SKIPPING INDEX ON {name}")
-        ask(f"{name} history", f"DESCRIBE HISTORY {name}")
-    print(json.dumps(answers.found))
+    for name, target in (
+        ("json", "j"),
+        ("json folder", f"json.`{folder}/warehouse/j`"),
+        ("view", "v"),
+        ("temporary view", "tv"),
+        ("nowhere", "nowhere"),
+    ):
+        ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a)")
+        ask(f"{name} options", f"OPTIMIZE {target} ZORDER BY (a WEIGHT 2) OPTIONS ('num-files' = '8')")
+        ask(f"{name} history", f"DESCRIBE HISTORY {target}")
+        ask(f"{name} vacuum", f"VACUUM {target}")
+        ask(f"{name} restore", f"RESTORE {target} TO VERSION AS OF 0")
+        ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
+
+
+def main(jar: str, folder: str, last: str) -> None:
+    """Run all statements."""
+    spark = session(jar, folder, last)
+    spark.sparkContext.setLogLevel("ERROR")
+    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
+    numbers.createOrReplaceTempView("numbers")
+    answers = Answers(spark)
+    ask_about_deltas(answers, folder)
+    ask_about_ours(answers, folder)
+    ask_about_others(answers, folder)
+    answers.tell()
 
 
 if __name__ == "__main__":

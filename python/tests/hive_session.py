@@ -7,11 +7,10 @@ The last line is a JSON object: for each name of a statement its rows as objects
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
-from beside_delta import Answers
+from answers import Answers
 from pyspark.sql import SparkSession
 
 
@@ -84,7 +83,7 @@ def main(jar: str) -> None:
     spark.conf.set("spark.sql.hive.convertMetastoreParquet", "false")
     ask("unconverted", "OPTIMIZE flat_parquet ZORDER BY (id)")
     ask("unconverted rows", "SELECT id FROM flat_parquet WHERE a = 737 ORDER BY id")
-    print(json.dumps(answers.found))
+    answers.tell()
 
 
 if __name__ == "__main__":

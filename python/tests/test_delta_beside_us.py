@@ -1,47 +1,30 @@
-"""Both extensions in one session, on a Spark that Delta Lake has a release for: each keeps what is its own."""
+"""Both extensions in one session, on a Spark that Delta Lake has a release for: each keeps what is its own.
+
+Of two parsers the one of the extension named last is asked first. Neither order may matter.
+"""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
+from programs import answers_of, python_of
 
 from spark_zorder import jar_path
-
-pytestmark = pytest.mark.extended
-
 
 SPARK = "4.1"
 
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the statements of `beside_delta.py` answered."""
+@pytest.fixture(scope="module", params=["ours", pytest.param("delta", marks=pytest.mark.extended)])
+def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the statements of `beside_delta.py` answered, with either named last."""
     folder = tmp_path_factory.mktemp("delta")
-    python = REPOSITORY / "build" / "envs" / SPARK / "bin" / "python"
-    environment = {**os.environ, "PYSPARK_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYTHONPATH"):
-        environment.pop(name, None)
-    program = Path(__file__).with_name("beside_delta.py")
-    done = subprocess.run(
-        [str(python), str(program), str(jar_path(SPARK)), str(folder)],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
+    last = str(request.param)
+    return answers_of(
+        "beside_delta.py", str(jar_path(SPARK)), str(folder), last, folder=folder, python=python_of(SPARK)
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]
@@ -49,6 +32,8 @@ POINT = [{"id": 423}, {"id": 1423}]
 
 delta_tables = pytest.mark.parametrize("table", ["named", "format", "quoted"])
 plain_tables = pytest.mark.parametrize("table", ["plain", "plain_format", "plain_quoted"])
+other_targets = pytest.mark.parametrize("target", ["json", "json folder", "view", "temporary view"])
+all_statements = pytest.mark.parametrize("statement", ["optimize", "options", "history", "vacuum", "restore", "index"])
 
 
 def ids(rows: Any) -> list[dict[str, int]]:
@@ -59,56 +44,96 @@ def ids(rows: Any) -> list[dict[str, int]]:
 @delta_tables
 def test_delta_optimizes_its_own_table(answers: dict[str, Any], table: str) -> None:
     [result] = answers[f"{table} optimize"]
-    # Fields of Delta's result that ours has not.
+    # A field of Delta's result that ours has not.
     assert "numTableColumns" in result["metrics"]
-    assert result["metrics"]["numFilesRemoved"] == 4
-    assert answers[f"{table} files"] == [{"files": 1}]
-    assert "numTableColumns" in answers[f"{table} again"][0]["metrics"]
-
-
-@delta_tables
-def test_delta_tells_its_history_restores_and_vacuums(answers: dict[str, Any], table: str) -> None:
-    history = answers[f"{table} history"]
-    assert [row["operation"] for row in history][-2:] == ["OPTIMIZE", history[-1]["operation"]]
-    assert "engineInfo" in history[0]
-    assert answers[f"{table} restore"][0]["num_restored_files"] == 4
-    assert answers[f"{table} files restored"] == [{"files": 4}]
-    assert len(answers[f"{table} dry vacuum"]) == 1
-    assert "error" not in answers[f"{table} vacuum"]
-    assert answers[f"{table} rows"] == ROWS
+    assert (result["metrics"]["numFilesRemoved"], result["metrics"]["numFilesAdded"]) == (4, 1)
     assert ids(answers[f"{table} point"]) == POINT
 
 
 @delta_tables
+def test_delta_tells_its_own_history(answers: dict[str, Any], table: str) -> None:
+    latest, first = answers[f"{table} history"]
+    assert (latest["operation"], latest["version"], first["version"]) == ("OPTIMIZE", 1, 0)
+    assert "zOrderBy" in latest["operationParameters"]
+    assert "Delta-Lake" in latest["engineInfo"]
+
+
+def test_delta_takes_all_of_its_statements_of_its_table(answers: dict[str, Any]) -> None:
+    assert "numTableColumns" in answers["named again"][0]["metrics"]
+    assert [row["version"] for row in answers["named limited"]] == [1]
+    assert answers["named restore"][0]["num_restored_files"] == 4
+    assert answers["named files"] == [{"files": 4}]
+    assert len(answers["named dry vacuum"]) == 1
+    assert [list(row) for row in answers["named vacuum"]] == [["path"]]
+    assert answers["named rows"] == ROWS
+    # What OPTIMIZE retired.
+    assert len(answers["quoted vacuum"]) == 4
+
+
+@delta_tables
 def test_no_index_of_ours_comes_beside_a_log(answers: dict[str, Any], table: str) -> None:
-    assert "[ZORDER_" in answers[f"{table} index"]["error"]
+    error = answers[f"{table} index"]["error"]
+    assert error.startswith(
+        "AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"
+        if table == "quoted"
+        else "AnalysisException [ZORDER_UNSUPPORTED_TARGET]"
+    ), error
+
+
+@pytest.mark.parametrize("statement", ["optimize", "vacuum", "index"])
+def test_a_folder_with_a_log_is_refused_under_the_name_of_its_files_format(
+    answers: dict[str, Any], statement: str
+) -> None:
+    error = answers[f"disguised {statement}"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"), error
+    assert "Delta Lake" in error
 
 
 @plain_tables
 def test_a_plain_table_is_ours(answers: dict[str, Any], table: str) -> None:
     [result] = answers[f"{table} optimize"]
-    assert result["metrics"]["version"] == 1
-    assert result["metrics"]["numFilesAdded"] == 8
+    metrics = result["metrics"]
+    assert (metrics["version"], metrics["numFilesRemoved"], metrics["numFilesAdded"]) == (1, 4, 1)
     [entry] = answers[f"{table} history"]
-    assert (entry["operation"], entry["state"]) == ("OPTIMIZE", "committed")
-    [scan] = answers[f"{table} skipping"]
-    assert scan["files_kept"] < scan["files_total"] == 8
-    assert ids(answers[f"{table} point"]) == POINT
-    for statement in ("restore", "vacuum", "again"):
-        assert isinstance(answers[f"{table} {statement}"], list), answers[f"{table} {statement}"]
+    assert (entry["version"], entry["operation"], entry["state"]) == (1, "OPTIMIZE", "committed")
     assert answers[f"{table} rows"] == ROWS
 
 
-@pytest.mark.parametrize("table", ["j", "v", "tv"])
-def test_on_what_is_nobodys_the_error_says_what_we_take(answers: dict[str, Any], table: str) -> None:
-    for statement in ("optimize", "options", "index", "history"):
-        error = answers[f"{table} {statement}"]["error"]
-        assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), (statement, error)
-        assert TOOK in error
+def test_what_only_our_grammar_has_is_ours(answers: dict[str, Any]) -> None:
+    [result] = answers["plain into 8"]
+    assert (result["metrics"]["version"], result["metrics"]["numFilesAdded"]) == (2, 8)
+    [scan] = answers["plain skipping"]
+    assert scan["files_kept"] < scan["files_total"] == 8
+    assert ids(answers["plain point"]) == POINT
 
 
-def test_a_table_that_is_not_there_is_said_to_be_missing(answers: dict[str, Any]) -> None:
-    for statement in ("optimize", "options", "index", "history"):
-        error = answers[f"nowhere {statement}"]["error"]
-        assert error.startswith("AnalysisException ["), error
-        assert "nowhere" in error
+@pytest.mark.parametrize("statement", ["dry vacuum", "restore", "vacuum"])
+def test_what_else_is_said_of_a_plain_table_is_ours(answers: dict[str, Any], statement: str) -> None:
+    answer = answers[f"plain {statement}"]
+    assert isinstance(answer, list) or "[ZORDER_NOT_YET_SUPPORTED]" in answer["error"], answer
+
+
+def test_a_bare_optimize_is_ours(answers: dict[str, Any]) -> None:
+    assert "version" in answers["plain again"][0]["metrics"]
+
+
+def test_partitions_of_a_plain_table_are_ours(answers: dict[str, Any]) -> None:
+    [result] = answers["parts optimize"]
+    assert (result["metrics"]["version"], result["metrics"]["partitionsOptimized"]) == (1, 1)
+    assert isinstance(answers["parts index"], list), answers["parts index"]
+    assert answers["parts rows"] == ROWS
+
+
+@other_targets
+@all_statements
+def test_on_what_is_nobodys_the_error_says_what_we_take(answers: dict[str, Any], target: str, statement: str) -> None:
+    error = answers[f"{target} {statement}"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert TOOK in error
+
+
+@all_statements
+def test_a_table_that_is_not_there_is_said_to_be_missing(answers: dict[str, Any], statement: str) -> None:
+    error = answers[f"nowhere {statement}"]["error"]
+    assert error.startswith("AnalysisException ["), error
+    assert "nowhere" in error

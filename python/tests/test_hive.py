@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+from programs import answers_of
 
 from spark_zorder import jar_path
 
@@ -19,21 +15,7 @@ pytestmark = pytest.mark.extended
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the statements of `hive_session.py` answered."""
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("hive_session.py")), str(jar_path())],
-        cwd=tmp_path_factory.mktemp("hive"),
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return answers_of("hive_session.py", str(jar_path()), folder=tmp_path_factory.mktemp("hive"))
 
 
 stored_as = pytest.mark.parametrize("stored", ["parquet", "orc"])

@@ -104,7 +104,7 @@ fragment DIGIT : [0-9] ;
 fragment LETTER : [\p{L}] ;
 
 SIMPLE_COMMENT : '--' ~[\r\n]* '\r'? '\n'? -> channel(HIDDEN) ;
-BRACKETED_COMMENT : '/*' .*? '*/' -> channel(HIDDEN) ;
+BRACKETED_COMMENT : '/*' (BRACKETED_COMMENT | .)*? '*/' -> channel(HIDDEN) ;
 WS : [ \r\n\t]+ -> channel(HIDDEN) ;
 
 // Operators and anything else inside predicates and queries.

@@ -10,13 +10,13 @@ import org.apache.spark.sql.types.{DataType, StructType}
 trait ParserShim extends ParserInterface {
   def delegate: ParserInterface
 
-  /** The plan of a statement of ours, else what `next` makes of it. */
-  protected def parseOr(sql: String, next: => LogicalPlan): LogicalPlan
+  /** The plan of a statement of ours, else what `next` makes of it; `next` is for queries inside of statements, too. */
+  protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan
 
-  override def parsePlan(sqlText: String): LogicalPlan = parseOr(sqlText, delegate.parsePlan(sqlText))
+  override def parsePlan(sqlText: String): LogicalPlan = parseOr(sqlText, delegate.parsePlan)
 
   override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
-    parseOr(sqlText, delegate.parsePlanWithParameters(sqlText, parameters))
+    parseOr(sqlText, delegate.parsePlanWithParameters(_, parameters))
 
   override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
   override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)

@@ -3,15 +3,18 @@ package org.sparkzorder
 import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.functions.FunctionDescriptions
-import org.sparkzorder.parser.ZOrderParser
+import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
 
 /**
- * To be named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not ours.
+ * Best named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not ours.
+ * Where Delta Lake's is named last, what its parser takes of our tables is taken back.
  */
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((session, next) => new ZOrderParser(session, next))
+    // Hints come before names are resolved.
+    extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectPreCBORule(session => new SkippingRule(session))
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)

@@ -1,6 +1,5 @@
 package org.sparkzorder.command
 
-import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import org.sparkzorder.parser._
@@ -8,15 +7,19 @@ import org.sparkzorder.parser._
 /** Statements to the commands that carry them out. */
 object Commands {
 
-  /** @param parser for queries inside of statements: any statement of the session may stand in them */
-  def of(statement: Statement, parser: ParserInterface): LogicalPlan = statement match {
+  /** @param parse for queries inside of statements */
+  def of(statement: Statement, parse: String => LogicalPlan): LogicalPlan = statement match {
+    case s: TableStatement        => ofTable(s)
+    case ExplainSkippingStatement(query) => ExplainSkippingCommand(parse(query))
+  }
+
+  def ofTable(statement: TableStatement): LogicalPlan = statement match {
     case s: OptimizeStatement              => OptimizeCommand(s)
     case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.replace)
     case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
     case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
-    case s: ExplainSkippingStatement       => ExplainSkippingCommand(parser.parsePlan(s.query))
     case s: DescribeClusteringStatement    => NotYetCommand(s.target, "DESCRIBE CLUSTERING")
     case s: RestoreStatement               => NotYetCommand(s.target, "RESTORE")
     case s: VacuumStatement                => NotYetCommand(s.target, "VACUUM")

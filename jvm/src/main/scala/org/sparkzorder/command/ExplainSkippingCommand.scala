@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Predica
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
@@ -18,7 +19,9 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnable
   override val output: Seq[Attribute] = toAttributes(ExplainSkippingCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val plan = session.asInstanceOf[classic.SparkSession].sessionState.executePlan(query).optimizedPlan
+    val state = session.asInstanceOf[classic.SparkSession].sessionState
+    // Without SKIP the plan of an INSERT or a DROP would be that of its result.
+    val plan = state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan
     scans(plan, Nil).zipWithIndex.map { case (Scan(leaf, filters, later), i) =>
       val e = ScanExplanation.of(leaf, filters, later)
       Row(i, e.relation, e.filesTotal, e.filesKept, e.bytesTotal, e.bytesKept, e.pruningMs,

@@ -42,6 +42,10 @@ object ZOrderErrors {
 
   def pathNotFound(path: String): Throwable = analysis("ZORDER_PATH_NOT_FOUND", "path" -> path)
 
+  def pathUnreadable(path: String, cause: Throwable): Throwable =
+    new ZOrderAnalysisException(
+      "ZORDER_PATH_UNREADABLE", Map("path" -> path, "reason" -> rootMessage(cause)), Some(cause))
+
   def unsupportedTarget(target: String, kind: String): Throwable =
     analysis("ZORDER_UNSUPPORTED_TARGET", "table" -> target, "kind" -> kind)
 

@@ -10,13 +10,16 @@ sealed trait TableStatement extends Statement {
   def target: Target
 }
 
+/** Statements that table formats have as well. */
+sealed trait SharedStatement extends TableStatement
+
 final case class OptimizeStatement(
     target: Target,
     full: Boolean,
     where: Option[String],
     layout: Option[LayoutClause],
     options: Seq[(String, String)]
-) extends TableStatement
+) extends SharedStatement
 
 sealed trait LayoutClause
 object LayoutClause {
@@ -33,7 +36,7 @@ final case class RefreshSkippingIndexStatement(target: Target) extends TableStat
 final case class DropSkippingIndexStatement(target: Target) extends TableStatement
 final case class DescribeSkippingIndexStatement(target: Target) extends TableStatement
 final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
-final case class DescribeHistoryStatement(target: Target) extends TableStatement
-final case class RestoreStatement(target: Target, version: Long) extends TableStatement
-final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends TableStatement
+final case class DescribeHistoryStatement(target: Target) extends SharedStatement
+final case class RestoreStatement(target: Target, version: Long) extends SharedStatement
+final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends SharedStatement
 final case class ExplainSkippingStatement(query: String) extends Statement

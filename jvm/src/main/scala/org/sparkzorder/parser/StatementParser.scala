@@ -26,14 +26,17 @@ object StatementParser {
     case _                                                                => false
   }
 
-  /**
-   * Whether nobody else can mean anything by a text that starts so: then a syntax error of ours is the one to show.
-   */
+  /** Whether the first words are those of statements that nobody but us has. */
   def isOursAlone(sql: String): Boolean = firstWords(sql, 4) match {
     case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _ => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _               => true
-    case "OPTIMIZE" :: _                                                => true
     case _                                                              => false
+  }
+
+  /** Whether the first word begins no statement of Spark's. */
+  def isUnknownToSpark(sql: String): Boolean = firstWords(sql, 1) match {
+    case ("OPTIMIZE" | "RESTORE" | "VACUUM") :: Nil => true
+    case _                                          => false
   }
 
   /**

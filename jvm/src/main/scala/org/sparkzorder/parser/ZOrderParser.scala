@@ -2,37 +2,67 @@ package org.sparkzorder.parser
 
 import org.antlr.v4.runtime.ParserRuleContext
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnresolvedTableOrView
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
+import org.apache.spark.sql.internal.VariableSubstitution
 
 import org.sparkzorder.command.Commands
 import org.sparkzorder.shim.ParserShim
-import org.sparkzorder.table.Targets
+import org.sparkzorder.table.{TargetKind, Targets}
 
 /**
  * Takes the statements of ours out and hands everything else on. A statement whose grammar we share with a table format (OPTIMIZE,
  * VACUUM, DESCRIBE HISTORY ..) is ours only when its table is; otherwise the next parser gets the text untouched, and only
- * when that one does not know it either do we say what we take.
+ * when that one does not know it either do we say what we take. A format's grammar takes any name, so of what is no format's
+ * table, like a view, we say it at once.
  */
 class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends ParserShim {
 
-  override protected def parseOr(sql: String, next: => LogicalPlan): LogicalPlan =
-    if (!StatementParser.mayBeOurs(sql)) next
+  import ZOrderParser.isNobodys
+
+  private val variables = new VariableSubstitution
+
+  override protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan =
+    if (!StatementParser.mayBeOurs(sql)) next(sql)
     else {
       val statement =
-        try Right(StatementParser.parse(sql, unquote))
+        try Right(StatementParser.parse(variables.substitute(sql), unquote))
         catch { case e: StatementSyntaxError => Left(e) }
       statement match {
-        case Right(s: TableStatement) if !Targets.isOurs(session, s.target) =>
-          try next
-          catch { case _: ParseException => Commands.of(s, delegate) }
-        case Right(s) => Commands.of(s, delegate)
+        case Right(s: TableStatement) => ofTable(s, next(sql))
+        case Right(s)                 => Commands.of(s, next)
         case Left(error) =>
-          try next
-          catch { case _: ParseException if StatementParser.isOursAlone(sql) => throw syntaxError(error) }
+          try next(sql)
+          catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(error) }
       }
     }
+
+  private def ofTable(statement: TableStatement, next: => LogicalPlan): LogicalPlan = {
+    val kind = Targets.kind(session, statement.target)
+    def ours: LogicalPlan = Commands.ofTable(statement)
+    if (Targets.isOurs(statement.target, kind)) ours
+    else
+      try next match {
+        // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`.
+        case d: DescribeColumn               => if (hasRelation(d)) d else ours
+        case _ if isNobodys(statement, kind) => ours
+        case plan                            => plan
+      }
+      catch { case e: ParseException if isUnknown(e) || isNobodys(statement, kind) => ours }
+  }
+
+  private def hasRelation(plan: DescribeColumn): Boolean = plan.relation match {
+    case u: UnresolvedTableOrView => u.multipartIdentifier.size > 1 || Targets.relationExists(session, u.multipartIdentifier.head)
+    case _                        => true
+  }
+
+  private def isBetterOurs(sql: String, next: ParseException): Boolean =
+    StatementParser.isOursAlone(sql) || StatementParser.isUnknownToSpark(sql) && isUnknown(next)
+
+  /** Nobody has such a statement; other errors come from one who has it. */
+  private def isUnknown(e: ParseException): Boolean = e.getCondition == "PARSE_SYNTAX_ERROR"
 
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {
     case Literal(value, _) => value.toString
@@ -47,5 +77,14 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
       "PARSE_SYNTAX_ERROR",
       Map("error" -> e.near, "hint" -> ": a statement of spark-zorder is expected"),
       place)
+  }
+}
+
+object ZOrderParser {
+
+  /** Whether a table format, whose grammar takes the statement, can have no such table. */
+  private[parser] def isNobodys(statement: TableStatement, kind: TargetKind): Boolean = (statement, kind) match {
+    case (_: SharedStatement, TargetKind.Foreign(_, ofSpark)) => ofSpark
+    case _                                                    => false
   }
 }

@@ -24,8 +24,9 @@ object PlainTables {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     Targets.kind(session, target) match {
       case Table(metadata) => ofCatalog(classicSession, target, metadata)
-      case Folder(path)    => ofFolder(classicSession, target.asInstanceOf[PathTarget], path, mergeSchema)
-      case Foreign(kind)   => throw ZOrderErrors.unsupportedTarget(target.sql, kind)
+      case Folder(path, _) => ofFolder(classicSession, target.asInstanceOf[PathTarget], path, mergeSchema)
+      case Foreign(kind, _) => throw ZOrderErrors.unsupportedTarget(target.sql, kind)
+      case Unreadable(path, cause) => throw ZOrderErrors.pathUnreadable(path, cause)
       case Missing =>
         target match {
           case PathTarget(path, _) => throw ZOrderErrors.pathNotFound(path)

@@ -1,21 +1,29 @@
 package org.sparkzorder.table
 
-import java.util.Locale
+import java.io.IOException
 
-import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
-import org.apache.spark.sql.classic
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog, ViewCatalog}
 
 /** What a name stands for, from the catalog or the folder's markers alone: cheap enough for the parser. */
 sealed trait TargetKind
 object TargetKind {
   final case class Table(metadata: CatalogTable) extends TargetKind
-  final case class Folder(path: Path) extends TargetKind
 
-  /** @param kind how messages name it, as in 'a view' */
-  final case class Foreign(kind: String) extends TargetKind
+  /** @param meantForOthers the statement names no format, and the log of a table format lies in the folder */
+  final case class Folder(path: Path, meantForOthers: Boolean) extends TargetKind
+
+  /** A folder that the file system does not tell about. */
+  final case class Unreadable(path: String, cause: IOException) extends TargetKind
+
+  /**
+   * @param kind how messages name it, as in 'a view'
+   * @param ofSpark a view, or files of a format that is Spark's own: not the table of any other extension either
+   */
+  final case class Foreign(kind: String, ofSpark: Boolean = false) extends TargetKind
   case object Missing extends TargetKind
 }
 
@@ -26,62 +34,102 @@ object Targets {
   private val sessionCatalog = "spark_catalog"
 
   /** Whether statements with a shared grammar are ours for this target. */
-  def isOurs(session: SparkSession, target: Target): Boolean = kind(session, target) match {
-    case Table(_)  => true
-    case Folder(p) =>
-      // A path with its format named is ours to refuse; without one it may be meant for the format whose log lies in it.
-      target.asInstanceOf[PathTarget].format.isDefined || ForeignFormats.markerIn(fileSystem(session, p), p).isEmpty
-    case Foreign(_) => false
-    case Missing    => target.isInstanceOf[PathTarget]
+  def isOurs(target: Target, kind: TargetKind): Boolean = kind match {
+    case Table(_)               => true
+    case Folder(_, forOthers)   => !forOthers
+    case Foreign(_, _)          => false
+    case Missing                => target.isInstanceOf[PathTarget]
+    case Unreadable(_, _)       => namesFormat(target)
   }
 
   def kind(session: SparkSession, target: Target): TargetKind = target match {
-    case PathTarget(path, _) =>
-      val unqualified = new Path(path)
-      val fs = fileSystem(session, unqualified)
-      val qualified = fs.makeQualified(unqualified)
-      if (fs.exists(qualified) && fs.getFileStatus(qualified).isDirectory) Folder(qualified) else Missing
     case TableTarget(parts) => ofName(session.asInstanceOf[classic.SparkSession], parts)
+    case p @ PathTarget(path, format) =>
+      // As in Spark, a table `t` of a database called `parquet` goes before a folder.
+      val table = format.filterNot(_ => path.contains("/")).map(f => TableIdentifier(path, Some(f)))
+      table.flatMap(inSessionCatalog(session.asInstanceOf[classic.SparkSession], _)).getOrElse(ofPath(session, p))
   }
 
-  private def ofName(session: classic.SparkSession, parts: Seq[String]): TargetKind = {
-    val catalog = session.sessionState.catalog
-    parts match {
-      case Seq(first, _*) if parts.size > 3 => Foreign(s"a name of ${parts.size} parts under `$first`")
-      case Seq(name) if catalog.isTempView(TableIdentifier(name))            => Foreign("a view")
-      case Seq(database, name) if catalog.isTempView(TableIdentifier(name, Some(database))) => Foreign("a view")
-      case Seq(c, _*) if parts.size == 3 && !c.equalsIgnoreCase(sessionCatalog) => Foreign(s"a table of the catalog `$c`")
-      case Seq(_) | Seq(_, _) if inOtherCatalog(session, parts) => Foreign("a table of another catalog")
-      case _ =>
-        val identifier = parts.takeRight(2) match {
-          case Seq(database, name) => TableIdentifier(name, Some(database))
-          case _                   => TableIdentifier(parts.last)
-        }
-        if (!catalog.tableExists(identifier)) Missing
-        else ofMetadata(catalog.getTableMetadata(identifier))
+  /** Whether the current catalog has a table or view of this name, or there is a temporary view. */
+  def relationExists(session: SparkSession, name: String): Boolean = {
+    val manager = session.asInstanceOf[classic.SparkSession].sessionState.catalogManager
+    if (manager.currentCatalog.name == sessionCatalog) kind(session, TableTarget(Seq(name))) != Missing
+    else {
+      val identifier = Identifier.of(manager.currentNamespace, name)
+      def isTable = manager.currentCatalog match {
+        case c: TableCatalog => c.tableExists(identifier)
+        case _               => false
+      }
+      def isView = manager.currentCatalog match {
+        case c: ViewCatalog => c.viewExists(identifier)
+        case _              => false
+      }
+      session.asInstanceOf[classic.SparkSession].sessionState.catalog.isTempView(Seq(name)) || isTable || isView
     }
   }
 
-  /** A name of one or two parts is looked up in the current catalog, or in the one that its first part names. */
-  private def inOtherCatalog(session: classic.SparkSession, parts: Seq[String]): Boolean = {
+  /** A path with its format named is ours to refuse; without one it may be meant for the format whose log lies in it. */
+  private def namesFormat(target: Target): Boolean = target match {
+    case PathTarget(_, format) => format.isDefined
+    case _                     => false
+  }
+
+  private def ofPath(session: SparkSession, target: PathTarget): TargetKind =
+    pathOf(target.path).fold[TargetKind](Missing) { unqualified =>
+      try {
+        val fs = fileSystem(session, unqualified)
+        val path = fs.makeQualified(unqualified)
+        if (!fs.exists(path) || !fs.getFileStatus(path).isDirectory) Missing
+        else Folder(path, !namesFormat(target) && ForeignFormats.markerIn(fs, path).isDefined)
+      } catch { case e: IOException => Unreadable(target.path, e) }
+    }
+
+  /** None for what cannot be a path, like an empty one. */
+  private def pathOf(text: String): Option[Path] =
+    try Some(new Path(text))
+    catch { case _: IllegalArgumentException => None }
+
+  /** Resolves as Spark does: temporary views, then a catalog that the first part names, then the current one. */
+  private def ofName(session: classic.SparkSession, parts: Seq[String]): TargetKind = {
     val manager = session.sessionState.catalogManager
-    if (parts.size == 2 && manager.isCatalogRegistered(parts.head) && parts.head != sessionCatalog) true
-    else manager.currentCatalog.name != sessionCatalog
+    if (session.sessionState.catalog.isTempView(parts)) Foreign("a view", ofSpark = true)
+    else if (parts.size > 1 && manager.isCatalogRegistered(parts.head)) {
+      if (!parts.head.equalsIgnoreCase(sessionCatalog)) Foreign(s"a table of the catalog `${parts.head}`")
+      // Spark's session catalog is never without a database when it is named.
+      else if (parts.size == 2) Missing
+      else ofSessionCatalog(session, parts.tail)
+    } else if (manager.currentCatalog.name != sessionCatalog)
+      Foreign(s"a table of the catalog `${manager.currentCatalog.name}`")
+    else ofSessionCatalog(session, parts)
   }
 
-  private def ofMetadata(table: CatalogTable): TargetKind = table.tableType match {
-    case CatalogTableType.VIEW => Foreign("a view")
-    case _ =>
-      table.provider.map(_.toLowerCase(Locale.ROOT)) match {
-        case Some(p) if Target.formats.contains(p) => Table(table)
-        case Some("hive") | None =>
-          val serde = table.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
-          if (Target.formats.exists(serde.contains)) Table(table) else Foreign("a Hive table of another format")
-        case Some(p) if p.contains("parquet") || p.endsWith(".orc") => Table(table)
-        case Some(p)                                                => Foreign(s"a table of the format `$p`")
-      }
+  private def ofSessionCatalog(session: classic.SparkSession, parts: Seq[String]): TargetKind = {
+    val identifier = parts match {
+      case Seq(name)           => Some(TableIdentifier(name))
+      case Seq(database, name) => Some(TableIdentifier(name, Some(database)))
+      case _                   => None
+    }
+    identifier.flatMap(inSessionCatalog(session, _)).getOrElse(identifier match {
+      case Some(TableIdentifier(path, Some(format), _)) if path.contains("/") => CatalogKind.ofFolder(format)
+      case Some(i) if isBeyondSpark(session, i) => Foreign("a table of an extension of the session catalog")
+      case _                                    => Missing
+    })
   }
 
-  def fileSystem(session: SparkSession, path: Path): org.apache.hadoop.fs.FileSystem =
+  private def inSessionCatalog(session: classic.SparkSession, identifier: TableIdentifier): Option[TargetKind] = {
+    val catalog = session.sessionState.catalog
+    if (catalog.tableExists(identifier)) Some(CatalogKind.of(catalog.getTableMetadata(identifier))) else None
+  }
+
+  /** A table format may extend the session catalog with tables of its own. */
+  private def isBeyondSpark(session: classic.SparkSession, identifier: TableIdentifier): Boolean = {
+    val database = identifier.database.getOrElse(session.sessionState.catalog.getCurrentDatabase)
+    session.sessionState.catalogManager.catalog(sessionCatalog) match {
+      case c: TableCatalog => c.tableExists(Identifier.of(Array(database), identifier.table))
+      case _               => false
+    }
+  }
+
+  def fileSystem(session: SparkSession, path: Path): FileSystem =
     path.getFileSystem(session.asInstanceOf[classic.SparkSession].sessionState.newHadoopConf())
 }

@@ -1,0 +1,49 @@
+package org.sparkzorder.table
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+
+import org.sparkzorder.table.TargetKind.{Foreign, Table}
+
+/** Whose a table is, by what the session catalog says of it. */
+private[table] object CatalogKind {
+
+  /** Spark's own sources beside ours, as they are named in USING. */
+  private val otherSources = Set("avro", "binaryfile", "csv", "jdbc", "json", "text", "xml")
+
+  private val sparkPackages = Seq("org.apache.spark.sql.execution.datasources.", "org.apache.spark.sql.avro.")
+
+  private val classOfOurs =
+    "org\\.apache\\.spark\\.sql\\.(parquet|orc|hive\\.orc|execution\\.datasources\\.(v2\\.)?(parquet|orc))(\\.[^.]+)?".r
+
+  /** What Hive's own file formats are read with. Table formats register tables with readers of theirs. */
+  private val hiveReaders = Set(
+    "org.apache.hadoop.mapred.TextInputFormat",
+    "org.apache.hadoop.mapred.SequenceFileInputFormat",
+    "org.apache.hadoop.hive.ql.io.RCFileInputFormat",
+    "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"
+  )
+
+  def of(table: CatalogTable): TargetKind =
+    // Views that are not plain ones have types of their own in newer Sparks.
+    if (table.tableType.name.contains("VIEW")) Foreign("a view", ofSpark = true)
+    else
+      table.provider match {
+        case Some(p) if isOurs(p)                         => Table(table)
+        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive" => Foreign(s"a table of the format `$p`", isOfSpark(p))
+        case _ if Target.formats.exists(serde(table).contains) => Table(table)
+        case _ => Foreign("a Hive table of another format", table.storage.inputFormat.exists(hiveReaders))
+      }
+
+  /** Of files in a folder that a statement names with their format. */
+  def ofFolder(format: String): TargetKind = Foreign(s"a folder of the format `$format`", isOfSpark(format))
+
+  private def isOurs(provider: String): Boolean =
+    Target.formats.contains(provider.toLowerCase(Locale.ROOT)) || classOfOurs.matches(provider)
+
+  private def isOfSpark(provider: String): Boolean =
+    otherSources(provider.toLowerCase(Locale.ROOT)) || sparkPackages.exists(provider.startsWith)
+
+  private def serde(table: CatalogTable): String = table.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
+}

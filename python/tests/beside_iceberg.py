@@ -1,0 +1,92 @@
+"""A program for an older Spark, with Iceberg and this extension in one session: prints what statements answer.
+
+    beside_iceberg.py <our jar> <an empty folder> <who is named last, and so asked first: ours or iceberg>
+
+The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from answers import Answers
+from pyspark.sql import SparkSession
+
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+EXTENSIONS = [
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "org.sparkzorder.ZOrderSparkExtension",
+]
+
+
+def session(jar: str, folder: str, last: str) -> SparkSession:
+    """A catalog of Iceberg's own, `ice`, and Spark's catalog with Iceberg's tables in it."""
+    extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.jars", jar)
+        .config("spark.jars.packages", ICEBERG)
+        .config("spark.sql.extensions", ",".join(extensions))
+        .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
+        .config("spark.sql.catalogImplementation", "in-memory")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    for name, kind in (("ice", "SparkCatalog"), ("spark_catalog", "SparkSessionCatalog")):
+        builder.config(f"spark.sql.catalog.{name}", f"org.apache.iceberg.spark.{kind}")
+        builder.config(f"spark.sql.catalog.{name}.type", "hadoop")
+        builder.config(f"spark.sql.catalog.{name}.warehouse", f"{folder}/{name}")
+    return builder.getOrCreate()
+
+
+def main(jar: str, folder: str, last: str) -> None:
+    """Run all statements."""
+    spark = session(jar, folder, last)
+    spark.sparkContext.setLogLevel("ERROR")
+    numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
+    numbers.createOrReplaceTempView("numbers")
+    answers = Answers(spark)
+    ask = answers.ask
+
+    # Iceberg's statements of Iceberg's table.
+    spark.sql("CREATE NAMESPACE ice.db")
+    spark.sql("CREATE TABLE ice.db.t USING iceberg AS SELECT * FROM numbers")
+    ask("ordered", "ALTER TABLE ice.db.t WRITE ORDERED BY a, b")
+    ask("partitioned", "ALTER TABLE ice.db.t ADD PARTITION FIELD bucket(2, id)")
+    ask("branch", "ALTER TABLE ice.db.t CREATE BRANCH side")
+    ask(
+        "rewrite",
+        "CALL ice.system.rewrite_data_files(table => 'db.t', strategy => 'sort', sort_order => 'zorder(a, b)',"
+        " options => map('rewrite-all', 'true'))",
+    )
+    ask("history", "SELECT count(*) AS n FROM ice.db.t.history")
+    ask("rows", "SELECT count(*) AS n, sum(id) AS s FROM ice.db.t")
+    ask("point", "SELECT id FROM ice.db.t WHERE a = 737 AND b = 367 ORDER BY id")
+
+    # Ours, and tables that are nobody's of those who have such statements.
+    spark.sql("CREATE TABLE plain USING parquet AS SELECT /*+ REPARTITION(4) */ * FROM numbers")
+    ask("plain optimize", "OPTIMIZE plain ZORDER BY (a, b) OPTIONS ('num-files' = '8')")
+    ask("plain skipping", "EXPLAIN SKIPPING SELECT * FROM plain WHERE a = 737 AND b = 367")
+    ask("plain rows", "SELECT count(*) AS n, sum(id) AS s FROM plain")
+    spark.sql("CREATE TABLE mixed USING iceberg AS SELECT * FROM numbers")
+    for name, target in (
+        ("named", "ice.db.t"),
+        ("mixed", "mixed"),
+        ("folder", f"iceberg.`{folder}/ice/db/t`"),
+        ("disguised", f"'{folder}/ice/db/t'"),
+    ):
+        ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a)")
+        ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
+        ask(f"{name} vacuum", f"VACUUM {target}")
+    spark.sql("USE ice.db")
+    ask("used optimize", "OPTIMIZE t ZORDER BY (a)")
+    ask("used history", "DESCRIBE HISTORY t")
+    ask("used plain", "OPTIMIZE spark_catalog.default.plain")
+    spark.sql("CREATE TABLE history (id BIGINT, made STRING) USING iceberg")
+    ask("used column", "DESCRIBE history made")
+    answers.tell()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,46 @@
+"""Programs that run in a session of their own, since a JVM has but one catalog and one list of extensions."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import REPOSITORY
+
+
+def python_of(spark: str) -> str:
+    """The Python of the environment of an older Spark."""
+    return str(REPOSITORY / "build" / "envs" / spark / "bin" / "python")
+
+
+def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:
+    """What the statements of a program answered.
+
+    Args:
+        program: Its file beside this one; it ends by `Answers.tell()`.
+        arguments: Its arguments.
+        folder: Its working folder.
+        python: The Python that runs it.
+    """
+    environment = {**os.environ, "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
+    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "PYTHONPATH"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [python, str(Path(__file__).with_name(program)), *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    if "unresolved dependency" in done.stderr:
+        pytest.skip("Maven Central cannot be reached")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

@@ -1,0 +1,79 @@
+"""Iceberg's extension and ours in one session, on a Spark that Iceberg is made for: each keeps what is its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from programs import answers_of, python_of
+
+from spark_zorder import jar_path
+
+pytestmark = pytest.mark.extended
+
+SPARK = "4.1"
+
+
+@pytest.fixture(scope="module", params=["ours", "iceberg"])
+def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the statements of `beside_iceberg.py` answered, with either named last."""
+    folder = tmp_path_factory.mktemp("iceberg")
+    last = str(request.param)
+    return answers_of(
+        "beside_iceberg.py", str(jar_path(SPARK)), str(folder), last, folder=folder, python=python_of(SPARK)
+    )
+
+
+ROWS = [{"n": 2000, "s": 1999 * 1000}]
+POINT = [{"id": 423}, {"id": 1423}]
+
+
+def test_icebergs_statements_are_icebergs(answers: dict[str, Any]) -> None:
+    for statement in ("ordered", "partitioned", "branch"):
+        assert answers[statement] == []
+    [result] = answers["rewrite"]
+    assert result["rewritten_data_files_count"] > 0
+    assert result["added_data_files_count"] > 0
+    assert answers["history"] == [{"n": 2}]
+    assert answers["rows"] == ROWS
+    assert answers["point"] == POINT
+
+
+def test_a_plain_table_is_ours(answers: dict[str, Any]) -> None:
+    [result] = answers["plain optimize"]
+    assert result["metrics"]["numFilesAdded"] == 8
+    [scan] = answers["plain skipping"]
+    assert scan["files_kept"] < scan["files_total"] == 8
+    assert answers["plain rows"] == ROWS
+    assert "version" in answers["used plain"][0]["metrics"]
+
+
+@pytest.mark.parametrize("statement", ["optimize", "index", "vacuum"])
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ("named", "a table of the catalog `ice`"),
+        ("mixed", "a table of an extension of the session catalog"),
+        ("folder", "a folder of the format `iceberg`"),
+    ],
+)
+def test_nobody_has_such_statements_of_icebergs_tables(
+    answers: dict[str, Any], table: str, words: str, statement: str
+) -> None:
+    error = answers[f"{table} {statement}"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    assert words in error
+
+
+@pytest.mark.parametrize("statement", ["optimize", "index", "vacuum"])
+def test_icebergs_files_are_refused_by_their_folder(answers: dict[str, Any], statement: str) -> None:
+    error = answers[f"disguised {statement}"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_OTHER_TABLE_FORMAT]"), error
+    assert "Apache Iceberg" in error
+
+
+def test_names_are_those_of_the_current_catalog(answers: dict[str, Any]) -> None:
+    for statement in ("optimize", "history"):
+        error = answers[f"used {statement}"]["error"]
+        assert "a table of the catalog `ice`" in error
+    assert {"info_name": "data_type", "info_value": "string"} in answers["used column"]
