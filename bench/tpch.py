@@ -267,7 +267,8 @@ def write(result: dict[str, Any]) -> None:
         )
     lines += [
         "",
-        f"Files touched by a point lookup, mean of the three keys: {result['files_touched_mean']:.1f} of {result['files']['ours']}.",
+        f"Files touched by a point lookup, mean of the three keys: {result['files_touched_mean']:.1f} "
+        f"of {result['files']['ours']}.",
         "",
     ]
     (folder / f"{name}.md").write_text("\n".join(lines))

@@ -24,8 +24,8 @@ class SkippingScanExec(
     optionalNumCoalescedBuckets: Option[Int],
     dataFilters: Seq[Expression],
     tableIdentifier: Option[TableIdentifier],
-    disableBucketedScan: Boolean)
-    extends FileSourceScanExec(
+    disableBucketedScan: Boolean
+) extends FileSourceScanExec(
       relation,
       stream,
       output,
@@ -35,7 +35,8 @@ class SkippingScanExec(
       optionalNumCoalescedBuckets,
       dataFilters,
       tableIdentifier,
-      disableBucketedScan)
+      disableBucketedScan
+    )
     with SkippingDisplay {
   override protected def plainScan: FileSourceScanExec = copy()
 
@@ -56,5 +57,6 @@ object SkippingScanExec {
     scan.optionalNumCoalescedBuckets,
     scan.dataFilters,
     scan.tableIdentifier,
-    scan.disableBucketedScan)
+    scan.disableBucketedScan
+  )
 }

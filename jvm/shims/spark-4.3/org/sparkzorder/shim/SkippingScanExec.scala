@@ -25,8 +25,8 @@ class SkippingScanExec(
     dataFilters: Seq[Expression],
     tableIdentifier: Option[TableIdentifier],
     disableBucketedScan: Boolean,
-    markedForSingleTaskExecution: Boolean)
-    extends FileSourceScanExec(
+    markedForSingleTaskExecution: Boolean
+) extends FileSourceScanExec(
       relation,
       stream,
       output,
@@ -37,7 +37,8 @@ class SkippingScanExec(
       dataFilters,
       tableIdentifier,
       disableBucketedScan,
-      markedForSingleTaskExecution)
+      markedForSingleTaskExecution
+    )
     with SkippingDisplay {
   override protected def plainScan: FileSourceScanExec = copy()
 
@@ -59,5 +60,6 @@ object SkippingScanExec {
     scan.dataFilters,
     scan.tableIdentifier,
     scan.disableBucketedScan,
-    scan.markedForSingleTaskExecution)
+    scan.markedForSingleTaskExecution
+  )
 }

@@ -9,7 +9,7 @@ object Commands {
 
   /** @param parse for queries inside of statements */
   def of(statement: Statement, parse: String => LogicalPlan): LogicalPlan = statement match {
-    case s: TableStatement        => ofTable(s)
+    case s: TableStatement               => ofTable(s)
     case ExplainSkippingStatement(query) => ExplainSkippingCommand(parse(query))
   }
 

@@ -20,7 +20,8 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
   override def run(session: SparkSession): Seq[Row] = {
     val table = PlainTables.resolve(session, target)
     Operations.recover(table)
-    val snapshot = TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
+    val snapshot =
+      TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val seenPaths = (0 until snapshot.files).iterator.map(snapshot.fileId(_).path).toSet
     val columns = snapshot.columns.sortBy(c => (table.dataSchema.fieldNames.indexOf(c.path.head), c.path.mkString(".")))
     for {
@@ -64,7 +65,8 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
 
   private def statusOf(file: FileStats, key: ColumnKey, c: ColumnStats): String =
     if (c.nullCount >= 0 && OrderedValue.encoding(key.dataType).isEmpty) "indexed"
-    else if (c.hasBounds || c.nullCount == file.rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == file.rows)) "indexed"
+    else if (c.hasBounds || c.nullCount == file.rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == file.rows))
+      "indexed"
     else if (c.nullCount >= 0) "unusable: no bounds"
     else "unusable: neither bounds nor null count"
 }

@@ -24,8 +24,16 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnable
     val plan = state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan
     scans(plan, Nil).zipWithIndex.map { case (Scan(leaf, filters, later), i) =>
       val e = ScanExplanation.of(leaf, filters, later)
-      Row(i, e.relation, e.filesTotal, e.filesKept, e.bytesTotal, e.bytesKept, e.pruningMs,
-        e.conjuncts.map(c => Row(c.predicate, c.filesKept.map(Long.box).orNull, c.reason.map(_.toString).orNull)))
+      Row(
+        i,
+        e.relation,
+        e.filesTotal,
+        e.filesKept,
+        e.bytesTotal,
+        e.bytesKept,
+        e.pruningMs,
+        e.conjuncts.map(c => Row(c.predicate, c.filesKept.map(Long.box).orNull, c.reason.map(_.toString).orNull))
+      )
     }
   }
 
@@ -40,18 +48,24 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnable
   private def scans(plan: LogicalPlan, later: Seq[Expression]): Seq[Scan] =
     plan match {
       case PhysicalOperation(_, filters, leaf) if isScan(leaf) =>
-        Scan(leaf, filters, later) +: plan.collect { case p if p ne leaf => p.expressions }.flatten.flatMap(inSubqueries)
-      case Filter(condition, child) => scans(child, splitConjunctivePredicates(condition) ++ later) ++ inSubqueries(condition)
-      case Project(list, child)     => scans(child, later) ++ list.flatMap(inSubqueries)
-      case other                    => other.children.flatMap(scans(_, Nil)) ++ other.expressions.flatMap(inSubqueries)
+        Scan(
+          leaf,
+          filters,
+          later
+        ) +: plan.collect { case p if p ne leaf => p.expressions }.flatten.flatMap(inSubqueries)
+      case Filter(condition, child) =>
+        scans(child, splitConjunctivePredicates(condition) ++ later) ++ inSubqueries(condition)
+      case Project(list, child) => scans(child, later) ++ list.flatMap(inSubqueries)
+      case other                => other.children.flatMap(scans(_, Nil)) ++ other.expressions.flatMap(inSubqueries)
     }
 
-  private def inSubqueries(e: Expression): Seq[Scan] = e.collect { case s: SubqueryExpression => s.plan }.flatMap(scans(_, Nil))
+  private def inSubqueries(e: Expression): Seq[Scan] =
+    e.collect { case s: SubqueryExpression => s.plan }.flatMap(scans(_, Nil))
 
   private def isScan(leaf: LogicalPlan): Boolean = leaf match {
-    case l: LogicalRelation         => l.relation.isInstanceOf[HadoopFsRelation]
+    case l: LogicalRelation          => l.relation.isInstanceOf[HadoopFsRelation]
     case _: DataSourceV2ScanRelation => true
-    case _                          => false
+    case _                           => false
   }
 }
 

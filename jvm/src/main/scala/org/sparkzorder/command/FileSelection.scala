@@ -43,10 +43,13 @@ private[command] object FileSelection {
   def packed(folders: Seq[DataFolder], options: OptimizeOptions, full: Boolean): Seq[Rewrite] =
     if (options.numFiles.isDefined || full || options.rewriteAll) {
       val ordered = folders.map(f => f.copy(files = byTime(f.files)))
-      ordered.zip(outputCounts(ordered.map(_.files.map(_.getLen).sum), options)).map { case (f, n) => Rewrite(f, f.files, n) }
+      ordered.zip(outputCounts(ordered.map(_.files.map(_.getLen).sum), options)).map { case (f, n) =>
+        Rewrite(f, f.files, n)
+      }
     } else
       folders.flatMap { folder =>
-        val candidates = byTime(folder.files).filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize)
+        val candidates =
+          byTime(folder.files).filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize)
         groups(candidates, options.targetFileSize).flatMap { group =>
           val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
           val changes = if (group.size == 1) outputs > 1 else group.size >= options.minInputFiles
@@ -58,7 +61,7 @@ private[command] object FileSelection {
   private def groups(files: Seq[FileStatus], target: Long): Seq[Seq[FileStatus]] =
     files.foldLeft(Vector.empty[Vector[FileStatus]]) {
       case (done :+ open, f) if open.map(_.getLen).sum + f.getLen <= target => done :+ (open :+ f)
-      case (all, f)                                                        => all :+ Vector(f)
+      case (all, f)                                                         => all :+ Vector(f)
     }
 
   private def byTime(files: Seq[FileStatus]): Seq[FileStatus] =
@@ -69,7 +72,8 @@ private[command] object FileSelection {
     case None    => FileCounts.bySize(bytes, options.targetFileSize)
   }
 
-  private def idOf(names: RelativePath, f: FileStatus): FileId = FileId(names.of(f.getPath), f.getLen, f.getModificationTime)
+  private def idOf(names: RelativePath, f: FileStatus): FileId =
+    FileId(names.of(f.getPath), f.getLen, f.getModificationTime)
 
   /** The layout that each file was written in; a file of no record has none. */
   private def layoutsOf(history: Seq[Record]): Map[FileId, String] =

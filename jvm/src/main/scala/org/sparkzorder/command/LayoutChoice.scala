@@ -25,11 +25,15 @@ private[command] object LayoutChoice {
    * @param history newest first
    * @return the layout and its keys; None packs small files
    */
-  def of(table: PlainTable, clause: Option[LayoutClause], history: => Seq[Record]): Option[(LayoutSpec, Seq[KeyColumn])] =
+  def of(
+      table: PlainTable,
+      clause: Option[LayoutClause],
+      history: => Seq[Record]
+  ): Option[(LayoutSpec, Seq[KeyColumn])] =
     clause match {
-      case Some(LayoutClause.Auto)                       => throw ZOrderErrors.notYet("ZORDER BY AUTO")
+      case Some(LayoutClause.Auto)               => throw ZOrderErrors.notYet("ZORDER BY AUTO")
       case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns))
-      case None =>
+      case None                                  =>
         history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption() match {
           case Some(spec) => Some(spec -> keys(table, spec))
           case None       => clusteredBy(table).map(columns => resolved(table, "zorder", columns))

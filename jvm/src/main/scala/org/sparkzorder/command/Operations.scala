@@ -47,29 +47,30 @@ object Operations {
   }
 
   /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
-  def locked[T](table: PlainTable, operation: String, operationId: String)(work: Lock => T): T = translated(table, operation) {
-    val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
-    val result =
-      try {
-        Recovery.recoverUnder(folder(table), lock, settings(table.session))
-        work(lock)
-      } catch {
-        // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
-        case e: IncompletePublishException =>
-          lock.abandon()
-          throw e
-        case e: IOException if !folder(table).ops.exists(lock.path) =>
-          lock.release()
-          val conflict = new CommitConflictException(Seq("."), "the whole table was overwritten by another")
-          conflict.addSuppressed(e)
-          throw conflict
-        case e: Throwable =>
-          lock.release()
-          throw e
-      }
-    lock.release()
-    result
-  }
+  def locked[T](table: PlainTable, operation: String, operationId: String)(work: Lock => T): T =
+    translated(table, operation) {
+      val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
+      val result =
+        try {
+          Recovery.recoverUnder(folder(table), lock, settings(table.session))
+          work(lock)
+        } catch {
+          // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
+          case e: IncompletePublishException =>
+            lock.abandon()
+            throw e
+          case e: IOException if !folder(table).ops.exists(lock.path) =>
+            lock.release()
+            val conflict = new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+            conflict.addSuppressed(e)
+            throw conflict
+          case e: Throwable =>
+            lock.release()
+            throw e
+        }
+      lock.release()
+      result
+    }
 
   /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
   def translated[T](table: PlainTable, operation: String)(work: => T): T =
@@ -78,16 +79,16 @@ object Operations {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: LockLostException       => throw ZOrderErrors.commitConflict(table.name, Seq("."), "its lock was taken away", e)
-      case e: CommitException         => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: LockLostException => throw ZOrderErrors.commitConflict(table.name, Seq("."), "its lock was taken away", e)
+      case e: CommitException   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
-      case e: IOException                => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }
 
   /** Local file systems fail without saying why, so the folder is asked. */
   private def isDenied(table: PlainTable, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
-    case _ =>
+    case _                                                    =>
       try {
         table.fileSystem.access(table.root, FsAction.WRITE_EXECUTE)
         Option(e.getMessage).exists(m => m.contains("Permission denied") || m.contains("Read-only file system"))

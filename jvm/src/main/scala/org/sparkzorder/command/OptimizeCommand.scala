@@ -30,7 +30,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
         val operationId = UUID.randomUUID().toString
         Operations.locked(plan.table, "OPTIMIZE", operationId) { lock =>
           // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
-          val current = if (Operations.version(plan.table) == plan.version) plan else OptimizePlanner.plan(session, statement)
+          val current =
+            if (Operations.version(plan.table) == plan.version) plan else OptimizePlanner.plan(session, statement)
           if (current.rewrites.isEmpty) nothing(current) else execute(current, lock)
         }
       }
@@ -52,7 +53,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
         val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
         val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
         val metrics = metricsOf(plan, result)
-        val prepared = committer.prepare(recordOf(plan, lock.operationId, outputs, metrics), names.map { case (o, n) => n -> o.path }.toMap)
+        val prepared = committer.prepare(
+          recordOf(plan, lock.operationId, outputs, metrics),
+          names.map { case (o, n) => n -> o.path }.toMap
+        )
         // Entries of the inputs stay until the next change of the index: the operation may still be undone.
         val added = names.map { case (o, n) => FileId(n, o.length, o.modificationTime) -> o.stats }
         TableIndex.add(table, folder, lock, snapshot, plan.listed, added)
@@ -95,7 +99,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     val read = plan.inputs.map(_.footer.rows).sum
     val written = result.outputs.map(_.rows).sum
     if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
-    val onDisk = OptimizePlanner.rowsOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+    val onDisk =
+      OptimizePlanner.rowsOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
     if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
   }
 

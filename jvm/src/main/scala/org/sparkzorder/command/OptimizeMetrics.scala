@@ -66,7 +66,8 @@ final case class OptimizeMetrics(
             "p25FileSize" -> at(0.25),
             "p50FileSize" -> at(0.5),
             "p75FileSize" -> at(0.75),
-            "maxFileSize" -> at(1))
+            "maxFileSize" -> at(1)
+          )
         })
 }
 
@@ -79,7 +80,8 @@ object OptimizeMetrics {
     .add("totalFiles", LongType, nullable = false)
     .add("totalSize", LongType, nullable = false)
 
-  private val numAndSize = new StructType().add("num", LongType, nullable = false).add("size", LongType, nullable = false)
+  private val numAndSize =
+    new StructType().add("num", LongType, nullable = false).add("size", LongType, nullable = false)
 
   private val zOrderStats = new StructType()
     .add("strategyName", StringType)

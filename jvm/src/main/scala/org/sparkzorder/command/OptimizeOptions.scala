@@ -80,26 +80,32 @@ object OptimizeOptions {
    */
   def parse(asGiven: Seq[(String, String)], formatName: String): OptimizeOptions = {
     val options = asGiven.map { case (k, v) => k.toLowerCase(Locale.ROOT) -> v }
-    options.find { case (k, _) => !keys.contains(k) }.foreach { case (k, _) => throw ZOrderErrors.unknownOption(k, keys) }
+    options.find { case (k, _) => !keys.contains(k) }.foreach { case (k, _) =>
+      throw ZOrderErrors.unknownOption(k, keys)
+    }
     options.groupBy(_._1).find(_._2.size > 1).foreach { case (k, _) => throw ZOrderErrors.duplicateOption(k) }
-    options.find { case (k, _) => notYet.contains(k) }.foreach { case (k, _) => throw ZOrderErrors.notYet(s"The option '$k'") }
+    options.find { case (k, _) => notYet.contains(k) }.foreach { case (k, _) =>
+      throw ZOrderErrors.notYet(s"The option '$k'")
+    }
     val byKey = options.toMap
 
     def choice(key: String, now: String, later: String): Unit = byKey.get(key).map(_.toLowerCase(Locale.ROOT)) match {
-      case Some(`later`)     => throw ZOrderErrors.notYet(s"The option '$key' = '$later'")
+      case Some(`later`)      => throw ZOrderErrors.notYet(s"The option '$key' = '$later'")
       case Some(`now`) | None => ()
-      case Some(other)       => throw ZOrderErrors.invalidOptionValue(key, other, s"'$now' or '$later'")
+      case Some(other)        => throw ZOrderErrors.invalidOptionValue(key, other, s"'$now' or '$later'")
     }
     choice(mappingKey, "range", "bytes")
     choice(cutsKey, "equal", "aligned")
 
     def number(key: String, min: Long, max: Long): Option[Long] = byKey.get(key).map { text =>
       text.trim.toLongOption.filter(n => n >= min && n <= max).getOrElse(
-        throw ZOrderErrors.invalidOptionValue(key, text, s"a whole number from $min to $max"))
+        throw ZOrderErrors.invalidOptionValue(key, text, s"a whole number from $min to $max")
+      )
     }
     def boolean(key: String): Option[Boolean] = byKey.get(key).map { text =>
       text.trim.toLowerCase(Locale.ROOT).toBooleanOption.getOrElse(
-        throw ZOrderErrors.invalidOptionValue(key, text, "true or false"))
+        throw ZOrderErrors.invalidOptionValue(key, text, "true or false")
+      )
     }
     val target = number(targetFileSizeKey, 1, Long.MaxValue).getOrElse(defaultTargetFileSize)
     val codec = byKey.get(compressionKey).map(_.trim.toLowerCase(Locale.ROOT))

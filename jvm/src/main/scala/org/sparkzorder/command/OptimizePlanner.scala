@@ -87,7 +87,9 @@ private[command] object OptimizePlanner {
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
     val inputs = read(table, rewrites.flatMap(_.files), keys)
-    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d => throw Drifted(d))
+    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
+      throw Drifted(d)
+    )
     OptimizePlan(
       table,
       options,
@@ -108,7 +110,13 @@ private[command] object OptimizePlanner {
   private def read(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get
     try
-      files.zip(Footers.readAll(table.session, files, format, table.dataSchema, keys.map(k => ColumnKey(k.path, k.dataType))))
+      files.zip(Footers.readAll(
+        table.session,
+        files,
+        format,
+        table.dataSchema,
+        keys.map(k => ColumnKey(k.path, k.dataType))
+      ))
         .map { case (f, footer) => Input(f, footer) }
     catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
   }
@@ -131,11 +139,13 @@ private[command] object OptimizePlanner {
           val f = i.footer
           FileBounds.of(f.stats.getOrElse(column, ColumnStats.unknown), f.rows)
         }
-        val after = result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(column, ColumnStats.unknown), o.rows))
+        val after =
+          result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(column, ColumnStats.unknown), o.rows))
         ColumnClustering(
           key.path.mkString("."),
           Some(FilesTouched.mean(samples, before)),
-          Some(FilesTouched.mean(samples, after)))
+          Some(FilesTouched.mean(samples, after))
+        )
       }
     }
   }

@@ -44,9 +44,10 @@ object TableIndex {
   def usableColumns(table: PlainTable): Seq[ColumnKey] = IndexableColumns.all(table.dataSchema)
 
   /** The paths named when the index was made; None when it is about all columns. */
-  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map { json =>
-    try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
-    catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
+  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
+    json =>
+      try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
+      catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
   }
 
   /**
@@ -97,7 +98,12 @@ object TableIndex {
     })
 
   /** Makes the index anew. Needs the lock. */
-  def replace(folder: TableFolder, lock: Lock, columns: Option[Seq[Seq[String]]], files: Seq[(FileId, FileStats)]): Unit = {
+  def replace(
+      folder: TableFolder,
+      lock: Lock,
+      columns: Option[Seq[Seq[String]]],
+      files: Seq[(FileId, FileStats)]
+  ): Unit = {
     val properties = columns.map { paths =>
       val mapper = new ObjectMapper()
       val array = mapper.createArrayNode()
@@ -117,5 +123,6 @@ object TableIndex {
     ()
   }
 
-  def idOf(table: PlainTable, f: FileStatus): FileId = FileId(table.names.of(f.getPath), f.getLen, f.getModificationTime)
+  def idOf(table: PlainTable, f: FileStatus): FileId =
+    FileId(table.names.of(f.getPath), f.getLen, f.getModificationTime)
 }

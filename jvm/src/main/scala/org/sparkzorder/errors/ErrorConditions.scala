@@ -17,7 +17,8 @@ private[errors] object ErrorConditions {
 
   private def entry(condition: String): JsonNode =
     Option(conditions.get(condition)).getOrElse(
-      throw new IllegalArgumentException(s"no error condition $condition in $resource"))
+      throw new IllegalArgumentException(s"no error condition $condition in $resource")
+    )
 
   def message(condition: String, parameters: Map[String, String]): String = {
     val lines = entry(condition).get("message")
@@ -28,7 +29,10 @@ private[errors] object ErrorConditions {
         scala.util.matching.Regex.quoteReplacement(
           parameters.getOrElse(
             m.group(1),
-            throw new IllegalArgumentException(s"parameter ${m.group(1)} of $condition is missing"))))
+            throw new IllegalArgumentException(s"parameter ${m.group(1)} of $condition is missing")
+          )
+        )
+    )
     s"[$condition] $text SQLSTATE: ${sqlState(condition)}"
   }
 

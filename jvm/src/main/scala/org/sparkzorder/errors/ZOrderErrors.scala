@@ -44,7 +44,10 @@ object ZOrderErrors {
 
   def pathUnreadable(path: String, cause: Throwable): Throwable =
     new ZOrderAnalysisException(
-      "ZORDER_PATH_UNREADABLE", Map("path" -> path, "reason" -> rootMessage(cause)), Some(cause))
+      "ZORDER_PATH_UNREADABLE",
+      Map("path" -> path, "reason" -> rootMessage(cause)),
+      Some(cause)
+    )
 
   def unsupportedTarget(target: String, kind: String): Throwable =
     analysis("ZORDER_UNSUPPORTED_TARGET", "table" -> target, "kind" -> kind)

@@ -20,9 +20,9 @@ private[footer] object Calendar {
 
   /** Whether a column with this stored lower bound means the same in both calendars. */
   def settled(dt: DataType, min: Long): Boolean = dt match {
-    case DateType => min >= firstDay
+    case DateType      => min >= firstDay
     case TimestampType => min >= firstMicros
-    case _ => true
+    case _             => true
   }
 
   /** The same for a bound of values that may have been converted already, which can move an instant by hours. */

@@ -5,9 +5,9 @@ import org.sparkzorder.stats.{ByteBounds, ColumnStats, OrderedValue}
 /** Order of two encoded bounds of one column. */
 private[footer] object EncodedOrder {
   def compare(a: Any, b: Any): Int = (a, b) match {
-    case (x: Long, y: Long) => java.lang.Long.compare(x, y)
+    case (x: Long, y: Long)               => java.lang.Long.compare(x, y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
-    case _ => throw new IllegalArgumentException("bounds of two encodings")
+    case _                                => throw new IllegalArgumentException("bounds of two encodings")
   }
   def min(a: Any, b: Any): Any = if (compare(a, b) <= 0) a else b
 
@@ -15,7 +15,8 @@ private[footer] object EncodedOrder {
   def stats(min: Any, max: Any, nullCount: Long): ColumnStats = (min, max) match {
     case (lo: Array[Byte], hi: Array[Byte]) =>
       val upper = ByteBounds.upper(hi)
-      if (upper == null) ColumnStats(null, null, nullCount, 0L) else ColumnStats(ByteBounds.lower(lo), upper, nullCount, 0L)
+      if (upper == null) ColumnStats(null, null, nullCount, 0L)
+      else ColumnStats(ByteBounds.lower(lo), upper, nullCount, 0L)
     case _ => ColumnStats(min, max, nullCount, 0L)
   }
 

@@ -8,8 +8,8 @@ private[footer] object FieldIds {
 
   def in(dt: DataType): Boolean = dt match {
     case s: StructType => s.exists(f => f.metadata.contains(key) || in(f.dataType))
-    case a: ArrayType => in(a.elementType)
-    case m: MapType => in(m.keyType) || in(m.valueType)
-    case _ => false
+    case a: ArrayType  => in(a.elementType)
+    case m: MapType    => in(m.keyType) || in(m.valueType)
+    case _             => false
   }
 }

@@ -32,22 +32,37 @@ object FileScan {
       schema: StructType,
       columns: Seq[ColumnKey],
       options: Map[String, String] = Map.empty
-  ): Map[Int, FileStats] = if (files.isEmpty) Map.empty else {
+  ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
+  else {
     val session = strict(spark.asInstanceOf[ClassicSession])
     // ORC may go by position and needs all columns to be there, Parquet goes by name and can leave fields of structs out.
     val visible = if (format == DataFormat.Parquet) pruned(schema, columns.map(_.path.toList)) else schema
     val relation = HadoopFsRelation(
-      new OrdinalFileIndex(files), OrdinalFileIndex.schema, visible, None, reader(format), strictOptions(options))(session)
+      new OrdinalFileIndex(files),
+      OrdinalFileIndex.schema,
+      visible,
+      None,
+      reader(format),
+      strictOptions(options)
+    )(session)
     val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
-    val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n => col(s"`${n.replace("`", "``")}`")): _*)
+    val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n =>
+      col(s"`${n.replace("`", "``")}`")
+    ): _*)
     val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
     val unit = names.size
     val asked = columns.toArray
-    val parts = rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, asked, unit)).collect()
+    val parts =
+      rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, asked, unit)).collect()
     parts.groupMapReduce(_._1)(_._2)(StatsMerge.merge)
   }
 
-  private def collect(rows: Iterator[InternalRow], schema: StructType, columns: Array[ColumnKey], unit: Int): Iterator[(Int, FileStats)] = {
+  private def collect(
+      rows: Iterator[InternalRow],
+      schema: StructType,
+      columns: Array[ColumnKey],
+      unit: Int
+  ): Iterator[(Int, FileStats)] = {
     val collectors = mutable.LinkedHashMap.empty[Int, StatsCollector]
     var last = -1
     var current: StatsCollector = null
@@ -64,7 +79,7 @@ object FileScan {
 
   private def reader(format: DataFormat): FileFormat = format match {
     case DataFormat.Parquet => new ParquetFileFormat
-    case DataFormat.Orc => new OrcFileFormat
+    case DataFormat.Orc     => new OrcFileFormat
   }
 
   private val ignored = Seq("ignoreCorruptFiles", "ignoreMissingFiles")
@@ -86,7 +101,8 @@ object FileScan {
     StructType(schema.fields.flatMap { f =>
       below.get(f.name).map { rest =>
         f.dataType match {
-          case inner: StructType if !rest.contains(Nil) => StructField(f.name, pruned(inner, rest), f.nullable, f.metadata)
+          case inner: StructType if !rest.contains(Nil) =>
+            StructField(f.name, pruned(inner, rest), f.nullable, f.metadata)
           case _ => f
         }
       }

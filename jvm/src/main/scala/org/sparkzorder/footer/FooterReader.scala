@@ -31,7 +31,7 @@ object FooterReader {
       settings: FooterSettings
   ): FooterReader = format match {
     case DataFormat.Parquet => new ParquetFooter(conf, tableSchema, columns, settings)
-    case DataFormat.Orc => new OrcFooter(conf, tableSchema, columns, settings)
+    case DataFormat.Orc     => new OrcFooter(conf, tableSchema, columns, settings)
   }
 
   /** One file, all columns of the table that can have statistics. */

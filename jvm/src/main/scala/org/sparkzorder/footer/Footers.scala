@@ -71,11 +71,14 @@ object Footers {
       }
       try {
         session.sparkContext.runJob(
-          rdd, read, tasks.indices,
+          rdd,
+          read,
+          tasks.indices,
           (i: Int, part: Array[Either[NotDataFileException, FileFooter]]) => {
             results(i) = part
             progress(done.addAndGet(part.length))
-          })
+          }
+        )
       } finally shared.destroy()
       val interned = new Interned(columns)
       results.iterator.flatten.map(_.map(interned.apply)).toIndexedSeq
@@ -89,7 +92,8 @@ object Footers {
       // Local file systems say it of files that may not be read, too.
       case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>
         Left(new NotDataFileException(status.getPath.toString, "the permission to read it is missing", e))
-      case e: FileNotFoundException => Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e))
+      case e: FileNotFoundException =>
+        Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e))
     }
 
   /** Runs `work` on each item in a pool of threads, in order of the items; the first error is thrown after all threads have stopped. */
@@ -97,16 +101,20 @@ object Footers {
     if (items.isEmpty) IndexedSeq.empty
     else {
       val loader = Thread.currentThread.getContextClassLoader
-      val pool = Executors.newFixedThreadPool(math.min(Threads, items.size), new ThreadFactory {
-        override def newThread(r: Runnable): Thread = {
-          val thread = new Thread(r, "zorder-footers")
-          thread.setDaemon(true)
-          thread.setContextClassLoader(loader)
-          thread
+      val pool = Executors.newFixedThreadPool(
+        math.min(Threads, items.size),
+        new ThreadFactory {
+          override def newThread(r: Runnable): Thread = {
+            val thread = new Thread(r, "zorder-footers")
+            thread.setDaemon(true)
+            thread.setContextClassLoader(loader)
+            thread
+          }
         }
-      })
+      )
       try {
-        val futures: IndexedSeq[Future[B]] = items.map(item => pool.submit(new Callable[B] { override def call(): B = work(item) }))
+        val futures: IndexedSeq[Future[B]] =
+          items.map(item => pool.submit(new Callable[B] { override def call(): B = work(item) }))
         futures.map(_.get())
       } catch { case e: ExecutionException => throw e.getCause }
       finally pool.shutdownNow()
@@ -124,6 +132,7 @@ object Footers {
       schema = schemas.getOrElseUpdate(f.schema, f.schema),
       stats = f.stats.map { case (k, v) => keys.getOrElse(k, k) -> v },
       untrusted = set(f.untrusted),
-      missing = set(f.missing))
+      missing = set(f.missing)
+    )
   }
 }

@@ -60,15 +60,18 @@ object IndexBuilder extends Logging {
     val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
     val damaged = settled.zip(footers).collect { case (f, Left(e)) => (f, e) }
     // One that somebody was writing or deleting may be whole, or gone, by now.
-    damaged.zip(unchanged(conf, damaged.map(_._1))).foreach { case ((f, e), same) => if (same) throw e else setting.leftOut(f, e.reason) }
+    damaged.zip(unchanged(conf, damaged.map(_._1))).foreach { case ((f, e), same) =>
+      if (same) throw e else setting.leftOut(f, e.reason)
+    }
     val intact = settled.zip(footers).collect { case (f, Right(footer)) => (f, footer) }
     val scanned = scan(spark, intact, format, schema, setting.options)
     val same = unchanged(conf, intact.map(_._1))
     intact.indices.flatMap { i =>
       val (status, footer) = intact(i)
       val rows = scanned.get(i)
-      if (!same(i) || rows.exists(_.rows != footer.rows)) { setting.leftOut(status, "it changed while it was read"); None }
-      else Some((idOf(status), together(schema, footer, rows)))
+      if (!same(i) || rows.exists(_.rows != footer.rows)) {
+        setting.leftOut(status, "it changed while it was read"); None
+      } else Some((idOf(status), together(schema, footer, rows)))
     }
   }
 
@@ -81,37 +84,53 @@ object IndexBuilder extends Logging {
       options: Map[String, String]
   ): Map[Int, FileStats] = {
     val wanted = files.indices
-      .map(i => (i, files(i)._2.untrusted.filterNot(k => files(i)._2.sessionBound.get(k).contains(SessionBound.Always))))
+      .map(i =>
+        (i, files(i)._2.untrusted.filterNot(k => files(i)._2.sessionBound.get(k).contains(SessionBound.Always)))
+      )
       .filter { case (i, keys) => keys.nonEmpty && files(i)._2.rows > 0 }
     val sets = wanted.map(_._2).distinct
     val jobs =
       if (sets.size <= MostJobs) sets.map(keys => (keys, wanted.collect { case (i, `keys`) => i }))
       else Seq((sets.reduce(_ ++ _), wanted.map(_._1)))
     jobs.flatMap { case (keys, ordinals) =>
-      FileScan.scan(spark, ordinals.map(i => (i, files(i)._1)), format, schema, keys.toSeq.sortBy(_.path.mkString(".")), options)
+      FileScan.scan(
+        spark,
+        ordinals.map(i => (i, files(i)._1)),
+        format,
+        schema,
+        keys.toSeq.sortBy(_.path.mkString(".")),
+        options
+      )
     }.toMap
   }
 
   private val MostJobs = 8
 
   private def together(schema: StructType, footer: FileFooter, scanned: Option[FileStats]): FileStats = {
-    val absent = footer.missing.filter(key => nullWhenMissing(schema, key)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
-    val fromRows = scanned.fold(Map.empty[ColumnKey, ColumnStats])(_.columns).filter { case (k, _) => footer.untrusted(k) }
+    val absent =
+      footer.missing.filter(key => nullWhenMissing(schema, key)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
+    val fromRows = scanned.fold(Map.empty[ColumnKey, ColumnStats])(_.columns).filter { case (k, _) =>
+      footer.untrusted(k)
+    }
     val all = footer.stats ++ absent ++ fromRows
-    FileStats(footer.rows, all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) })
+    FileStats(
+      footer.rows,
+      all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) }
+    )
   }
 
   /** What holds in every session: nulls do as long as the column is the same, bounds when no calendar can move them. */
-  private def lasting(key: ColumnKey, stats: ColumnStats, bound: Option[SessionBound]): Option[ColumnStats] = bound match {
-    case None => Some(stats)
-    case Some(SessionBound.Always) => None
-    case Some(SessionBound.ButForNulls) => Some(stats.copy(min = null, max = null))
-    case Some(SessionBound.WhenAncient) =>
-      stats.min match {
-        case min: Long if !Calendar.settledAfterReading(key.dataType, min) => Some(stats.copy(min = null, max = null))
-        case _ => Some(stats)
-      }
-  }
+  private def lasting(key: ColumnKey, stats: ColumnStats, bound: Option[SessionBound]): Option[ColumnStats] =
+    bound match {
+      case None                           => Some(stats)
+      case Some(SessionBound.Always)      => None
+      case Some(SessionBound.ButForNulls) => Some(stats.copy(min = null, max = null))
+      case Some(SessionBound.WhenAncient) =>
+        stats.min match {
+          case min: Long if !Calendar.settledAfterReading(key.dataType, min) => Some(stats.copy(min = null, max = null))
+          case _                                                             => Some(stats)
+        }
+    }
 
   // A column added with a default reads as that default in older files.
   private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean =

@@ -34,13 +34,25 @@ private[footer] final class OrcFooter(
       val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
       val statistics = new OrcStatistics(reader)
       val judged = Judgement(columns.map { key =>
-        if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always)) else judge(key, reader.getSchema, statistics)
+        if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+        else judge(key, reader.getSchema, statistics)
       })
       val (schema, unreadable) = typesOf(reader.getSchema)
       FileFooter(
-        path, DataFormat.Orc, reader.getNumberOfRows, schema, unreadable, None,
+        path,
+        DataFormat.Orc,
+        reader.getNumberOfRows,
+        schema,
+        unreadable,
+        None,
         if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
-        judged.stats, judged.loose, judged.untrusted, judged.missing, judged.sessionBound, positional)
+        judged.stats,
+        judged.loose,
+        judged.untrusted,
+        judged.missing,
+        judged.sessionBound,
+        positional
+      )
     } catch {
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
@@ -50,7 +62,7 @@ private[footer] final class OrcFooter(
     try OrcFile.createReader(path, OrcFile.readerOptions(own).filesystem(path.getFileSystem(own)))
     catch {
       case e: FileFormatException => throw new NotDataFileException(path.toString, "it is not a readable ORC file", e)
-      case e: ChecksumException => throw new NotDataFileException(path.toString, "its checksum does not match", e)
+      case e: ChecksumException   => throw new NotDataFileException(path.toString, "its checksum does not match", e)
       case e: IOException if damaged(e) => throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
       case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) =>
         throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
@@ -68,7 +80,8 @@ private[footer] final class OrcFooter(
         Judged(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
       case Right((leaf, exact)) =>
         val bound =
-          if (!exact) Some(SessionBound.Always) else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
+          if (!exact) Some(SessionBound.Always)
+          else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
         Judged(key, statistics.judge(key, leaf), bound)
     }
 
@@ -78,12 +91,13 @@ private[footer] final class OrcFooter(
       exact: Boolean
   ): Either[(Verdict, Option[SessionBound]), (TypeDescription, Boolean)] =
     NameMatch.find(namesOf(struct), names.head, settings.caseSensitive) match {
-      case NameMatch.Absent(true) if exact => Left((Verdict.Missing, None))
+      case NameMatch.Absent(true) if exact           => Left((Verdict.Missing, None))
       case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((Verdict.Untrusted, Some(SessionBound.Always)))
-      case NameMatch.Found(i, same) =>
+      case NameMatch.Found(i, same)                  =>
         val child = struct.getChildren.get(i)
-        if (names.tail.isEmpty) { if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None)) }
-        else if (child.getCategory == TypeDescription.Category.STRUCT) walk(child, names.tail, exact && same)
+        if (names.tail.isEmpty) {
+          if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None))
+        } else if (child.getCategory == TypeDescription.Category.STRUCT) walk(child, names.tail, exact && same)
         else Left((Verdict.Unknown, None))
     }
 
@@ -98,5 +112,6 @@ private[footer] final class OrcFooter(
     (StructType(converted.collect { case Right(f) => f }.flatten), converted.collect { case Left(u) => u })
   }
 
-  private def childrenOf(t: TypeDescription): Seq[TypeDescription] = Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toSeq)
+  private def childrenOf(t: TypeDescription): Seq[TypeDescription] =
+    Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toSeq)
 }

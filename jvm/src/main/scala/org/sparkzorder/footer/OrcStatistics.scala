@@ -2,7 +2,13 @@ package org.sparkzorder.footer
 
 import scala.annotation.nowarn
 
-import org.apache.orc.{BooleanColumnStatistics, ColumnStatistics, DateColumnStatistics, IntegerColumnStatistics, OrcFile}
+import org.apache.orc.{
+  BooleanColumnStatistics,
+  ColumnStatistics,
+  DateColumnStatistics,
+  IntegerColumnStatistics,
+  OrcFile
+}
 import org.apache.orc.{OrcProto, Reader, StringColumnStatistics, TypeDescription}
 import org.apache.orc.OrcFile.WriterImplementation
 import org.apache.orc.TypeDescription.Category
@@ -31,16 +37,16 @@ private[footer] final class OrcStatistics(reader: Reader) {
     val version = reader.getWriterVersion
     version.getWriterImplementation match {
       case WriterImplementation.ORC_JAVA => version.includes(OrcFile.WriterVersion.HIVE_8732)
-      case WriterImplementation.ORC_CPP => true
-      case _ => false
+      case WriterImplementation.ORC_CPP  => true
+      case _                             => false
     }
   }
 
   def judge(key: ColumnKey, leaf: TypeDescription): Verdict = nullCount(leaf) match {
-    case None                                                           => Verdict.Untrusted
-    case Some(nulls) if nulls == rows                                   => Verdict.Trusted(ColumnStats(null, null, nulls, 0L))
-    case Some(_) if OrderedValue.encoding(key.dataType).isEmpty         => nulls(key.dataType, leaf)
-    case Some(nulls) =>
+    case None                                                   => Verdict.Untrusted
+    case Some(nulls) if nulls == rows                           => Verdict.Trusted(ColumnStats(null, null, nulls, 0L))
+    case Some(_) if OrderedValue.encoding(key.dataType).isEmpty => nulls(key.dataType, leaf)
+    case Some(nulls)                                            =>
       bounds(key.dataType, leaf, api(leaf.getId), proto.get(leaf.getId)) match {
         case Some((min, max)) =>
           val (lo, hi) = (OrderedValue.encode(key.dataType, min), OrderedValue.encode(key.dataType, max))
@@ -58,9 +64,9 @@ private[footer] final class OrcStatistics(reader: Reader) {
   }
 
   private def isStoredAs(dt: DataType, leaf: TypeDescription): Boolean = (dt, leaf.getCategory) match {
-    case (TimestampType, Category.TIMESTAMP | Category.TIMESTAMP_INSTANT)       => true
-    case (_: StringType, Category.STRING | Category.VARCHAR | Category.CHAR)    => true
-    case _                                                                      => false
+    case (TimestampType, Category.TIMESTAMP | Category.TIMESTAMP_INSTANT)    => true
+    case (_: StringType, Category.STRING | Category.VARCHAR | Category.CHAR) => true
+    case _                                                                   => false
   }
 
   private def nullCount(leaf: TypeDescription): Option[Long] = {
@@ -70,7 +76,12 @@ private[footer] final class OrcStatistics(reader: Reader) {
     else Some(rows - proto.get(id).getNumberOfValues).filter(_ >= 0)
   }
 
-  private def bounds(dt: DataType, leaf: TypeDescription, s: ColumnStatistics, p: OrcProto.ColumnStatistics): Option[(Any, Any)] =
+  private def bounds(
+      dt: DataType,
+      leaf: TypeDescription,
+      s: ColumnStatistics,
+      p: OrcProto.ColumnStatistics
+  ): Option[(Any, Any)] =
     (leaf.getCategory, s) match {
       case (Category.BOOLEAN, b: BooleanColumnStatistics) if dt == BooleanType && p.hasBucketStatistics =>
         Some((b.getFalseCount == 0, b.getTrueCount > 0))
@@ -86,14 +97,16 @@ private[footer] final class OrcStatistics(reader: Reader) {
     }
 
   private def integer(dt: DataType, leaf: TypeDescription, v: Long): Option[Any] = {
-    val tagged = Option(leaf.getAttributeValue(OrcUtils.CATALYST_TYPE_ATTRIBUTE_NAME)).map(CatalystSqlParser.parseDataType)
+    val tagged =
+      Option(leaf.getAttributeValue(OrcUtils.CATALYST_TYPE_ATTRIBUTE_NAME)).map(CatalystSqlParser.parseDataType)
     dt match {
-      case ByteType if tagged.isEmpty && leaf.getCategory == Category.BYTE => Some(v.toByte)
-      case ShortType if tagged.isEmpty && narrowerThan(leaf, Category.SHORT) => Some(v.toShort)
-      case IntegerType if tagged.isEmpty && narrowerThan(leaf, Category.INT) => Some(v.toInt)
-      case LongType if tagged.isEmpty => Some(v)
+      case ByteType if tagged.isEmpty && leaf.getCategory == Category.BYTE                     => Some(v.toByte)
+      case ShortType if tagged.isEmpty && narrowerThan(leaf, Category.SHORT)                   => Some(v.toShort)
+      case IntegerType if tagged.isEmpty && narrowerThan(leaf, Category.INT)                   => Some(v.toInt)
+      case LongType if tagged.isEmpty                                                          => Some(v)
       case _: YearMonthIntervalType if tagged.contains(dt) && leaf.getCategory == Category.INT => Some(v.toInt)
-      case TimestampNTZType | _: DayTimeIntervalType if tagged.contains(dt) && leaf.getCategory == Category.LONG => Some(v)
+      case TimestampNTZType | _: DayTimeIntervalType if tagged.contains(dt) && leaf.getCategory == Category.LONG =>
+        Some(v)
       case _ => None
     }
   }

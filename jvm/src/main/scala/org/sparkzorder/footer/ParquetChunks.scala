@@ -21,7 +21,13 @@ private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: O
 private[footer] object ParquetChunks {
 
   /** @param required whether neither the leaf nor a struct above it can be null */
-  def judge(key: ColumnKey, leaf: PrimitiveType, required: Boolean, chunks: Seq[ParquetChunk], writer: ParquetWriter): Verdict = {
+  def judge(
+      key: ColumnKey,
+      leaf: PrimitiveType,
+      required: Boolean,
+      chunks: Seq[ParquetChunk],
+      writer: ParquetWriter
+  ): Verdict = {
     val filled = chunks.filter(_.rows > 0)
     val nulls = filled.map(nullsOf(_, required))
     if (nulls.contains(None)) Verdict.Untrusted
@@ -32,7 +38,7 @@ private[footer] object ParquetChunks {
       } else {
         val valued = filled.zip(nulls.flatten).collect { case (c, n) if n < c.rows => c.bounds }
         bounds(key.dataType, leaf, valued, writer) match {
-          case None => Verdict.Untrusted
+          case None             => Verdict.Untrusted
           case Some((min, max)) => weigh(key.dataType, leaf, EncodedOrder.stats(min, max, nullCount), writer)
         }
       }
@@ -45,11 +51,16 @@ private[footer] object ParquetChunks {
     else if (required) Some(0L)
     else chunk.nulls.filter(n => n >= 0 && n <= chunk.rows)
 
-  private def bounds(dt: DataType, leaf: PrimitiveType, chunks: Seq[Option[(Any, Any)]], writer: ParquetWriter): Option[(Any, Any)] =
+  private def bounds(
+      dt: DataType,
+      leaf: PrimitiveType,
+      chunks: Seq[Option[(Any, Any)]],
+      writer: ParquetWriter
+  ): Option[(Any, Any)] =
     ParquetValues.decoder(dt, leaf, writer).flatMap { decode =>
       def encoded(raw: Any): Option[Any] = decode(raw).map(OrderedValue.encode(dt, _))
       val each = chunks.map {
-        case None => None
+        case None                   => None
         case Some((rawMin, rawMax)) =>
           for {
             min <- encoded(rawMin)
@@ -64,8 +75,10 @@ private[footer] object ParquetChunks {
   private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): Verdict = {
     val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
       leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
-    if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN) Verdict.Loose(stats.copy(nanCount = -1L))
-    else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long])) Verdict.Untrusted
+    if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
+      Verdict.Loose(stats.copy(nanCount = -1L))
+    else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long]))
+      Verdict.Untrusted
     else Verdict.Trusted(stats)
   }
 }

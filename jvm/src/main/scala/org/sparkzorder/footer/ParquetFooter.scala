@@ -48,22 +48,33 @@ private[footer] final class ParquetFooter(
     val (schema, unreadable) = types.of(file.getSchema)
     val codecs = blocks.flatMap(_.getColumns.asScala.map(_.getCodec)).distinct
     FileFooter(
-      status.getPath.toString, DataFormat.Parquet, blocks.map(_.getRowCount).sum, schema, unreadable,
+      status.getPath.toString,
+      DataFormat.Parquet,
+      blocks.map(_.getRowCount).sum,
+      schema,
+      unreadable,
       ParquetTypes.timestamps(file.getSchema),
       if (codecs.size == 1) Some(NameMatch.fold(codecs.head.name)) else None,
-      judged.stats, judged.loose, judged.untrusted, judged.missing, judged.sessionBound, positional = false)
+      judged.stats,
+      judged.loose,
+      judged.untrusted,
+      judged.missing,
+      judged.sessionBound,
+      positional = false
+    )
   }
 
   private def metadataOf(status: FileStatus): ParquetMetadata = {
     val path = status.getPath.toString
     val input = HadoopInputFile.fromStatus(status, own)
-    val options = HadoopReadOptions.builder(own, status.getPath).withMetadataFilter(ParquetMetadataConverter.NO_FILTER).build()
+    val options =
+      HadoopReadOptions.builder(own, status.getPath).withMetadataFilter(ParquetMetadataConverter.NO_FILTER).build()
     val stream = input.newStream()
     try ParquetFileReader.readFooter(input, options, stream)
     catch {
       // parquet-java says 'not a Parquet file' and 'corrupt' with plain runtime exceptions, Thrift errors come as IOExceptions.
-      case e: RuntimeException => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
-      case e: EOFException => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
+      case e: RuntimeException  => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
+      case e: EOFException      => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
       case e: ChecksumException => throw new NotDataFileException(path, "its checksum does not match", e)
       case e: IOException if fromThrift(e) => throw new NotDataFileException(path, "its Parquet footer is damaged", e)
     } finally stream.close()
@@ -88,9 +99,9 @@ private[footer] final class ParquetFooter(
           ParquetChunks.judge(key, leaf, required, parts, writer)
         }
       Judged(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case Lacking(true) => Judged(key, Verdict.Missing, None)
+    case Lacking(true)            => Judged(key, Verdict.Missing, None)
     case Lacking(false) | Unclear => Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
-    case NoLeaf => Judged(key, Verdict.Unknown, None)
+    case NoLeaf                   => Judged(key, Verdict.Unknown, None)
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =
@@ -99,9 +110,11 @@ private[footer] final class ParquetFooter(
 
   private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk =
     ParquetChunk(
-      values, rows,
+      values,
+      rows,
       if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
-      if (s != null && s.hasNonNullValue) Some((s.genericGetMin, s.genericGetMax)) else None)
+      if (s != null && s.hasNonNullValue) Some((s.genericGetMin, s.genericGetMax)) else None
+    )
 
   private def boundOf(key: ColumnKey, leaf: PrimitiveType, writer: ParquetWriter): Option[SessionBound] =
     if (!Calendar.concerns(key.dataType)) None
@@ -119,12 +132,18 @@ private[footer] final class ParquetFooter(
   private case object Unclear extends Place
   private case object NoLeaf extends Place
 
-  private def walk(group: GroupType, names: List[String], done: List[String], exact: Boolean, required: Boolean): Place = {
+  private def walk(
+      group: GroupType,
+      names: List[String],
+      done: List[String],
+      exact: Boolean,
+      required: Boolean
+  ): Place = {
     val fields = group.getFields.asScala.toSeq
     NameMatch.find(fields.map(_.getName), names.head, settings.caseSensitive) match {
       case NameMatch.Absent(inAnyCase) => Lacking(inAnyCase && exact)
-      case NameMatch.Ambiguous => Unclear
-      case NameMatch.Found(i, same) =>
+      case NameMatch.Ambiguous         => Unclear
+      case NameMatch.Found(i, same)    =>
         val field: Type = fields(i)
         val path = field.getName :: done
         val never = required && field.isRepetition(Repetition.REQUIRED)

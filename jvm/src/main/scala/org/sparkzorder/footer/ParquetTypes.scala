@@ -29,7 +29,9 @@ private[footer] final class ParquetTypes(conf: Configuration) {
   def of(schema: MessageType): (StructType, Seq[Unreadable]) = {
     val converted = schema.getFields.asScala.toSeq.map { field =>
       try Right(converter.convert(new MessageType(schema.getName, field)).fields.toSeq)
-      catch { case _: AnalysisException => Left(Unreadable(Seq(field.getName), "Spark has no type for this Parquet type")) }
+      catch {
+        case _: AnalysisException => Left(Unreadable(Seq(field.getName), "Spark has no type for this Parquet type"))
+      }
     }
     val fields = converted.collect { case Right(f) => f }.flatten
     (StructType(fields), converted.collect { case Left(u) => u } ++ ParquetTypes.inexact(schema, Nil))
@@ -38,22 +40,28 @@ private[footer] final class ParquetTypes(conf: Configuration) {
 
 private[footer] object ParquetTypes {
 
-  def timestamps(schema: MessageType): Option[TimestampKind] = TimestampKind.widest(leaves(schema, Nil).flatMap { case (_, leaf) =>
-    leaf.getLogicalTypeAnnotation match {
-      case t: TimestampLogicalTypeAnnotation if t.isAdjustedToUTC && t.getUnit == TimeUnit.MICROS => Some(TimestampKind.Micros)
-      case t: TimestampLogicalTypeAnnotation if t.isAdjustedToUTC && t.getUnit == TimeUnit.MILLIS => Some(TimestampKind.Millis)
-      case null if leaf.getPrimitiveTypeName == INT96 => Some(TimestampKind.Int96)
-      case _ => None
-    }
+  def timestamps(schema: MessageType): Option[TimestampKind] = TimestampKind.widest(leaves(schema, Nil).flatMap {
+    case (_, leaf) =>
+      leaf.getLogicalTypeAnnotation match {
+        case t: TimestampLogicalTypeAnnotation if t.isAdjustedToUTC && t.getUnit == TimeUnit.MICROS =>
+          Some(TimestampKind.Micros)
+        case t: TimestampLogicalTypeAnnotation if t.isAdjustedToUTC && t.getUnit == TimeUnit.MILLIS =>
+          Some(TimestampKind.Millis)
+        case null if leaf.getPrimitiveTypeName == INT96 => Some(TimestampKind.Int96)
+        case _                                          => None
+      }
   })
 
   /** Leaves that Spark can read, but not write back as they were. */
-  def inexact(schema: MessageType, parents: List[String]): Seq[Unreadable] = leaves(schema, parents).flatMap { case (path, leaf) =>
-    leaf.getLogicalTypeAnnotation match {
-      case i: IntLogicalTypeAnnotation if !i.isSigned && i.getBitWidth == 64 => Some(Unreadable(path, "it holds unsigned 64-bit integers"))
-      case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.NANOS => Some(Unreadable(path, "it holds timestamps in nanoseconds"))
-      case _ => None
-    }
+  def inexact(schema: MessageType, parents: List[String]): Seq[Unreadable] = leaves(schema, parents).flatMap {
+    case (path, leaf) =>
+      leaf.getLogicalTypeAnnotation match {
+        case i: IntLogicalTypeAnnotation if !i.isSigned && i.getBitWidth == 64 =>
+          Some(Unreadable(path, "it holds unsigned 64-bit integers"))
+        case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.NANOS =>
+          Some(Unreadable(path, "it holds timestamps in nanoseconds"))
+        case _ => None
+      }
   }
 
   private def leaves(group: GroupType, parents: List[String]): Seq[(Seq[String], PrimitiveType)] =

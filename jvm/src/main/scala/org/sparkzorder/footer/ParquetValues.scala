@@ -19,17 +19,19 @@ private[footer] object ParquetValues {
   def decoder(table: DataType, file: PrimitiveType, writer: ParquetWriter): Option[Decoder] = {
     val annotation = file.getLogicalTypeAnnotation
     (table, file.getPrimitiveTypeName) match {
-      case (BooleanType, BOOLEAN) if annotation == null => Some { case v: java.lang.Boolean => Some(v.booleanValue); case _ => None }
-      case (ByteType | ShortType | IntegerType | LongType | DoubleType, INT32) => signedBits(annotation, 32).flatMap(ofInt32(table, _))
+      case (BooleanType, BOOLEAN) if annotation == null =>
+        Some { case v: java.lang.Boolean => Some(v.booleanValue); case _ => None }
+      case (ByteType | ShortType | IntegerType | LongType | DoubleType, INT32) =>
+        signedBits(annotation, 32).flatMap(ofInt32(table, _))
       case (LongType, INT64) if signedBits(annotation, 64).contains(64) => Some(long(identity))
-      case (_: YearMonthIntervalType, INT32) if annotation == null => Some(int(identity))
-      case (_: DayTimeIntervalType, INT64) if annotation == null => Some(long(identity))
-      case (FloatType, FLOAT) => Some { case v: java.lang.Float if !v.isNaN => Some(v.floatValue); case _ => None }
-      case (DoubleType, FLOAT) => Some { case v: java.lang.Float if !v.isNaN => Some(v.doubleValue); case _ => None }
+      case (_: YearMonthIntervalType, INT32) if annotation == null      => Some(int(identity))
+      case (_: DayTimeIntervalType, INT64) if annotation == null        => Some(long(identity))
+      case (FloatType, FLOAT)   => Some { case v: java.lang.Float if !v.isNaN => Some(v.floatValue); case _ => None }
+      case (DoubleType, FLOAT)  => Some { case v: java.lang.Float if !v.isNaN => Some(v.doubleValue); case _ => None }
       case (DoubleType, DOUBLE) => Some { case v: java.lang.Double if !v.isNaN => Some(v.doubleValue); case _ => None }
-      case (DateType, INT32) if annotation.isInstanceOf[DateLogicalTypeAnnotation] => Some(int(identity))
-      case (TimestampType | TimestampNTZType, INT64) => instant(table, annotation)
-      case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY) => decimal(d, file, writer)
+      case (DateType, INT32) if annotation.isInstanceOf[DateLogicalTypeAnnotation]         => Some(int(identity))
+      case (TimestampType | TimestampNTZType, INT64)                                       => instant(table, annotation)
+      case (d: DecimalType, INT32 | INT64 | BINARY | FIXED_LEN_BYTE_ARRAY)                 => decimal(d, file, writer)
       case (_: StringType, BINARY) if annotation.isInstanceOf[StringLogicalTypeAnnotation] =>
         Some { case v: Binary => Some(UTF8String.fromBytes(v.getBytes)); case _ => None }
       case _ => None
@@ -37,28 +39,30 @@ private[footer] object ParquetValues {
   }
 
   private def signedBits(annotation: Any, physical: Int): Option[Int] = annotation match {
-    case null => Some(physical)
+    case null                                      => Some(physical)
     case i: IntLogicalTypeAnnotation if i.isSigned => Some(i.getBitWidth)
-    case _ => None
+    case _                                         => None
   }
 
   private def ofInt32(table: DataType, bits: Int): Option[Decoder] = table match {
-    case ByteType if bits <= 8 => Some(int(identity, Byte.MinValue, Byte.MaxValue).andThen(_.map(_.asInstanceOf[Int].toByte)))
-    case ShortType if bits <= 16 => Some(int(identity, Short.MinValue, Short.MaxValue).andThen(_.map(_.asInstanceOf[Int].toShort)))
+    case ByteType if bits <= 8 =>
+      Some(int(identity, Byte.MinValue, Byte.MaxValue).andThen(_.map(_.asInstanceOf[Int].toByte)))
+    case ShortType if bits <= 16 =>
+      Some(int(identity, Short.MinValue, Short.MaxValue).andThen(_.map(_.asInstanceOf[Int].toShort)))
     case IntegerType => Some(int(identity))
-    case LongType => Some(int(_.toLong))
-    case DoubleType => Some(int(_.toDouble))
-    case _ => None
+    case LongType    => Some(int(_.toLong))
+    case DoubleType  => Some(int(_.toDouble))
+    case _           => None
   }
 
   private def int(f: Int => Any, least: Int = Int.MinValue, most: Int = Int.MaxValue): Decoder = {
     case v: java.lang.Integer if v >= least && v <= most => Some(f(v))
-    case _ => None
+    case _                                               => None
   }
 
   private def long(f: Long => Any): Decoder = {
     case v: java.lang.Long => Some(f(v))
-    case _ => None
+    case _                 => None
   }
 
   private def instant(table: DataType, annotation: Any): Option[Decoder] = annotation match {
@@ -68,7 +72,7 @@ private[footer] object ParquetValues {
         case TimeUnit.MICROS => Some(long(identity))
         case TimeUnit.MILLIS => Some {
             case v: java.lang.Long if math.abs(v / 1000) < Long.MaxValue / 1000000 => Some(v * 1000L)
-            case _ => None
+            case _                                                                 => None
           }
         case _ => None
       }
@@ -81,10 +85,10 @@ private[footer] object ParquetValues {
         val binary = file.getPrimitiveTypeName == BINARY || file.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY
         if (binary && !writer.ordersDecimals) None
         else Some {
-          case v: java.lang.Integer => unscaled(table, BigInteger.valueOf(v.longValue))
-          case v: java.lang.Long => unscaled(table, BigInteger.valueOf(v))
+          case v: java.lang.Integer      => unscaled(table, BigInteger.valueOf(v.longValue))
+          case v: java.lang.Long         => unscaled(table, BigInteger.valueOf(v))
           case v: Binary if v.length > 0 => unscaled(table, new BigInteger(v.getBytes))
-          case _ => None
+          case _                         => None
         }
       case _ => None
     }

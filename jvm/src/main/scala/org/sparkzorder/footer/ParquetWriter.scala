@@ -18,7 +18,9 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
       (parsed.application, semantic.map(v => (v.major, v.minor)))
     } catch { case _: VersionParseException | _: NullPointerException => ("", None) }
 
-  private def atLeast(major: Int, minor: Int): Boolean = version.exists { case (a, b) => a > major || (a == major && b >= minor) }
+  private def atLeast(major: Int, minor: Int): Boolean = version.exists { case (a, b) =>
+    a > major || (a == major && b >= minor)
+  }
 
   /** Spark's own test for INT96 (`spark.sql.parquet.int96TimestampConversion` spares these). */
   val isParquetJava: Boolean = createdBy != null && createdBy.startsWith("parquet-mr")

@@ -9,7 +9,11 @@ final case class Drift(file: String, column: Seq[String], reason: String)
 object SchemaCheck {
 
   /** The first file, in order, with something that the table's schema cannot hold. */
-  def exactlyReadable(tableSchema: StructType, footers: Iterable[FileFooter], settings: FooterSettings): Either[Drift, Unit] =
+  def exactlyReadable(
+      tableSchema: StructType,
+      footers: Iterable[FileFooter],
+      settings: FooterSettings
+  ): Either[Drift, Unit] =
     footers.iterator.flatMap(drift(tableSchema, _, settings)).nextOption().toLeft(())
 
   /**
@@ -19,7 +23,8 @@ object SchemaCheck {
   def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[Drift] = {
     def at(found: (List[String], String)) = Drift(footer.path, found._1.reverse, found._2)
     val names = footer.schema.fieldNames.toSeq
-    if (settings.fieldIds && FieldIds.in(tableSchema)) Some(at((Nil, "the table's columns are found by Parquet field ids")))
+    if (settings.fieldIds && FieldIds.in(tableSchema))
+      Some(at((Nil, "the table's columns are found by Parquet field ids")))
     else if (footer.unreadable.nonEmpty) footer.unreadable.headOption.map(u => Drift(footer.path, u.column, u.reason))
     else if (footer.positional && names != tableSchema.fieldNames.take(names.size).toSeq) {
       Some(at((Nil, "its columns are known by their position only")))
@@ -30,30 +35,36 @@ object SchemaCheck {
     def fold(name: String): String = if (caseSensitive) name else NameMatch.fold(name)
   }
 
-  private def struct(table: StructType, file: StructType, at: List[String], rules: Rules): Option[(List[String], String)] = {
+  private def struct(
+      table: StructType,
+      file: StructType,
+      at: List[String],
+      rules: Rules
+  ): Option[(List[String], String)] = {
     val inTable = table.fields.toSeq.groupBy(f => rules.fold(f.name))
     val inFile = file.fields.toSeq.groupBy(f => rules.fold(f.name))
     file.fields.iterator.flatMap { f =>
       val here = f.name :: at
       val name = rules.fold(f.name)
       inTable.get(name) match {
-        case None => Some((here, "the table's schema has no such column"))
+        case None                              => Some((here, "the table's schema has no such column"))
         case Some(several) if several.size > 1 => Some((here, "the table has several columns of this name"))
-        case Some(_) if inFile(name).size > 1 => Some((here, "the file has several columns of this name"))
-        case Some(one) => value(one.head.dataType, f.dataType, here, rules)
+        case Some(_) if inFile(name).size > 1  => Some((here, "the file has several columns of this name"))
+        case Some(one)                         => value(one.head.dataType, f.dataType, here, rules)
       }
     }.nextOption()
   }
 
-  private def value(table: DataType, file: DataType, at: List[String], rules: Rules): Option[(List[String], String)] = (table, file) match {
-    case (u: UserDefinedType[_], _) => value(u.sqlType, file, at, rules)
-    case (t: StructType, f: StructType) => struct(t, f, at, rules)
-    case (ArrayType(t, _), ArrayType(f, _)) => value(t, f, "element" :: at, rules)
-    case (MapType(tk, tv, _), MapType(fk, fv, _)) =>
-      value(tk, fk, "key" :: at, rules).orElse(value(tv, fv, "value" :: at, rules))
-    case _ if same(table, file, rules) || widens(table, file) => None
-    case _ => Some((at, s"the file has ${file.catalogString} where the table has ${table.catalogString}"))
-  }
+  private def value(table: DataType, file: DataType, at: List[String], rules: Rules): Option[(List[String], String)] =
+    (table, file) match {
+      case (u: UserDefinedType[_], _)               => value(u.sqlType, file, at, rules)
+      case (t: StructType, f: StructType)           => struct(t, f, at, rules)
+      case (ArrayType(t, _), ArrayType(f, _))       => value(t, f, "element" :: at, rules)
+      case (MapType(tk, tv, _), MapType(fk, fv, _)) =>
+        value(tk, fk, "key" :: at, rules).orElse(value(tv, fv, "value" :: at, rules))
+      case _ if same(table, file, rules) || widens(table, file) => None
+      case _ => Some((at, s"the file has ${file.catalogString} where the table has ${table.catalogString}"))
+    }
 
   private def same(table: DataType, file: DataType, rules: Rules): Boolean = (table, file) match {
     case (t, f) if t == f => true
@@ -61,18 +72,19 @@ object SchemaCheck {
     case (_: StringType | _: CharType | _: VarcharType, _: StringType | _: CharType | _: VarcharType) => true
     case (_: StringType, BinaryType) => rules.format == DataFormat.Parquet
     // Parquet has no type for them, Spark writes plain integers.
-    case (_: YearMonthIntervalType, IntegerType) | (_: DayTimeIntervalType, LongType) => rules.format == DataFormat.Parquet
+    case (_: YearMonthIntervalType, IntegerType) | (_: DayTimeIntervalType, LongType) =>
+      rules.format == DataFormat.Parquet
     case (VariantType, s: StructType) => rules.format == DataFormat.Parquet && isVariant(s)
-    case (t, f) => isTime(t) && isTime(f)
+    case (t, f)                       => isTime(t) && isTime(f)
   }
 
   private def widens(table: DataType, file: DataType): Boolean = (file, table) match {
     case (ByteType, ShortType | IntegerType | LongType | DoubleType) => true
-    case (ShortType, IntegerType | LongType | DoubleType) => true
-    case (IntegerType, LongType | DoubleType) => true
-    case (FloatType, DoubleType) => true
-    case (f: DecimalType, t: DecimalType) => f.scale == t.scale && f.precision <= t.precision
-    case _ => false
+    case (ShortType, IntegerType | LongType | DoubleType)            => true
+    case (IntegerType, LongType | DoubleType)                        => true
+    case (FloatType, DoubleType)                                     => true
+    case (f: DecimalType, t: DecimalType)                            => f.scale == t.scale && f.precision <= t.precision
+    case _                                                           => false
   }
 
   private def isVariant(s: StructType): Boolean = {

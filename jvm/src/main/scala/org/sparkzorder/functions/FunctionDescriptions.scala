@@ -34,9 +34,21 @@ object FunctionDescriptions {
       usage: String,
       arguments: String,
       examples: String,
-      build: Seq[Expression] => Expression): (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) = {
+      build: Seq[Expression] => Expression
+  ): (FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression) = {
     val info = new ExpressionInfo(
-      implementation.getName, null, name, usage, arguments, examples, "", "misc_funcs", "0.1.0", "", "scala_udf")
+      implementation.getName,
+      null,
+      name,
+      usage,
+      arguments,
+      examples,
+      "",
+      "misc_funcs",
+      "0.1.0",
+      "",
+      "scala_udf"
+    )
     (FunctionIdentifier(name), info, build)
   }
 }

@@ -51,7 +51,8 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       extraArguments = Seq("byte[][]" -> inputs, "boolean" -> known),
       returnType = "boolean",
       makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n"))
+      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
+    )
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];
       boolean $known = true;

@@ -22,17 +22,17 @@ private[index] object ColumnBlock {
    */
   def kind(dt: DataType): String = OrderedValue.encoding(dt) match {
     case Some(Encoding.Longs) if OrderedValue.hasNaN(dt) => "doubles"
-    case Some(Encoding.Longs) => "longs"
-    case Some(Encoding.Bytes) => "bytes"
-    case None => "nulls"
+    case Some(Encoding.Longs)                            => "longs"
+    case Some(Encoding.Bytes)                            => "bytes"
+    case None                                            => "nulls"
   }
 
   /** Bytes before compression that come whatever the values are. */
   private def fixedSize(dt: DataType, n: Int): Long = 2L * RawBytes.bitsSize(n) + (kind(dt) match {
     case "doubles" => 32L * n
-    case "longs" => 24L * n
-    case "bytes" => 10L * n
-    case _ => 8L * n
+    case "longs"   => 24L * n
+    case "bytes"   => 10L * n
+    case _         => 8L * n
   })
 
   def write(dt: DataType, data: ColumnData): Array[Byte] = {

@@ -18,7 +18,7 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
   else {
     val (min, max) = if (!stats.bounded.get(i)) (null, null)
     else stats match {
-      case c: LongStatsColumn => (JLong.valueOf(c.min(i)), JLong.valueOf(c.max(i)))
+      case c: LongStatsColumn  => (JLong.valueOf(c.min(i)), JLong.valueOf(c.max(i)))
       case c: BytesStatsColumn => (c.min(i), c.max(i))
     }
     Some(ColumnStats(min, max, stats.nullCounts(i), if (stats.nanCounts == null) 0L else stats.nanCounts(i)))
@@ -29,7 +29,7 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
     val n = stats.nullCounts.length
     val common = n / 4L + 8L * n + (if (stats.nanCounts == null) 0L else 8L * n)
     stats match {
-      case _: LongStatsColumn => common + 16L * n
+      case _: LongStatsColumn  => common + 16L * n
       case c: BytesStatsColumn =>
         var sum = common + 16L * n
         var i = c.bounded.nextSetBit(0)
@@ -108,5 +108,6 @@ private[index] final class ColumnBuilder(dt: DataType, files: Int) {
 
   def result(): ColumnData = new ColumnData(
     present,
-    if (longs) new LongStatsColumn(min, max, bounded, nulls, nans) else new BytesStatsColumn(low, high, bounded, nulls))
+    if (longs) new LongStatsColumn(min, max, bounded, nulls, nans) else new BytesStatsColumn(low, high, bounded, nulls)
+  )
 }

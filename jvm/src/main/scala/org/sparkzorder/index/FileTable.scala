@@ -15,7 +15,8 @@ final class FileTable private[index] (
     starts: Array[Int],
     lengths: Array[Long],
     times: Array[Long],
-    val rows: Array[Long]) {
+    val rows: Array[Long]
+) {
 
   def files: Int = rows.length
 
@@ -108,8 +109,13 @@ private[index] object FileTable {
       starts(i + 1) = starts(i) + encoded(i).length
     }
     ids.foreach { case (id, rows) => require(rows >= 0 && id.length >= 0, s"$id has $rows rows") }
-    new FileTable(paths, starts, ids.iterator.map(_._1.length).toArray, ids.iterator.map(_._1.modificationTime).toArray,
-      ids.iterator.map(_._2).toArray)
+    new FileTable(
+      paths,
+      starts,
+      ids.iterator.map(_._1.length).toArray,
+      ids.iterator.map(_._1.modificationTime).toArray,
+      ids.iterator.map(_._2).toArray
+    )
   }
 
   private def encode(path: String): Array[Byte] = {

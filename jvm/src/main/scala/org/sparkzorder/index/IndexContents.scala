@@ -45,12 +45,14 @@ object IndexContents {
       old: Option[IndexSnapshot],
       kept: Array[Int],
       addedTwice: Seq[(FileId, FileStats)],
-      val properties: Map[String, String]) extends IndexContents {
+      val properties: Map[String, String]
+  ) extends IndexContents {
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
     private val rows = added.map(_._2.rows)
 
     val files: FileTable = FileTable(
-      kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) })
+      kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) }
+    )
 
     // By column, so that writing one does not look through all the others of each file.
     private val addedColumns = {

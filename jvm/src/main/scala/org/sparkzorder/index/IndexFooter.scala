@@ -20,7 +20,8 @@ private[index] final case class IndexFooter(
     files: Int,
     fileBlock: Block,
     columns: Seq[IndexedColumn],
-    properties: Map[String, String]) {
+    properties: Map[String, String]
+) {
 
   def toJson: Array[Byte] = {
     val node = JsonNodeFactory.instance.objectNode()
@@ -60,7 +61,8 @@ private[index] object IndexFooter {
     val version = number(root, "version")
     if (version > Version) {
       throw new IndexFormatException(
-        s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it")
+        s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it"
+      )
     }
     if (version < 1) throw new IndexFormatException(s"there is no format version $version")
     val files = number(root, "files")
@@ -84,7 +86,10 @@ private[index] object IndexFooter {
       val at = block(field(node, "block"))
       // A type that this Spark lacks, or holds in another way, costs the index that column only.
       val ofField = Option(node.get("field")).map(text(_, "field"))
-      dataType(text(field(node, "type"), "type"), ofField).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
+      dataType(
+        text(field(node, "type"), "type"),
+        ofField
+      ).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
@@ -98,9 +103,9 @@ private[index] object IndexFooter {
   /** From those texts; None for a type that this Spark does not know. */
   def dataType(json: String, field: Option[String]): Option[DataType] =
     try field match {
-      case None       => Some(DataType.fromJson(json))
-      case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
-    }
+        case None       => Some(DataType.fromJson(json))
+        case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
+      }
     catch {
       // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to
       // trust.

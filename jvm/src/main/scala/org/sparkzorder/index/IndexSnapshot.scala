@@ -49,7 +49,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)
-    case _ => None
+    case _               => None
   }
 
   private final class Lazy(column: IndexedColumn) {

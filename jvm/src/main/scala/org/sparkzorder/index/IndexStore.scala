@@ -79,6 +79,6 @@ object IndexStore {
   /** The number in the name of an index file, None when it is no such name. */
   def numberOf(name: String): Option[Long] = name match {
     case Name(digits) => Some(digits.toLong)
-    case _ => None
+    case _            => None
   }
 }

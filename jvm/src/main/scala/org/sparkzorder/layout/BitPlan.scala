@@ -77,11 +77,13 @@ object BitPlan {
   def apply(
       weights: Seq[Double],
       maxBitsPerColumn: Int = MaxBitsPerColumn,
-      totalBits: Int = MaxTotalBits): BitPlan = {
+      totalBits: Int = MaxTotalBits
+  ): BitPlan = {
     require(totalBits >= 0 && totalBits <= MaxTotalBits, s"totalBits must be from 0 to $MaxTotalBits, got $totalBits")
     require(
       maxBitsPerColumn >= 1 && maxBitsPerColumn <= MaxTotalBits,
-      s"maxBitsPerColumn must be from 1 to $MaxTotalBits, got $maxBitsPerColumn")
+      s"maxBitsPerColumn must be from 1 to $MaxTotalBits, got $maxBitsPerColumn"
+    )
     weights.foreach(w => require(w > 0 && !w.isInfinite, s"a weight must be positive and finite, got $w"))
     val n = weights.length
     val wanted = weights.toArray

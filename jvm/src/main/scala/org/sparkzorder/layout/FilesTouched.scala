@@ -20,11 +20,11 @@ object FileBounds {
    * taken as unknown.
    */
   def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
-    case ColumnStats(_, _, nulls, _) if nulls == rows => AllNull
-    case ColumnStats(_, _, _, nans) if nans != 0 => Unknown
-    case ColumnStats(min: Long, max: Long, _, _) => Longs(min, max)
+    case ColumnStats(_, _, nulls, _) if nulls == rows          => AllNull
+    case ColumnStats(_, _, _, nans) if nans != 0               => Unknown
+    case ColumnStats(min: Long, max: Long, _, _)               => Longs(min, max)
     case ColumnStats(min: Array[Byte], max: Array[Byte], _, _) => Bytes(min, max)
-    case _ => Unknown
+    case _                                                     => Unknown
   }
 }
 
@@ -54,11 +54,11 @@ object FilesTouched {
 
   /** Sampled rows whose value the bounds hold. */
   private def held(sample: ValueDistribution, file: FileBounds): Int = (sample, file) match {
-    case (_, FileBounds.Unknown) => sample.total - sample.nulls
-    case (_, FileBounds.AllNull) => 0
-    case (s: LongDistribution, FileBounds.Longs(min, max)) => s.countBetween(from(s.place(min)), until(s.place(max)))
+    case (_, FileBounds.Unknown)                            => sample.total - sample.nulls
+    case (_, FileBounds.AllNull)                            => 0
+    case (s: LongDistribution, FileBounds.Longs(min, max))  => s.countBetween(from(s.place(min)), until(s.place(max)))
     case (s: BytesDistribution, FileBounds.Bytes(min, max)) => s.countBetween(from(s.place(min)), until(s.place(max)))
-    case (s, b) =>
+    case (s, b)                                             =>
       throw new IllegalArgumentException(s"bounds ${b.getClass.getSimpleName} for a ${s.getClass.getSimpleName}")
   }
 

@@ -37,8 +37,8 @@ final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val pla
    * The value of the curve for encoded values, null for null: a `java.lang.Long` or an `Array[Byte]` for each column.
    */
   def z(encoded: Seq[Any]): Long = encoded.zipWithIndex.foldLeft(0L) {
-    case (z, (null, c)) => z | partOfNull(c)
-    case (z, (v: Long, c)) => z | part(c, v)
+    case (z, (null, c))           => z | partOfNull(c)
+    case (z, (v: Long, c))        => z | part(c, v)
     case (z, (v: Array[Byte], c)) => z | part(c, v)
     case (_, (v, c)) => throw new IllegalArgumentException(s"not an encoded value in column $c: ${v.getClass.getName}")
   }

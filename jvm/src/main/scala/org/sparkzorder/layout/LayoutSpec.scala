@@ -43,6 +43,8 @@ object LayoutSpec {
             node.path("curve").asText,
             node.path("mapping").asText,
             node.path("cuts").asText,
-            columns))
+            columns
+          )
+        )
     } catch { case _: com.fasterxml.jackson.core.JsonProcessingException => None }
 }

@@ -27,11 +27,11 @@ class DeltaAskedFirst(session: SparkSession) extends Rule[LogicalPlan] {
   private def statement(plan: LogicalPlan): Option[TableStatement] =
     try
       plan.getClass.getName match {
-        case "org.apache.spark.sql.delta.commands.OptimizeTableCommand"              => optimize(plan)
-        case "io.delta.tables.execution.VacuumTableCommand"                          => vacuum(plan)
-        case "org.apache.spark.sql.catalyst.plans.logical.RestoreTableStatement"     => restore(plan)
-        case "org.apache.spark.sql.delta.commands.DescribeDeltaHistory"              => history(plan)
-        case _                                                                       => None
+        case "org.apache.spark.sql.delta.commands.OptimizeTableCommand"          => optimize(plan)
+        case "io.delta.tables.execution.VacuumTableCommand"                      => vacuum(plan)
+        case "org.apache.spark.sql.catalyst.plans.logical.RestoreTableStatement" => restore(plan)
+        case "org.apache.spark.sql.delta.commands.DescribeDeltaHistory"          => history(plan)
+        case _                                                                   => None
       }
     catch { case _: NoSuchMethodException => None }
 

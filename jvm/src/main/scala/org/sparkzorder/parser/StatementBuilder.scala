@@ -34,7 +34,8 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
     val curve = if (ctx.ZORDER != null) "zorder" else if (ctx.HILBERT != null) "hilbert" else "order"
     LayoutClause.By(
       curve,
-      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.number).map(_.getText))).toSeq)
+      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.number).map(_.getText))).toSeq
+    )
   }
 
   override def visitCreateSkippingIndex(ctx: CreateSkippingIndexContext): Statement =

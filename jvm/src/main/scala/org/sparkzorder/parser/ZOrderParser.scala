@@ -33,7 +33,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
       statement match {
         case Right(s: TableStatement) => ofTable(s, next(sql))
         case Right(s)                 => Commands.of(s, next)
-        case Left(error) =>
+        case Left(error)              =>
           try next(sql)
           catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(error) }
       }
@@ -45,17 +45,18 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
     if (Targets.isOurs(statement.target, kind)) ours
     else
       try next match {
-        // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`.
-        case d: DescribeColumn               => if (hasRelation(d)) d else ours
-        case _ if isNobodys(statement, kind) => ours
-        case plan                            => plan
-      }
+          // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`.
+          case d: DescribeColumn               => if (hasRelation(d)) d else ours
+          case _ if isNobodys(statement, kind) => ours
+          case plan                            => plan
+        }
       catch { case e: ParseException if isUnknown(e) || isNobodys(statement, kind) => ours }
   }
 
   private def hasRelation(plan: DescribeColumn): Boolean = plan.relation match {
-    case u: UnresolvedTableOrView => u.multipartIdentifier.size > 1 || Targets.relationExists(session, u.multipartIdentifier.head)
-    case _                        => true
+    case u: UnresolvedTableOrView =>
+      u.multipartIdentifier.size > 1 || Targets.relationExists(session, u.multipartIdentifier.head)
+    case _ => true
   }
 
   private def isBetterOurs(sql: String, next: ParseException): Boolean =
@@ -76,7 +77,8 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
     new ParseException(
       "PARSE_SYNTAX_ERROR",
       Map("error" -> e.near, "hint" -> ": a statement of spark-zorder is expected"),
-      place)
+      place
+    )
   }
 }
 

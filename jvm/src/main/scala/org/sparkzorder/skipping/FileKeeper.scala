@@ -9,7 +9,8 @@ import org.sparkzorder.table.RelativePath
 /** Says of files whether they may hold a row that satisfies a predicate. Unseen or changed: yes. */
 final class FileKeeper(names: RelativePath, snapshot: Option[IndexSnapshot], predicate: StatsPredicate) {
 
-  private lazy val kept: Option[(IndexSnapshot, java.util.BitSet)] = snapshot.map(s => s -> Evaluation.keep(predicate, s))
+  private lazy val kept: Option[(IndexSnapshot, java.util.BitSet)] =
+    snapshot.map(s => s -> Evaluation.keep(predicate, s))
 
   def keeps(file: FileStatus): Boolean = kept.forall { case (s, keep) =>
     !names.isBelow(file.getPath) || {

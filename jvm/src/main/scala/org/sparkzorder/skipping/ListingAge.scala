@@ -12,7 +12,13 @@ import org.sparkzorder.commit.{Record, RecordFile, RecordState, TableFolder}
  * @param time of its commit point, or of its undo; milliseconds since 1970
  * @param endTime when all was in place
  */
-private[skipping] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, time: Long, endTime: Long)
+private[skipping] final case class Traces(
+    there: Seq[String],
+    gone: Seq[String],
+    isNew: Boolean,
+    time: Long,
+    endTime: Long
+)
 
 private[skipping] object Traces {
 
@@ -23,7 +29,7 @@ private[skipping] object Traces {
     file.state match {
       case RecordState.Undoing => Traces(inputs, outputs, isNew = false, time, Long.MaxValue)
       case RecordState.Undone  => Traces(inputs, outputs, isNew = false, time, time)
-      case _ =>
+      case _                   =>
         Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time, time + file.publishMillis.getOrElse(0L))
     }
   }

@@ -40,7 +40,8 @@ private[skipping] object Pruning {
       val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++ ScanFilters.unusable(filters)
       val bytesKept = kept.map(_.getLen).sum
       val summary =
-        if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports)) else None
+        if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports))
+        else None
       Some(new SkippingFileIndex(relation.location, views, predicate, bytesKept, summary))
     }
   }
@@ -52,16 +53,21 @@ private[skipping] object Pruning {
       views: Seq[TableView]
   ): ConjunctReport = {
     val snapshots = views.flatMap(_.snapshot)
-    def without(tells: StatsColumn => Boolean)(c: Column): Boolean = snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
+    def without(tells: StatsColumn => Boolean)(c: Column): Boolean =
+      snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
     def nothing(what: String, columns: Set[Column]): ConjunctReport = {
       val column = columns.head.path.mkString(".")
-      ConjunctReport(f.sql, None, Some(Reason(ReasonCode.NoStatistics, s"the index has no $what of `$column` under this type")))
+      ConjunctReport(
+        f.sql,
+        None,
+        Some(Reason(ReasonCode.NoStatistics, s"the index has no $what of `$column` under this type"))
+      )
     }
     val unbounded = p.ordered.filter(without(!_.bounded.isEmpty))
     p match {
-      case Unknown(reason)                                        => ConjunctReport(f.sql, None, Some(reason))
+      case Unknown(reason)                                                 => ConjunctReport(f.sql, None, Some(reason))
       case _ if p.columns.nonEmpty && p.columns.forall(without(_ => true)) => nothing("statistics", p.columns)
-      case _ =>
+      case _                                                               =>
         val keepers = views.map(_.keeper(p))
         val kept = files.count(s => keepers.forall(_.keeps(s)))
         // Without bounds there may still be files of nothing but nulls.
@@ -74,7 +80,8 @@ private[skipping] object Pruning {
     CatalystTranslator.translate(f, attribute => columnOf(relation, attribute))
 
   private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
-    if (isPartitionColumn(relation, a.name)) Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
+    if (isPartitionColumn(relation, a.name))
+      Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
     else if (relation.dataSchema.fieldNames.contains(a.name)) Right(Seq(a.name))
     else Left(Reason(ReasonCode.MetadataColumn, s"`${a.name}` is not a column of the files"))
 

@@ -27,10 +27,13 @@ object ScanExplanation {
    */
   def of(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression]): ScanExplanation = {
     val e = ofScan(leaf, filters)
-    e.copy(conjuncts = e.conjuncts ++ later.map(f => ConjunctReport(f.sql, None, Some(ScanFilters.whyNot(f).getOrElse(notBelow)))))
+    e.copy(conjuncts =
+      e.conjuncts ++ later.map(f => ConjunctReport(f.sql, None, Some(ScanFilters.whyNot(f).getOrElse(notBelow))))
+    )
   }
 
-  private val notBelow = Reason(ReasonCode.UnsupportedExpression, "it comes after columns or conditions that cannot be evaluated with it")
+  private val notBelow =
+    Reason(ReasonCode.UnsupportedExpression, "it comes after columns or conditions that cannot be evaluated with it")
 
   private def ofScan(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
     case l: LogicalRelation =>
@@ -38,7 +41,15 @@ object ScanExplanation {
       relation.location match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val r = index.report.get
-          ScanExplanation(name(l, relation), r.filesTotal, r.filesKept, r.bytesTotal, r.bytesKept, r.pruningMs, r.conjuncts)
+          ScanExplanation(
+            name(l, relation),
+            r.filesTotal,
+            r.filesKept,
+            r.bytesTotal,
+            r.bytesKept,
+            r.pruningMs,
+            r.conjuncts
+          )
         case _ => unskipped(l, relation, filters)
       }
     case v2: DataSourceV2ScanRelation =>
@@ -52,8 +63,15 @@ object ScanExplanation {
     val files = relation.location.listFiles(onPartitions, Nil).flatMap(_.files)
     val bytes = files.map(_.getLen).sum
     val why = Reason(ReasonCode.NoStatistics, "the table has no skipping index, or skipping is off")
-    ScanExplanation(name(l, relation), files.size.toLong, files.size.toLong, bytes, bytes, 0.0,
-      others.map(f => ConjunctReport(f.sql, None, Some(why))) ++ ScanFilters.unusable(filters))
+    ScanExplanation(
+      name(l, relation),
+      files.size.toLong,
+      files.size.toLong,
+      bytes,
+      bytes,
+      0.0,
+      others.map(f => ConjunctReport(f.sql, None, Some(why))) ++ ScanFilters.unusable(filters)
+    )
   }
 
   private def name(l: LogicalRelation, relation: HadoopFsRelation): String =

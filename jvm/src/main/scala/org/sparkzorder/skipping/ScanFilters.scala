@@ -16,7 +16,8 @@ private[skipping] object ScanFilters {
 
   /** Why a conjunct cannot be evaluated before the query runs; None when it can. */
   def whyNot(f: Expression): Option[Reason] =
-    if (SubqueryExpression.hasSubquery(f)) Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
+    if (SubqueryExpression.hasSubquery(f))
+      Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
     else if (!f.deterministic) Some(Reason(ReasonCode.NotDeterministic, "it may give another value for each row"))
     else None
 

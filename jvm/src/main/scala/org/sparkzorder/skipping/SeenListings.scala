@@ -49,7 +49,8 @@ private[skipping] final class SeenListings {
 }
 
 private object SeenListings {
-  final class Key(listing: FileIndex, queue: ReferenceQueue[FileIndex]) extends WeakReference[FileIndex](listing, queue) {
+  final class Key(listing: FileIndex, queue: ReferenceQueue[FileIndex])
+      extends WeakReference[FileIndex](listing, queue) {
     override val hashCode: Int = System.identityHashCode(listing)
 
     override def equals(other: Any): Boolean = other match {

@@ -57,7 +57,8 @@ object SkippingFileIndex {
       listing.map { directory =>
         val folders = directory.files.map(_.getPath.getParent).distinct
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
-        val added = for (v <- views; folder <- folders; status <- v.addedTo(folder)) yield FileStatusWithMetadata(status)
+        val added =
+          for (v <- views; folder <- folders; status <- v.addedTo(folder)) yield FileStatusWithMetadata(status)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
 }

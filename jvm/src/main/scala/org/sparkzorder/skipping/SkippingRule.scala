@@ -62,7 +62,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
     } catch {
       // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
       case NonFatal(e) =>
-        logWarning(s"No files are skipped for ${relation.location.rootPaths.mkString(", ")}: ${e.getClass.getSimpleName}", e)
+        logWarning(
+          s"No files are skipped for ${relation.location.rootPaths.mkString(", ")}: ${e.getClass.getSimpleName}",
+          e
+        )
         SkippingErrors.count()
         None
     }

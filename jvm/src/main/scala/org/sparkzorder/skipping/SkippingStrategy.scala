@@ -13,7 +13,8 @@ object SkippingStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case PhysicalOperation(_, _, l: LogicalRelation) if isSkipping(l) =>
       FileSourceStrategy(plan).map(_.transform {
-        case scan: FileSourceScanExec if scan.relation.location.isInstanceOf[SkippingFileIndex] => SkippingScanExec.of(scan)
+        case scan: FileSourceScanExec if scan.relation.location.isInstanceOf[SkippingFileIndex] =>
+          SkippingScanExec.of(scan)
       })
     case _ => Nil
   }

@@ -45,7 +45,8 @@ object TableViews extends Logging {
       case state: TableState.SideFolder =>
         val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
         val snapshot =
-          if (indexes.isEmpty) None else new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
+          if (indexes.isEmpty) None
+          else new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
         Some(new TableView(root, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
       case TableState.NoSideFolder => None
     }
@@ -65,7 +66,12 @@ object TableViews extends Logging {
    * A listing made before or while an operation was published holds files that are gone, or lacks files that came: it is made anew,
    * until nothing was published meanwhile.
    */
-  @tailrec private def whole(location: FileIndex, folder: TableFolder, waitMillis: Long, settings: LockSettings): Settled = {
+  @tailrec private def whole(
+      location: FileIndex,
+      folder: TableFolder,
+      waitMillis: Long,
+      settings: LockSettings
+  ): Settled = {
     val settled = Recovery.settled(folder, waitMillis, settings)
     val relist = settled.exchanging || (settled.state match {
       case state: TableState.SideFolder => isStale(location, state)
@@ -75,8 +81,10 @@ object TableViews extends Logging {
       location.refresh()
       TableState.look(folder.root, folder.ops) match {
         case now: TableState.SideFolder =>
-          settled.around.isEmpty && (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(settled.state))
-        case TableState.NoSideFolder    => false
+          settled.around.isEmpty && (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(
+            settled.state
+          ))
+        case TableState.NoSideFolder => false
       }
     }
     if (moved) whole(location, folder, waitMillis, settings)

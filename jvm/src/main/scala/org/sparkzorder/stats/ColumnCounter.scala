@@ -29,20 +29,20 @@ private[stats] abstract class ColumnCounter(ordinal: Int) {
 private[stats] object ColumnCounter {
 
   def apply(ordinal: Int, dt: DataType): ColumnCounter = dt match {
-    case BooleanType => new OfBoolean(ordinal)
-    case ByteType => new OfByte(ordinal)
-    case ShortType => new OfShort(ordinal)
-    case IntegerType | DateType | _: YearMonthIntervalType => new OfInt(ordinal)
-    case FloatType => new OfFloat(ordinal)
-    case DoubleType => new OfDouble(ordinal)
-    case BinaryType => new OfBytes(ordinal, isString = false)
+    case BooleanType                                                         => new OfBoolean(ordinal)
+    case ByteType                                                            => new OfByte(ordinal)
+    case ShortType                                                           => new OfShort(ordinal)
+    case IntegerType | DateType | _: YearMonthIntervalType                   => new OfInt(ordinal)
+    case FloatType                                                           => new OfFloat(ordinal)
+    case DoubleType                                                          => new OfDouble(ordinal)
+    case BinaryType                                                          => new OfBytes(ordinal, isString = false)
     case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Longs) => new OfDecimal(ordinal, d)
     case d: DecimalType if OrderedValue.encoding(d).contains(Encoding.Bytes) => new OfWideDecimal(ordinal, d)
-    case other =>
+    case other                                                               =>
       OrderedValue.encoding(other) match {
         case Some(Encoding.Longs) => new OfLong(ordinal)
         case Some(Encoding.Bytes) => new OfBytes(ordinal, isString = true)
-        case None => new OfNulls(ordinal)
+        case None                 => new OfNulls(ordinal)
       }
   }
 
@@ -98,7 +98,7 @@ private[stats] object ColumnCounter {
     protected def addValue(row: InternalRow): Unit = row match {
       // The unsafe row holds the unscaled long itself.
       case u: UnsafeRow => take(u.getLong(ordinal))
-      case _ =>
+      case _            =>
         val v = row.getDecimal(ordinal, precision, scale)
         if (v.scale == scale && v.precision <= precision) take(v.toUnscaledLong)
         else exactly(dt, v).fold(lose())(u => take(u.longValueExact()))

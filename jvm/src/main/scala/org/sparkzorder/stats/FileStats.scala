@@ -38,6 +38,7 @@ final case class ColumnStats(min: Any, max: Any, nullCount: Long, nanCount: Long
 }
 
 object ColumnStats {
+
   /** Nothing is known: the file is read. */
   val unknown: ColumnStats = ColumnStats(null, null, -1L, -1L)
 }

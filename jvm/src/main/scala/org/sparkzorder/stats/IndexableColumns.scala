@@ -18,7 +18,7 @@ object IndexableColumns {
     val key = ColumnKey(parents :+ f.name, f.dataType)
     (f.dataType: DataType) match {
       case inner: StructType => key +: under(parents :+ f.name, inner)
-      case _ => Vector(key)
+      case _                 => Vector(key)
     }
   }
 }

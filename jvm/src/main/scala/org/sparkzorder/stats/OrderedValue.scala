@@ -26,9 +26,9 @@ object OrderedValue {
     case d: DecimalType if d.scale >= 0 && d.scale <= d.precision =>
       Some(if (fitsLong(d)) Encoding.Longs else Encoding.Bytes)
     case s: StringType if isBinaryString(s) => Some(Encoding.Bytes)
-    case BinaryType => Some(Encoding.Bytes)
-    case other if isTime(other) => Some(Encoding.Longs)
-    case _ => None
+    case BinaryType                         => Some(Encoding.Bytes)
+    case other if isTime(other)             => Some(Encoding.Longs)
+    case _                                  => None
   }
 
   /** Whether NaN is a value of the type. */
@@ -41,20 +41,20 @@ object OrderedValue {
    *   the type cannot hold exactly
    */
   def encode(dt: DataType, catalystValue: Any): Any = (dt, catalystValue) match {
-    case (BooleanType, v: Boolean) => JLong.valueOf(if (v) 1L else 0L)
-    case (ByteType, v: Byte) => JLong.valueOf(v.toLong)
-    case (ShortType, v: Short) => JLong.valueOf(v.toLong)
+    case (BooleanType, v: Boolean)                                   => JLong.valueOf(if (v) 1L else 0L)
+    case (ByteType, v: Byte)                                         => JLong.valueOf(v.toLong)
+    case (ShortType, v: Short)                                       => JLong.valueOf(v.toLong)
     case (IntegerType | DateType | _: YearMonthIntervalType, v: Int) => JLong.valueOf(v.toLong)
     case (LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType, v: Long) => JLong.valueOf(v)
-    case (FloatType, v: Float) => JLong.valueOf(ofDouble(v.toDouble))
-    case (DoubleType, v: Double) => JLong.valueOf(ofDouble(v))
+    case (FloatType, v: Float)                                 => JLong.valueOf(ofDouble(v.toDouble))
+    case (DoubleType, v: Double)                               => JLong.valueOf(ofDouble(v))
     case (d: DecimalType, v: Decimal) if encoding(d).isDefined =>
       val unscaled = unscaledAt(d, v)
       if (fitsLong(d)) JLong.valueOf(unscaled.longValueExact()) else ofBigInteger(unscaled)
     case (s: StringType, v: UTF8String) if isBinaryString(s) => v.getBytes
-    case (BinaryType, v: Array[Byte]) => v
-    case (other, v: Long) if isTime(other) => JLong.valueOf(v)
-    case _ =>
+    case (BinaryType, v: Array[Byte])                        => v
+    case (other, v: Long) if isTime(other)                   => JLong.valueOf(v)
+    case _                                                   =>
       val what = if (catalystValue == null) "null" else catalystValue.getClass.getName
       throw new IllegalArgumentException(s"no order-preserving encoding of $what as ${dt.catalogString}")
   }
@@ -89,21 +89,21 @@ object OrderedValue {
    * @throws IllegalArgumentException when `encoded` is no encoding of `dt`
    */
   def decode(dt: DataType, encoded: Any): Any = (dt, encoded) match {
-    case (BooleanType, v: Long) => v != 0L
-    case (ByteType, v: Long) => v.toByte
-    case (ShortType, v: Long) => v.toShort
-    case (IntegerType | DateType | _: YearMonthIntervalType, v: Long) => v.toInt
+    case (BooleanType, v: Long)                                                          => v != 0L
+    case (ByteType, v: Long)                                                             => v.toByte
+    case (ShortType, v: Long)                                                            => v.toShort
+    case (IntegerType | DateType | _: YearMonthIntervalType, v: Long)                    => v.toInt
     case (LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType, v: Long) => v
-    case (FloatType, v: Long) => toDouble(v).toFloat
-    case (DoubleType, v: Long) => toDouble(v)
+    case (FloatType, v: Long)                                                            => toDouble(v).toFloat
+    case (DoubleType, v: Long)                                                           => toDouble(v)
     case (d: DecimalType, v: Long) if fitsLong(d) => decimal(d, BigInteger.valueOf(v))
     case (d: DecimalType, v: Array[Byte]) if !fitsLong(d) && v.length == WideDecimalBytes =>
       val bytes = v.clone()
       bytes(0) = (bytes(0) ^ 0x80).toByte
       decimal(d, new BigInteger(bytes))
     case (s: StringType, v: Array[Byte]) if isBinaryString(s) => UTF8String.fromBytes(v)
-    case (BinaryType, v: Array[Byte]) => v
-    case (other, v: Long) if isTime(other) => v
+    case (BinaryType, v: Array[Byte])                         => v
+    case (other, v: Long) if isTime(other)                    => v
     case _ => throw new IllegalArgumentException(s"not an encoded ${dt.catalogString}")
   }
 
@@ -111,8 +111,8 @@ object OrderedValue {
    * An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null".
    */
   def display(dt: DataType, encoded: Any): String = (dt, encoded) match {
-    case (_, null) => "null"
-    case (BinaryType, v: Array[Byte]) => v.map(b => f"$b%02X").mkString("[", " ", "]")
+    case (_, null)                                            => "null"
+    case (BinaryType, v: Array[Byte])                         => v.map(b => f"$b%02X").mkString("[", " ", "]")
     case (s: StringType, v: Array[Byte]) if isBinaryString(s) => new String(v, UTF_8)
     case _ => String.valueOf(Cast(Literal(decode(dt, encoded), dt), StringType, Some("UTC")).eval())
   }

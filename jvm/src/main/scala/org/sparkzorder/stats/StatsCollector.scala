@@ -33,14 +33,16 @@ private object StatsCollector {
   private final class Level(
       schema: StructType,
       watched: Seq[(List[String], ColumnKey)],
-      found: mutable.Map[ColumnKey, ColumnCounter]) {
+      found: mutable.Map[ColumnKey, ColumnCounter]
+  ) {
 
     private val own: Array[ColumnCounter] = watched.collect { case (name :: Nil, key) =>
       val i = ordinal(name, key)
       val dt: DataType = schema(i).dataType
       if (dt != key.dataType) {
         throw new IllegalArgumentException(
-          s"column ${shown(key)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}")
+          s"column ${shown(key)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
+        )
       }
       val counter = ColumnCounter(i, dt)
       found.put(key, counter)
@@ -53,7 +55,7 @@ private object StatsCollector {
       .map { case (i, below) =>
         schema(i).dataType match {
           case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), found))
-          case other =>
+          case other              =>
             throw new IllegalArgumentException(s"column ${shown(below.head._2._2)} lies in a ${other.catalogString}")
         }
       }.toArray
@@ -78,7 +80,7 @@ private object StatsCollector {
 
     private def ordinal(name: String, key: ColumnKey): Int = schema.fieldNames.indexOf(name) match {
       case -1 => throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
-      case i => i
+      case i  => i
     }
   }
 

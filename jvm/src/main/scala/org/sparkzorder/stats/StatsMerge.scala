@@ -22,8 +22,7 @@ object StatsMerge {
     val (min, max) =
       if (x.hasBounds && y.hasBounds) {
         (if (compare(x.min, y.min) <= 0) x.min else y.min, if (compare(x.max, y.max) >= 0) x.max else y.max)
-      }
-      else if (hasNoValue(x, xRows)) (y.min, y.max)
+      } else if (hasNoValue(x, xRows)) (y.min, y.max)
       else if (hasNoValue(y, yRows)) (x.min, x.max)
       else (null, null)
     ColumnStats(min, max, sum(x.nullCount, y.nullCount), sum(x.nanCount, y.nanCount))
@@ -37,8 +36,8 @@ object StatsMerge {
   private def sum(a: Long, b: Long): Long = if (a < 0 || b < 0) -1L else a + b
 
   private def compare(a: Any, b: Any): Int = (a, b) match {
-    case (x: JLong, y: JLong) => x.compareTo(y)
+    case (x: JLong, y: JLong)             => x.compareTo(y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
-    case _ => throw new IllegalArgumentException("bounds of two encodings in one column")
+    case _                                => throw new IllegalArgumentException("bounds of two encodings in one column")
   }
 }

@@ -30,8 +30,8 @@ private[table] object CatalogKind {
     if (table.tableType.name.contains("VIEW")) Foreign("a view", ofSpark = true)
     else
       table.provider match {
-        case Some(p) if isOurs(p)                         => Table(table)
-        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive" => Foreign(s"a table of the format `$p`", isOfSpark(p))
+        case Some(p) if isOurs(p)                              => Table(table)
+        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive"   => Foreign(s"a table of the format `$p`", isOfSpark(p))
         case _ if Target.formats.exists(serde(table).contains) => Table(table)
         case _ => Foreign("a Hive table of another format", table.storage.inputFormat.exists(hiveReaders))
       }

@@ -19,7 +19,8 @@ object KeyColumns {
     val isPartition = table.partitionSchema.exists(f => resolver(f.name, parts.head))
     if (isPartition && parts.size == 1) throw ZOrderErrors.partitionColumn(parts)
     val fields = walk(table.dataSchema, parts.toList, resolver).getOrElse(
-      throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq))
+      throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
+    )
     val keyType = fields.last.dataType match {
       case _: StringType => StringType // any order clusters; the binary one is the one that statistics have
       case other         => other
@@ -36,17 +37,18 @@ object KeyColumns {
     resolved
   }
 
-  private def walk(schema: StructType, parts: List[String], resolver: Resolver): Option[Seq[StructField]] = parts match {
-    case Nil => None
-    case name :: rest =>
-      schema.fields.filter(f => resolver(f.name, name)) match {
-        case Array(field) if rest.isEmpty => Some(Seq(field))
-        case Array(field) =>
-          field.dataType match {
-            case inner: StructType => walk(inner, rest, resolver).map(field +: _)
-            case _                 => None
-          }
-        case _ => None
-      }
-  }
+  private def walk(schema: StructType, parts: List[String], resolver: Resolver): Option[Seq[StructField]] =
+    parts match {
+      case Nil          => None
+      case name :: rest =>
+        schema.fields.filter(f => resolver(f.name, name)) match {
+          case Array(field) if rest.isEmpty => Some(Seq(field))
+          case Array(field)                 =>
+            field.dataType match {
+              case inner: StructType => walk(inner, rest, resolver).map(field +: _)
+              case _                 => None
+            }
+          case _ => None
+        }
+    }
 }

@@ -23,11 +23,11 @@ object PlainTables {
   def resolve(session: SparkSession, target: Target, mergeSchema: Boolean = false): PlainTable = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     Targets.kind(session, target) match {
-      case Table(metadata) => ofCatalog(classicSession, target, metadata)
-      case Folder(path, _) => ofFolder(classicSession, target.asInstanceOf[PathTarget], path, mergeSchema)
-      case Foreign(kind, _) => throw ZOrderErrors.unsupportedTarget(target.sql, kind)
+      case Table(metadata)         => ofCatalog(classicSession, target, metadata)
+      case Folder(path, _)         => ofFolder(classicSession, target.asInstanceOf[PathTarget], path, mergeSchema)
+      case Foreign(kind, _)        => throw ZOrderErrors.unsupportedTarget(target.sql, kind)
       case Unreadable(path, cause) => throw ZOrderErrors.pathUnreadable(path, cause)
-      case Missing =>
+      case Missing                 =>
         target match {
           case PathTarget(path, _) => throw ZOrderErrors.pathNotFound(path)
           case _                   => throw ZOrderErrors.tableNotFound(target.sql)
@@ -40,8 +40,9 @@ object PlainTables {
     val root = qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, root), root)
     relationOf(session.table(metadata.identifier.quotedString)) match {
-      case Some(relation) => new PlainTable(session, target, target.sql, root, formatOf(relation).get, relation, Some(metadata))
-      case None           => throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
+      case Some(relation) =>
+        new PlainTable(session, target, target.sql, root, formatOf(relation).get, relation, Some(metadata))
+      case None => throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
     }
   }
 
@@ -108,8 +109,8 @@ object PlainTables {
   private def sniff(fs: FileSystem, target: PathTarget, files: Seq[FileStatus]): String =
     files.flatMap(f => magic(fs, f)).distinct match {
       case Seq(one) => one
-      case Seq()    => throw ZOrderErrors.notDataFile(files.head.getPath.toUri.getPath, "Parquet or ORC", "it is neither")
-      case _        => throw ZOrderErrors.mixedFormats(target.path)
+      case Seq() => throw ZOrderErrors.notDataFile(files.head.getPath.toUri.getPath, "Parquet or ORC", "it is neither")
+      case _     => throw ZOrderErrors.mixedFormats(target.path)
     }
 
   private def firstForeignFile(fs: FileSystem, files: Seq[FileStatus], format: String): Option[Throwable] =
@@ -124,9 +125,9 @@ object PlainTables {
     try in.readFully(0, head)
     finally in.close()
     new String(head, java.nio.charset.StandardCharsets.ISO_8859_1) match {
-      case "PAR1" | "PARE"         => Some("parquet")
+      case "PAR1" | "PARE"          => Some("parquet")
       case s if s.startsWith("ORC") => Some("orc")
-      case _                       => None
+      case _                        => None
     }
   }
 }

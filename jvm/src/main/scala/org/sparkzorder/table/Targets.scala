@@ -35,15 +35,15 @@ object Targets {
 
   /** Whether statements with a shared grammar are ours for this target. */
   def isOurs(target: Target, kind: TargetKind): Boolean = kind match {
-    case Table(_)               => true
-    case Folder(_, forOthers)   => !forOthers
-    case Foreign(_, _)          => false
-    case Missing                => target.isInstanceOf[PathTarget]
-    case Unreadable(_, _)       => namesFormat(target)
+    case Table(_)             => true
+    case Folder(_, forOthers) => !forOthers
+    case Foreign(_, _)        => false
+    case Missing              => target.isInstanceOf[PathTarget]
+    case Unreadable(_, _)     => namesFormat(target)
   }
 
   def kind(session: SparkSession, target: Target): TargetKind = target match {
-    case TableTarget(parts) => ofName(session.asInstanceOf[classic.SparkSession], parts)
+    case TableTarget(parts)           => ofName(session.asInstanceOf[classic.SparkSession], parts)
     case p @ PathTarget(path, format) =>
       // As in Spark, a table `t` of a database called `parquet` goes before a folder.
       val table = format.filterNot(_ => path.contains("/")).map(f => TableIdentifier(path, Some(f)))

@@ -35,8 +35,8 @@ private[write] final class FileTask(
     jobId: String,
     schema: StructType,
     indexed: Seq[ColumnKey],
-    keepEmpty: Set[Int])
-    extends Serializable {
+    keepEmpty: Set[Int]
+) extends Serializable {
 
   def write(task: TaskContext, rows: Iterator[InternalRow]): Option[WrittenFile] = {
     val slot = task.partitionId()

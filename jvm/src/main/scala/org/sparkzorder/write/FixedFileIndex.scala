@@ -19,7 +19,8 @@ final class FixedFileIndex(val files: IndexedSeq[FileStatus], ordinalColumn: Str
 
   override def listFiles(
       partitionFilters: Seq[Expression],
-      dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
+      dataFilters: Seq[Expression]
+  ): Seq[PartitionDirectory] =
     files.zipWithIndex.map { case (file, i) => PartitionDirectory(InternalRow(i), Seq(FileStatusWithMetadata(file))) }
 
   override def inputFiles: Array[String] = files.map(_.getPath.toUri.toString).toArray

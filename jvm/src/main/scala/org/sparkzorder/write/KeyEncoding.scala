@@ -31,26 +31,26 @@ final class KeyEncoding(val dataType: DataType) extends Serializable {
   /** A Catalyst value that is not null, of a type with byte strings. */
   def bytes(value: Any): Array[Byte] = value match {
     case v: Array[Byte] => KeyEncoding.cut(v)
-    case v => KeyEncoding.cut(OrderedValue.encode(dataType, v).asInstanceOf[Array[Byte]])
+    case v              => KeyEncoding.cut(OrderedValue.encode(dataType, v).asInstanceOf[Array[Byte]])
   }
 
   /** A decimal of at most 18 digits. It comes at the type's own scale unless a file says otherwise. */
   def decimal(value: Decimal): Long = dataType match {
     case d: DecimalType if value.scale == d.scale && value.precision <= Decimal.MAX_LONG_DIGITS => value.toUnscaledLong
-    case _ => long(value)
+    case _                                                                                      => long(value)
   }
 
   /** A Java expression of the encoded value, `long` or `byte[]`, of the Java expression of a value that is not null. */
   def code(ctx: CodegenContext, value: String): String = {
     def self = ctx.addReferenceObj("keyEncoding", this, classOf[KeyEncoding].getName)
     dataType match {
-      case BooleanType => s"($value ? 1L : 0L)"
-      case FloatType | DoubleType => s"${KeyEncoding.orderedValue}.ofDouble((double) $value)"
+      case BooleanType              => s"($value ? 1L : 0L)"
+      case FloatType | DoubleType   => s"${KeyEncoding.orderedValue}.ofDouble((double) $value)"
       case _: DecimalType if isLong => s"$self.decimal($value)"
-      case _: StringType => s"${KeyEncoding.own}.cut($value)"
-      case BinaryType => s"${KeyEncoding.own}.cut($value)"
-      case _ if isLong => s"((long) $value)"
-      case _ => s"$self.bytes($value)"
+      case _: StringType            => s"${KeyEncoding.own}.cut($value)"
+      case BinaryType               => s"${KeyEncoding.own}.cut($value)"
+      case _ if isLong              => s"((long) $value)"
+      case _                        => s"$self.bytes($value)"
     }
   }
 }

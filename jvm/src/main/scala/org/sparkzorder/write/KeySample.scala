@@ -42,7 +42,8 @@ object KeySample {
       partition: Int,
       rows: Iterator[InternalRow],
       probabilities: Array[Double],
-      encodings: Array[KeyEncoding]): KeySample = {
+      encodings: Array[KeyEncoding]
+  ): KeySample = {
     val random = new SplittableRandom(Seed + partition)
     val files = new ArrayBuffer[Int]
     val ties = new ArrayBuffer[Long]

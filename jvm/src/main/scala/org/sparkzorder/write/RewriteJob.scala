@@ -49,7 +49,8 @@ final case class StagedFile(
     rows: Long,
     unit: Int,
     slot: Int,
-    stats: FileStats)
+    stats: FileStats
+)
 
 /**
  * @param outputs in the order of their slots
@@ -61,7 +62,8 @@ final case class RewriteResult(
     samples: IndexedSeq[IndexedSeq[ValueDistribution]],
     sampledRows: Long,
     sampleMillis: Long,
-    writeMillis: Long) {
+    writeMillis: Long
+) {
   def rows: Long = outputs.map(_.rows).sum
 }
 
@@ -92,7 +94,8 @@ final class RewriteJob(
     stagingDir: Path,
     indexed: Seq[ColumnKey],
     description: String,
-    sampleRows: Option[Long] = None) {
+    sampleRows: Option[Long] = None
+) {
 
   private val session = RewriteSession.of(spark, sessionConf)
   private val files = units.flatMap(_.files).toIndexedSeq
@@ -127,7 +130,7 @@ final class RewriteJob(
     else {
       val wanted = sampleRows match {
         case Some(n) => math.max(n.toDouble * unit.outputFiles / outputFiles.map(_.toLong).sum, unit.outputFiles)
-        case None => math.max(RewriteJob.SampleOfFile.toDouble * unit.outputFiles, RewriteJob.MinSample.toDouble)
+        case None    => math.max(RewriteJob.SampleOfFile.toDouble * unit.outputFiles, RewriteJob.MinSample.toDouble)
       }
       // Five standard deviations above, so that chance does not leave it with fewer.
       math.min(1d, (wanted + 5 * math.sqrt(wanted)) / unit.rows)
@@ -156,18 +159,19 @@ final class RewriteJob(
       val leaf = column.path.tail.foldLeft[Expression](top) { (parent, name) =>
         parent.dataType match {
           case s: StructType if s.fieldNames.contains(name) => GetStructField(parent, s.fieldIndex(name), Some(name))
-          case _ => throw missing(column)
+          case _                                            => throw missing(column)
         }
       }
       (leaf.dataType, column.dataType) match {
-        case (a, b) if a == b               => leaf
-        case (_: StringType, StringType)    => Cast(leaf, StringType) // by its bytes, whatever its collation
-        case _                              => throw missing(column)
+        case (a, b) if a == b            => leaf
+        case (_: StringType, StringType) => Cast(leaf, StringType) // by its bytes, whatever its collation
+        case _                           => throw missing(column)
       }
     }
 
     private def missing(column: KeyColumn) = new IllegalArgumentException(
-      s"no column ${column.path.mkString("`", "`.`", "`")} ${column.dataType.catalogString} in ${schema.catalogString}")
+      s"no column ${column.path.mkString("`", "`.`", "`")} ${column.dataType.catalogString} in ${schema.catalogString}"
+    )
   }
 
   private def sampled(): LayoutModel = {
@@ -209,7 +213,8 @@ final class RewriteJob(
     // order.
     val z = Alias(
       if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(scan.file, keys.map(scan.key), plan),
-      "z")()
+      "z"
+    )()
     val placed = Project(scan.data ++ Seq(scan.file, scan.tie, z), base)
     val slot = Alias(SlotKey(scan.file, z.toAttribute, scan.tie, plan), "slot")()
     val keyed = Project(scan.data ++ Seq(scan.tie, z.toAttribute, slot), placed)
@@ -272,22 +277,24 @@ object RewriteJob {
 
   private def nullableType(dataType: DataType): DataType = dataType match {
     case s: StructType => StructType(s.map(f => f.copy(dataType = nullableType(f.dataType), nullable = true)))
-    case a: ArrayType => ArrayType(nullableType(a.elementType), containsNull = true)
-    case m: MapType => MapType(nullableType(m.keyType), nullableType(m.valueType), valueContainsNull = true)
-    case other => other
+    case a: ArrayType  => ArrayType(nullableType(a.elementType), containsNull = true)
+    case m: MapType    => MapType(nullableType(m.keyType), nullableType(m.valueType), valueContainsNull = true)
+    case other         => other
   }
 
   // Closures are made here, where there is no job for them to take along.
 
   private def sampler(
       probabilities: Broadcast[Array[Double]],
-      encodings: Array[KeyEncoding]): (TaskContext, Iterator[InternalRow]) => KeySample =
+      encodings: Array[KeyEncoding]
+  ): (TaskContext, Iterator[InternalRow]) => KeySample =
     (task, rows) => KeySample.draw(task.partitionId(), rows, probabilities.value, encodings)
 
   /** One result a partition, in their order. */
   private def collect[T: scala.reflect.ClassTag](
       query: QueryExecution,
-      body: (TaskContext, Iterator[InternalRow]) => T): Array[T] = {
+      body: (TaskContext, Iterator[InternalRow]) => T
+  ): Array[T] = {
     val rdd = query.toRdd
     rdd.sparkContext.runJob(rdd, body)
   }
@@ -297,8 +304,8 @@ object RewriteJob {
     org.apache.spark.sql.SparkSession.setActiveSession(session)
     try body
     finally before match {
-      case Some(s) => org.apache.spark.sql.SparkSession.setActiveSession(s)
-      case None => org.apache.spark.sql.SparkSession.clearActiveSession()
-    }
+        case Some(s) => org.apache.spark.sql.SparkSession.setActiveSession(s)
+        case None    => org.apache.spark.sql.SparkSession.clearActiveSession()
+      }
   }
 }

@@ -28,7 +28,8 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
       z |= (
         if (v == null) unit.partOfNull(c)
         else if (encodings(c).isLong) unit.part(c, encodings(c).long(v))
-        else unit.part(c, encodings(c).bytes(v)))
+        else unit.part(c, encodings(c).bytes(v))
+      )
       c += 1
     }
     z
@@ -50,7 +51,8 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
         $unitClass $unit = $rowPlan.layout().ofFile(${of.value});
         long ${ev.value} = 0L;
         ${parts.mkString("\n")}""",
-      isNull = FalseLiteral)
+      isNull = FalseLiteral
+    )
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): CurveValue =

@@ -17,7 +17,8 @@ object UnitLayouts {
       unitOfFile: Array[Int],
       outputFiles: IndexedSeq[Int],
       encodings: Seq[KeyEncoding],
-      weights: Seq[Double]): LayoutModel = {
+      weights: Seq[Double]
+  ): LayoutModel = {
     val plan = BitPlan.forKeys(weights)
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
     val ofUnit = rows.groupBy { case (s, i) => unitOfFile(samples(s).files(i)) }

@@ -63,7 +63,10 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
     FooterReader(format, conf, schema, columns, settings).read(status)
 
   def scanned(status: FileStatus, format: DataFormat, schema: StructType): FileStats =
-    FileScan.scan(spark, Seq((0, status)), format, schema, IndexableColumns.of(schema)).getOrElse(0, FileStats(0, Map.empty))
+    FileScan.scan(spark, Seq((0, status)), format, schema, IndexableColumns.of(schema)).getOrElse(
+      0,
+      FileStats(0, Map.empty)
+    )
 
   def key(schema: StructType, path: String*): ColumnKey =
     IndexableColumns.of(schema).find(_.path == path).getOrElse(fail(s"no column ${path.mkString(".")}"))

@@ -21,7 +21,8 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
   private def write(name: String, table: String, arguments: String = ""): JPath = {
     assume(python.isDefined, "no Python with pyarrow at .venv/bin/python")
     val file = folder.resolve(name)
-    val script = s"import pyarrow as pa, pyarrow.parquet as pq, datetime as dt, decimal\npq.write_table(pa.table($table), r'$file'$arguments)"
+    val script =
+      s"import pyarrow as pa, pyarrow.parquet as pq, datetime as dt, decimal\npq.write_table(pa.table($table), r'$file'$arguments)"
     assert(run(python.get, script) == 0, script)
     file
   }
@@ -29,9 +30,11 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
   private def judged(file: JPath, schema: StructType): FileFooter = footer(statusOf(file), DataFormat.Parquet, schema)
 
   test("plain types, strings and decimals") {
-    val file = write("plain.parquet",
+    val file = write(
+      "plain.parquet",
       "{'a': pa.array([3, None, -5], pa.int32()), 's': ['b', 'é', None], 'd': pa.array([decimal.Decimal('-1.50'), decimal.Decimal('2.25'), None], " +
-        "pa.decimal128(30, 2)), 'day': [dt.date(2020, 1, 1), dt.date(1990, 1, 1), None], 'st': [{'x': 1}, None, {'x': None}], 'b': [True, None, False]}")
+        "pa.decimal128(30, 2)), 'day': [dt.date(2020, 1, 1), dt.date(1990, 1, 1), None], 'st': [{'x': 1}, None, {'x': None}], 'b': [True, None, False]}"
+    )
     val schema = StructType.fromDDL("a int, s string, d decimal(30,2), day date, st struct<x: bigint>, b boolean")
     val f = judged(file, schema)
     assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
@@ -52,22 +55,43 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     val file = write("ancient.parquet", "{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)]}")
     val schema = StructType.fromDDL("day date")
     val f = judged(file, schema)
-    assert(f.untrusted == Set(key(schema, "day")) && f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
+    assert(f.untrusted == Set(key(
+      schema,
+      "day"
+    )) && f.sessionBound == Map(key(schema, "day") -> SessionBound.WhenAncient))
   }
 
   test("unsigned integers, nanoseconds and INT96") {
-    val file = write("odd.parquet",
-      "{'u8': pa.array([1, 200], pa.uint8()), 'u32': pa.array([1, 4000000000], pa.uint32()), 'u64': pa.array([1, 2**63 + 1], pa.uint64())}")
+    val file = write(
+      "odd.parquet",
+      "{'u8': pa.array([1, 200], pa.uint8()), 'u32': pa.array([1, 4000000000], pa.uint32()), 'u64': pa.array([1, 2**63 + 1], pa.uint64())}"
+    )
     val schema = StructType.fromDDL("u8 smallint, u32 bigint, u64 decimal(20,0)")
     val f = judged(file, schema)
     assert(f.untrusted.size == 3 && f.unreadable.map(_.column) == Seq(Seq("u64")))
     assert(SchemaCheck.exactlyReadable(schema, Seq(f), settings).isLeft)
-    val nanos = judged(write("nanos.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('ns', 'UTC'))}"), StructType.fromDDL("t bigint"))
-    assert(nanos.untrusted.size == 1 && SchemaCheck.exactlyReadable(StructType.fromDDL("t bigint"), Seq(nanos), settings).isLeft)
+    val nanos = judged(
+      write("nanos.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('ns', 'UTC'))}"),
+      StructType.fromDDL("t bigint")
+    )
+    assert(nanos.untrusted.size == 1 && SchemaCheck.exactlyReadable(
+      StructType.fromDDL("t bigint"),
+      Seq(nanos),
+      settings
+    ).isLeft)
     val instants = StructType.fromDDL("t timestamp")
     val int96 = judged(
-      write("int96.parquet", "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('us', 'UTC'))}", ", use_deprecated_int96_timestamps=True"), instants)
-    assert(int96.timestamps.contains(TimestampKind.Int96) && int96.sessionBound == Map(key(instants, "t") -> SessionBound.Always))
+      write(
+        "int96.parquet",
+        "{'t': pa.array([dt.datetime(2020, 1, 1)], pa.timestamp('us', 'UTC'))}",
+        ", use_deprecated_int96_timestamps=True"
+      ),
+      instants
+    )
+    assert(int96.timestamps.contains(TimestampKind.Int96) && int96.sessionBound == Map(key(
+      instants,
+      "t"
+    ) -> SessionBound.Always))
   }
 
   test("no statistics at all") {

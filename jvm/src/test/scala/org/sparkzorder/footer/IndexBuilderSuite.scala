@@ -29,8 +29,21 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
         stats.columns.foreach { case (k, s) =>
           assert(s.nullCount == truth.columns(k).nullCount && s.nanCount == truth.columns(k).nanCount, k)
           if (s.hasBounds) {
-            assert(EncodedOrder.compare(s.min, truth.columns(k).min) <= 0 && EncodedOrder.compare(s.max, truth.columns(k).max) >= 0, k)
-          } else assert(!truth.columns(k).hasBounds || (format == DataFormat.Orc && Set("ancient", "ts", "ancient_ts")(k.path.head)), k)
+            assert(
+              EncodedOrder.compare(
+                s.min,
+                truth.columns(k).min
+              ) <= 0 && EncodedOrder.compare(s.max, truth.columns(k).max) >= 0,
+              k
+            )
+          } else assert(
+            !truth.columns(k).hasBounds || (format == DataFormat.Orc && Set(
+              "ancient",
+              "ts",
+              "ancient_ts"
+            )(k.path.head)),
+            k
+          )
         }
       }
     }
@@ -50,14 +63,17 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     var once = true
     val setting = IndexBuilder.Setting(
       leftOut = (f, why) => reasons.synchronized(reasons.put(f.getPath.getName, why)),
-      progress = _ => synchronized {
-        if (once) {
-          once = false
-          Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
-          Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
+      progress = _ =>
+        synchronized {
+          if (once) {
+            once = false
+            Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+            Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
+          }
         }
-      })
-    val built = IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
+    )
+    val built =
+      IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
     assert(built.map(_._1) == Seq(files(0), files(3)).map(id))
     assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))
     assert(built.forall(_._2.columns(key(schema, "n")).nanCount == 10))
@@ -70,7 +86,8 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val schema = StructType.fromDDL("id bigint")
     val words = statusOf(Files.writeString(dir.resolve("words.parquet"), "these are words"))
     val e = intercept[NotDataFileException](
-      IndexBuilder.build(spark, files :+ words, DataFormat.Parquet, schema, IndexableColumns.of(schema), id))
+      IndexBuilder.build(spark, files :+ words, DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
+    )
     assert(e.path == words.getPath.toString && e.reason == "it is not a readable Parquet file")
   }
 
@@ -79,15 +96,32 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val status = written(spark.range(5).toDF(), DataFormat.Parquet, "grown")
     val stale = new FileStatus(status.getLen - 1, false, 1, 1, status.getModificationTime, status.getPath)
     val quiet = IndexBuilder.Setting(leftOut = (_, _) => ())
-    assert(IndexBuilder.build(spark, Seq(stale), DataFormat.Parquet, schema, IndexableColumns.of(schema), id, quiet).isEmpty)
+    assert(IndexBuilder.build(
+      spark,
+      Seq(stale),
+      DataFormat.Parquet,
+      schema,
+      IndexableColumns.of(schema),
+      id,
+      quiet
+    ).isEmpty)
     Files.write(Paths.get(status.getPath.toUri.getPath), Array[Byte](1), StandardOpenOption.APPEND)
-    assert(IndexBuilder.build(spark, Seq(status), DataFormat.Parquet, schema, IndexableColumns.of(schema), id, quiet).isEmpty)
+    assert(IndexBuilder.build(
+      spark,
+      Seq(status),
+      DataFormat.Parquet,
+      schema,
+      IndexableColumns.of(schema),
+      id,
+      quiet
+    ).isEmpty)
   }
 
   test("missing columns are all null unless they have a default; names that differ by case are unknown") {
     val status = written(spark.range(5).selectExpr("id", "id as Upper"), DataFormat.Parquet, "missing")
     val default = new MetadataBuilder().putString("EXISTS_DEFAULT", "7").putString("CURRENT_DEFAULT", "7").build()
-    val schema = StructType.fromDDL("id bigint, upper bigint, gone int").add("added", IntegerType, nullable = true, default)
+    val schema =
+      StructType.fromDDL("id bigint, upper bigint, gone int").add("added", IntegerType, nullable = true, default)
     val built = IndexBuilder.build(spark, Seq(status), DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
     val stats = built.head._2
     assert(stats.columns.keySet == Set("id", "gone").map(key(schema, _)))
@@ -95,15 +129,25 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
   }
 
   test("damaged data is an error even where the session ignores it") {
-    val status = written(spark.range(1000).selectExpr("id", "double(id) / 0.7 + if(id = 1, double('NaN'), 0) as n"), DataFormat.Parquet, "rotten")
+    val status = written(
+      spark.range(1000).selectExpr("id", "double(id) / 0.7 + if(id = 1, double('NaN'), 0) as n"),
+      DataFormat.Parquet,
+      "rotten"
+    )
     val path = Paths.get(status.getPath.toUri.getPath)
     val bytes = Files.readAllBytes(path)
-    (4 until bytes.length / 2).foreach(i => bytes(i) = (bytes(i) ^ 0x5A).toByte)
+    (4 until bytes.length / 2).foreach(i => bytes(i) = (bytes(i) ^ 0x5a).toByte)
     Files.write(path, bytes)
     val schema = StructType.fromDDL("id bigint, n double")
     under("spark.sql.files.ignoreCorruptFiles" -> "true") {
       intercept[Exception](FileScan.scan(
-        spark, Seq((0, statusOf(path))), DataFormat.Parquet, schema, IndexableColumns.of(schema), Map("ignorecorruptfiles" -> "true")))
+        spark,
+        Seq((0, statusOf(path))),
+        DataFormat.Parquet,
+        schema,
+        IndexableColumns.of(schema),
+        Map("ignorecorruptfiles" -> "true")
+      ))
       assert(spark.conf.get("spark.sql.files.ignoreCorruptFiles") == "true")
     }
   }

@@ -15,7 +15,10 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     assertSound(f, scanned(status, orc, df.schema))
     assert(f.unreadable.isEmpty && f.schema.catalogString == df.schema.catalogString && f.codec.contains("zstd"))
     val trusted = Seq("bool", "i8", "i16", "i32", "i64", "d", "ntz", "str", "str2", "dti", "ymi", "nothing")
-    assert(trusted.map(key(df.schema, _)).forall(f.stats.contains), trusted.filterNot(c => f.stats.contains(key(df.schema, c))))
+    assert(
+      trusted.map(key(df.schema, _)).forall(f.stats.contains),
+      trusted.filterNot(c => f.stats.contains(key(df.schema, c)))
+    )
     assert(Set("f32", "f64", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
     assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
     // Instants lie there as wall clock: of them only the nulls hold.
@@ -31,7 +34,11 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
   }
 
   test("nulls of a type without order are known where the file has that type") {
-    val status = written(spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n"), orc, "nulls")
+    val status = written(
+      spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n"),
+      orc,
+      "nulls"
+    )
     val table = StructType.fromDDL("s string collate UTF8_LCASE, n string collate UTF8_LCASE")
     val f = footer(status, orc, table, IndexableColumns.all(table))
     assert(f.stats == Map(ColumnKey(Seq("s"), table("s").dataType) -> ColumnStats(null, null, 4, 0)))
@@ -55,8 +62,12 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     val whole = written(spark.range(1000).toDF(), orc, "whole")
     val bytes = java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(whole.getPath.toUri.getPath))
     val damaged = bytes.clone()
-    (bytes.length - 60 until bytes.length - 24).foreach(i => damaged(i) = (damaged(i) ^ 0x5A).toByte)
-    Seq("text" -> "this is no data file at all".getBytes, "cut" -> bytes.take(bytes.length / 2), "damaged" -> damaged).foreach { case (name, content) =>
+    (bytes.length - 60 until bytes.length - 24).foreach(i => damaged(i) = (damaged(i) ^ 0x5a).toByte)
+    Seq(
+      "text" -> "this is no data file at all".getBytes,
+      "cut" -> bytes.take(bytes.length / 2),
+      "damaged" -> damaged
+    ).foreach { case (name, content) =>
       val file = java.nio.file.Files.write(folder.resolve(s"$name.orc"), content)
       val e = intercept[NotDataFileException](footer(statusOf(file), orc, schema))
       assert(e.getMessage.contains(s"$name.orc"))

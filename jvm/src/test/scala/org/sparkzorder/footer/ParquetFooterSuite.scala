@@ -19,25 +19,37 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("every type with INT96 timestamps, as Spark writes by default") {
     val (f, schema) = check("int96", "spark.sql.parquet.outputTimestampType" -> "INT96")
-    assert(f.rows == 100 && f.timestamps.contains(TimestampKind.Int96) && f.codec.contains("snappy") && f.unreadable.isEmpty)
+    assert(
+      f.rows == 100 && f.timestamps.contains(TimestampKind.Int96) && f.codec.contains("snappy") && f.unreadable.isEmpty
+    )
     assert(f.untrusted == Set("ts", "ancient_ts", "bin").map(key(schema, _)))
     assert(f.missing.isEmpty && f.loose.isEmpty && f.sessionBound.isEmpty)
     assert(f.stats(key(schema, "nothing")) == ColumnStats(null, null, 100, 0))
-    assert(f.stats(key(schema, "i32")) == ColumnStats(java.lang.Long.valueOf(-4900000L), java.lang.Long.valueOf(4900000L), 15, 0) ||
+    assert(f.stats(key(schema, "i32")) == ColumnStats(
+      java.lang.Long.valueOf(-4900000L),
+      java.lang.Long.valueOf(4900000L),
+      15,
+      0
+    ) ||
       f.stats(key(schema, "i32")).nullCount == 15)
   }
 
   test("instants in microseconds and milliseconds") {
-    Seq("TIMESTAMP_MICROS" -> TimestampKind.Micros, "TIMESTAMP_MILLIS" -> TimestampKind.Millis).foreach { case (name, kind) =>
-      val (f, schema) = check(name, "spark.sql.parquet.outputTimestampType" -> name)
-      assert(f.timestamps.contains(kind) && f.untrusted == Set(key(schema, "bin")))
+    Seq("TIMESTAMP_MICROS" -> TimestampKind.Micros, "TIMESTAMP_MILLIS" -> TimestampKind.Millis).foreach {
+      case (name, kind) =>
+        val (f, schema) = check(name, "spark.sql.parquet.outputTimestampType" -> name)
+        assert(f.timestamps.contains(kind) && f.untrusted == Set(key(schema, "bin")))
     }
   }
 
   test("legacy calendar and legacy decimals are sound") {
     val (f, schema) = check(
-      "legacy", "spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY", "spark.sql.parquet.int96RebaseModeInWrite" -> "LEGACY",
-      "spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS", "spark.sql.parquet.writeLegacyFormat" -> "true")
+      "legacy",
+      "spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY",
+      "spark.sql.parquet.int96RebaseModeInWrite" -> "LEGACY",
+      "spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS",
+      "spark.sql.parquet.writeLegacyFormat" -> "true"
+    )
     assert(Seq("ancient", "ancient_ts").forall(c => f.untrusted(key(schema, c))))
     assert(Seq("d", "ts").forall(c => f.stats.contains(key(schema, c)) || c == "ts"))
     assert(f.sessionBound.isEmpty, "the file names its calendar and its zone")
@@ -45,7 +57,10 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
 
   test("a NaN leaves no bounds, and bounds no NaN") {
     val df = spark.range(10).selectExpr(
-      "if(id = 5, double('NaN'), double(id)) as nan", "-0.0D as zero", "if(id = 0, float('-Infinity'), float('NaN')) as mostly")
+      "if(id = 5, double('NaN'), double(id)) as nan",
+      "-0.0D as zero",
+      "if(id = 0, float('-Infinity'), float('NaN')) as mostly"
+    )
     val status = written(df, parquet, "nan")
     val f = footer(status, parquet, df.schema)
     assertSound(f, scanned(status, parquet, df.schema))
@@ -68,7 +83,13 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   }
 
   test("a wider type of the table is the type of the bounds, a narrower one is not trusted") {
-    val df = spark.range(10).selectExpr("int(id) as a", "float(id) as f", "cast(id as decimal(5,2)) as d", "id as n", "cast(id as decimal(12,2)) as m")
+    val df = spark.range(10).selectExpr(
+      "int(id) as a",
+      "float(id) as f",
+      "cast(id as decimal(5,2)) as d",
+      "id as n",
+      "cast(id as decimal(12,2)) as m"
+    )
     val status = written(df, parquet, "widened")
     val table = StructType.fromDDL("a bigint, f double, d decimal(20,2), n int, m decimal(12,3)")
     val f = footer(status, parquet, table)
@@ -98,7 +119,8 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   }
 
   test("an all-null row group beside a full one") {
-    val df = spark.range(20000).select(expr("if(id < 10000, null, id) as a"), expr("repeat(cast(id as string), 20) as pad"))
+    val df =
+      spark.range(20000).select(expr("if(id < 10000, null, id) as a"), expr("repeat(cast(id as string), 20) as pad"))
     val status = written(df, parquet, "groups", Map("parquet.block.size" -> "20000"))
     val f = footer(status, parquet, df.schema)
     assertSound(f, scanned(status, parquet, df.schema))
@@ -108,10 +130,11 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
   test("an empty file and one that is no Parquet file") {
     val empty = footer(written(spark.range(0).toDF(), parquet, "empty"), parquet, StructType.fromDDL("id bigint"))
     assert(empty.rows == 0 && empty.codec.isEmpty)
-    Seq("text" -> "this is no data file at all", "short" -> "", "magic" -> ("PAR1" + "x" * 40 + "PAR1")).foreach { case (name, content) =>
-      val file = java.nio.file.Files.writeString(folder.resolve(s"$name.parquet"), content)
-      val e = intercept[NotDataFileException](footer(statusOf(file), parquet, StructType.fromDDL("id bigint")))
-      assert(e.path.endsWith(s"$name.parquet") && e.getMessage.contains(e.path))
+    Seq("text" -> "this is no data file at all", "short" -> "", "magic" -> ("PAR1" + "x" * 40 + "PAR1")).foreach {
+      case (name, content) =>
+        val file = java.nio.file.Files.writeString(folder.resolve(s"$name.parquet"), content)
+        val e = intercept[NotDataFileException](footer(statusOf(file), parquet, StructType.fromDDL("id bigint")))
+        assert(e.path.endsWith(s"$name.parquet") && e.getMessage.contains(e.path))
     }
   }
 
@@ -127,6 +150,12 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(read.size == all.size && seen.get == all.size && read(300).isLeft)
     assert(read.zip(all).forall { case (r, s) => r.fold(_.path, _.path) == s.getPath.toString })
     assert(read.flatMap(_.toOption).map(_.rows).sum == 600)
-    assert(Footers.readAll(spark, files.take(20), parquet, schema, IndexableColumns.of(schema)).map(_.path) == files.take(20).map(_.getPath.toString))
+    assert(Footers.readAll(
+      spark,
+      files.take(20),
+      parquet,
+      schema,
+      IndexableColumns.of(schema)
+    ).map(_.path) == files.take(20).map(_.getPath.toString))
   }
 }

@@ -31,5 +31,6 @@ object Samples {
     "cast(null as int) as nothing",
     "if(id % 3 = 0, null, named_struct('x', if(id % 7 = 0, null, id), 'in', named_struct('y', cast(id as string)))) as s",
     "array(id, null) as arr",
-    "map(id, 'x') as m")
+    "map(id, 'x') as m"
+  )
 }

@@ -6,14 +6,37 @@ import org.scalatest.funsuite.AnyFunSuite
 class SchemaCheckSuite extends AnyFunSuite {
   private val loose = FooterSettings(caseSensitive = false, fieldIds = false)
 
-  private def footer(schema: StructType, unreadable: Seq[Unreadable] = Nil, format: DataFormat = DataFormat.Parquet) = FileFooter(
-    "/t/f", format, 1, schema, unreadable, None, None, Map.empty, Map.empty, Set.empty, Set.empty, Map.empty, positional = false)
+  private def footer(
+      schema: StructType,
+      unreadable: Seq[Unreadable] = Nil,
+      format: DataFormat = DataFormat.Parquet
+  ) = FileFooter(
+    "/t/f",
+    format,
+    1,
+    schema,
+    unreadable,
+    None,
+    None,
+    Map.empty,
+    Map.empty,
+    Set.empty,
+    Set.empty,
+    Map.empty,
+    positional = false
+  )
 
   private def drift(table: String, file: String, settings: FooterSettings = loose): Option[Drift] =
-    SchemaCheck.exactlyReadable(StructType.fromDDL(table), Seq(footer(StructType.fromDDL(file))), settings).left.toOption
+    SchemaCheck.exactlyReadable(
+      StructType.fromDDL(table),
+      Seq(footer(StructType.fromDDL(file))),
+      settings
+    ).left.toOption
 
   test("equal, missing and reordered columns are fine, at any depth") {
-    Seq("a int" -> "a int", "a int, b string" -> "b string", "a int" -> "b int").take(2).foreach { case (t, f) => assert(drift(t, f).isEmpty) }
+    Seq("a int" -> "a int", "a int, b string" -> "b string", "a int" -> "b int").take(2).foreach { case (t, f) =>
+      assert(drift(t, f).isEmpty)
+    }
     assert(drift("s struct<x: int, y: array<struct<p: int, q: int>>>", "s struct<y: array<struct<q: int>>>").isEmpty)
     assert(drift("m map<string, struct<a: int, b: int>>", "m map<string, struct<b: int>>").isEmpty)
   }
@@ -22,15 +45,38 @@ class SchemaCheckSuite extends AnyFunSuite {
     assert(drift("a int", "a int, b int").map(_.column).contains(Seq("b")))
     assert(drift("s struct<x: int>", "s struct<x: int, y: int>").map(_.column).contains(Seq("s", "y")))
     assert(drift("a array<struct<x: int>>", "a array<struct<y: int>>").map(_.column).contains(Seq("a", "element", "y")))
-    assert(drift("m map<string, struct<x: int>>", "m map<string, struct<y: int>>").map(_.column).contains(Seq("m", "value", "y")))
+    assert(drift(
+      "m map<string, struct<x: int>>",
+      "m map<string, struct<y: int>>"
+    ).map(_.column).contains(Seq("m", "value", "y")))
   }
 
   test("widening without loss") {
-    Seq("tinyint" -> "smallint", "tinyint" -> "bigint", "smallint" -> "int", "int" -> "bigint", "int" -> "double", "float" -> "double",
-      "decimal(5,2)" -> "decimal(30,2)", "binary" -> "string").foreach { case (f, t) => assert(drift(s"a $t", s"a $f").isEmpty, s"$f to $t") }
-    Seq("bigint" -> "int", "bigint" -> "double", "double" -> "float", "int" -> "float", "decimal(5,2)" -> "decimal(30,3)",
-      "decimal(6,2)" -> "decimal(5,2)", "string" -> "int", "timestamp" -> "timestamp_ntz", "timestamp_ntz" -> "timestamp", "date" -> "timestamp",
-      "struct<a: int>" -> "int", "int" -> "array<int>", "string" -> "binary").foreach { case (f, t) => assert(drift(s"a $t", s"a $f").isDefined, s"$f to $t") }
+    Seq(
+      "tinyint" -> "smallint",
+      "tinyint" -> "bigint",
+      "smallint" -> "int",
+      "int" -> "bigint",
+      "int" -> "double",
+      "float" -> "double",
+      "decimal(5,2)" -> "decimal(30,2)",
+      "binary" -> "string"
+    ).foreach { case (f, t) => assert(drift(s"a $t", s"a $f").isEmpty, s"$f to $t") }
+    Seq(
+      "bigint" -> "int",
+      "bigint" -> "double",
+      "double" -> "float",
+      "int" -> "float",
+      "decimal(5,2)" -> "decimal(30,3)",
+      "decimal(6,2)" -> "decimal(5,2)",
+      "string" -> "int",
+      "timestamp" -> "timestamp_ntz",
+      "timestamp_ntz" -> "timestamp",
+      "date" -> "timestamp",
+      "struct<a: int>" -> "int",
+      "int" -> "array<int>",
+      "string" -> "binary"
+    ).foreach { case (f, t) => assert(drift(s"a $t", s"a $f").isDefined, s"$f to $t") }
   }
 
   test("names") {
@@ -44,8 +90,17 @@ class SchemaCheckSuite extends AnyFunSuite {
   test("what Spark cannot write back, and field ids") {
     val s = StructType.fromDDL("a bigint")
     val odd = footer(s, Seq(Unreadable(Seq("a"), "it holds unsigned 64-bit integers")))
-    assert(SchemaCheck.exactlyReadable(s, Seq(footer(s), odd), loose) == Left(Drift("/t/f", Seq("a"), "it holds unsigned 64-bit integers")))
-    val ids = StructType(Seq(StructField("a", LongType, nullable = true, new MetadataBuilder().putLong("parquet.field.id", 1).build())))
+    assert(SchemaCheck.exactlyReadable(
+      s,
+      Seq(footer(s), odd),
+      loose
+    ) == Left(Drift("/t/f", Seq("a"), "it holds unsigned 64-bit integers")))
+    val ids = StructType(Seq(StructField(
+      "a",
+      LongType,
+      nullable = true,
+      new MetadataBuilder().putLong("parquet.field.id", 1).build()
+    )))
     assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose).isRight)
     assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose.copy(fieldIds = true)).isLeft)
   }

@@ -7,14 +7,19 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import org.sparkzorder.stats._
 
 class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 300)
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 300)
 
   private val a = ColumnKey(Seq("a"), LongType)
   private val s = ColumnKey(Seq("s", "x.y"), StringType)
 
   private val small = Seq(
-    FileId("a.parquet", 10, 1000) -> FileStats(3, Map(a -> ColumnStats(1L, 5L, 1, 0), s -> ColumnStats("x".getBytes, "z".getBytes, 0, 0))),
-    FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0))))
+    FileId("a.parquet", 10, 1000) -> FileStats(
+      3,
+      Map(a -> ColumnStats(1L, 5L, 1, 0), s -> ColumnStats("x".getBytes, "z".getBytes, 0, 0))
+    ),
+    FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0)))
+  )
 
   test("what is written is read") {
     forAll { (seed: Long) =>
@@ -57,7 +62,12 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(column.nullCounts.toSeq == Seq(1, 0) && column.nanCounts == null)
     val strings = snapshot.column(Seq("s", "x.y"), StringType).get
     assert(strings.nullCounts.toSeq == Seq(0, -1))
-    Seq(Seq("A") -> LongType, Seq("a") -> IntegerType, Seq("s.x.y") -> StringType, Seq("s", "x", "y") -> StringType).foreach {
+    Seq(
+      Seq("A") -> LongType,
+      Seq("a") -> IntegerType,
+      Seq("s.x.y") -> StringType,
+      Seq("s", "x", "y") -> StringType
+    ).foreach {
       case (path, dt) => assert(snapshot.column(path, dt).isEmpty)
     }
   }
@@ -72,7 +82,10 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("bounds of footers that are too long are cut") {
     val long = Array.fill(500)(97.toByte)
-    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(s -> ColumnStats(long, long, 0, 0)))))))
+    val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(
+      1,
+      Map(s -> ColumnStats(long, long, 0, 0))
+    )))))
     val c = read.fileStats(0).columns(s)
     assert(c.min.asInstanceOf[Array[Byte]].sameElements(long.take(128)))
     assert(c.max.asInstanceOf[Array[Byte]].sameElements(long.take(127) :+ 98.toByte))
@@ -121,12 +134,27 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
     forAll { (seed: Long) =>
       val random = new scala.util.Random(seed)
-      val hostile = Indexes.withFooter(bytes, { json =>
-        val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
-        val m = numbers(random.nextInt(numbers.length))
-        val values = Seq("0", "-1", "1", "2147483647", "4294967296", "9223372036854775807", "99999999999999999999", "1.5", "null", "[]", "\"a\"")
-        json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
-      })
+      val hostile = Indexes.withFooter(
+        bytes,
+        { json =>
+          val numbers = "\\d+".r.findAllMatchIn(json).toIndexedSeq
+          val m = numbers(random.nextInt(numbers.length))
+          val values = Seq(
+            "0",
+            "-1",
+            "1",
+            "2147483647",
+            "4294967296",
+            "9223372036854775807",
+            "99999999999999999999",
+            "1.5",
+            "null",
+            "[]",
+            "\"a\""
+          )
+          json.substring(0, m.start) + values(random.nextInt(values.length)) + json.substring(m.end)
+        }
+      )
       try Indexes.all(Indexes.open(hostile))
       catch { case _: IndexFormatException => }
     }
@@ -142,7 +170,8 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(refused("\"offset\":\\d+", "\"offset\":9223372036854775807").contains("outside of the file"))
     assert(refused("\"version\":1", "\"version\":2").contains("newer spark-zorder"))
     assert(refused("\"version\":1", "\"version\":0").contains("version 0"))
-    val big = Indexes.written(IndexContents(Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))))
+    val big =
+      Indexes.written(IndexContents(Seq.tabulate(100000)(i => FileId("f" + i, 1, 1) -> FileStats(1, Map.empty))))
     assert(intercept[IndexFormatException](Indexes.open(big, 1000000)).getMessage.contains("more than the 1000000"))
   }
 
@@ -178,11 +207,16 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val files = Vector.tabulate(n) { i =>
       val columns = keys.filter(_ => i % 10 == 0).map { key =>
         val low = random.nextInt(1 << 24).toLong
-        key -> (if (key.dataType == StringType) ColumnStats(f"name$low%09d".getBytes, f"name${low + 1000}%09d".getBytes, 0, 0)
-        else ColumnStats(low, low + random.nextInt(10000), 0, 0))
+        key -> (if (key.dataType == StringType)
+                  ColumnStats(f"name$low%09d".getBytes, f"name${low + 1000}%09d".getBytes, 0, 0)
+                else ColumnStats(low, low + random.nextInt(10000), 0, 0))
       }.toMap
       val uuid = new java.util.UUID(random.nextLong(), random.nextLong())
-      FileId(f"p=${i % 100}/part-$i%05d-$uuid-c000.snappy.parquet", 100000000L + random.nextInt(100000), 1700000000000L + i) ->
+      FileId(
+        f"p=${i % 100}/part-$i%05d-$uuid-c000.snappy.parquet",
+        100000000L + random.nextInt(100000),
+        1700000000000L + i
+      ) ->
         FileStats(1000000, columns)
     }
     // Every file has the statistics of one in ten, so that the test does not spend its memory on making them.
@@ -190,8 +224,11 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val (bytes, writing) = timed(Indexes.written(IndexContents(filled)))
     (1 to 3).foreach { _ =>
       val (snapshot, opening) = timed(Indexes.open(bytes, 1L << 30))
-      val (_, first) = timed(assert(snapshot.ordinalOf(filled(5)._1.path, filled(5)._1.length, filled(5)._1.modificationTime) == 5))
-      val (_, lookups) = timed(filled.foreach { case (id, _) => assert(snapshot.ordinalOf(id.path, id.length, id.modificationTime) >= 0) })
+      val (_, first) =
+        timed(assert(snapshot.ordinalOf(filled(5)._1.path, filled(5)._1.length, filled(5)._1.modificationTime) == 5))
+      val (_, lookups) = timed(filled.foreach { case (id, _) =>
+        assert(snapshot.ordinalOf(id.path, id.length, id.modificationTime) >= 0)
+      })
       val base = snapshot.memoryBytes
       val (_, loading) = timed(assert(snapshot.column(Seq("c0"), LongType).isDefined))
       val perFile = (snapshot.memoryBytes - base).toDouble / n

@@ -25,7 +25,9 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   override def afterEach(): Unit = fs.delete(root, true)
 
   private def contents(max: Long, files: Int = 1): IndexContents =
-    IndexContents(Seq.tabulate(files)(i => FileId(s"f$i", 1, 1) -> FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))))
+    IndexContents(Seq.tabulate(files)(i =>
+      FileId(s"f$i", 1, 1) -> FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))
+    ))
 
   private def listing = fs.listStatus(new Path(root, "_zorder")).toSeq
 
@@ -44,7 +46,9 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
       val status = store.write(contents(n), n)
       assert(status.getPath.getName == f"index-$n%010d.zidx" && status.getLen > 0)
     }
-    Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n => spoil(new Path(root, s"_zorder/$n")))
+    Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n =>
+      spoil(new Path(root, s"_zorder/$n"))
+    )
     fs.mkdirs(new Path(root, "_zorder/index-0000000098.zidx"))
     assert(maxOf(store.newest(listing).get) == 10L)
   }
@@ -66,7 +70,10 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     store.write(contents(1), 1)
     intercept[FileAlreadyExistsException](store.write(contents(2), 1))
     assert(maxOf(store.newest(listing).get) == 1L)
-    val wrong = IndexContents(Seq(FileId("f", 1, 1) -> FileStats(1, Map(key -> ColumnStats(Array[Byte](1), Array[Byte](1), 0, 0)))))
+    val wrong = IndexContents(Seq(FileId("f", 1, 1) -> FileStats(
+      1,
+      Map(key -> ColumnStats(Array[Byte](1), Array[Byte](1), 0, 0))
+    )))
     intercept[IllegalArgumentException](store.write(wrong, 2))
     assert(listing.map(_.getPath.getName) == Seq("index-0000000001.zidx"))
   }

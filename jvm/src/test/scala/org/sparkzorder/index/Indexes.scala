@@ -49,7 +49,8 @@ object Indexes {
           case _ => Some(key -> c)
         }
       }
-      val id = FileId(s"$prefix${values.pick("", "/ü", "/p=1/")}$i", values.random.nextInt(9).toLong, values.random.nextLong())
+      val id =
+        FileId(s"$prefix${values.pick("", "/ü", "/p=1/")}$i", values.random.nextInt(9).toLong, values.random.nextLong())
       (id, stats.copy(columns = columns))
     }
   }
@@ -58,7 +59,7 @@ object Indexes {
   def comparable(stats: FileStats): Any = {
     def bound(b: Any): Any = b match {
       case a: Array[Byte] => a.toSeq
-      case other => other
+      case other          => other
     }
     (stats.rows, stats.columns.map { case (k, c) => k -> (bound(c.min), bound(c.max), c.nullCount, c.nanCount) })
   }

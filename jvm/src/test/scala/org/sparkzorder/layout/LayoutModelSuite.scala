@@ -30,8 +30,8 @@ class LayoutModelSuite extends AnyFunSuite {
     val expected = Seq((0, 0), (1, 0), (3, 0), (2, 1), (1, 2), (0, 3), (2, 3), (3, 3))
     val rows = Random.shuffle(expected).map { case (x, y) => Seq[Any](y.toLong, x.toLong) }.toIndexedSeq
     val unit = layout(rows, 4, Seq(1d, 1d))
-    val sorted = rows.sortBy(unit.z).map { case Seq(y: Long, x: Long) => (x.toInt, y.toInt) }
-    assert(sorted == expected)
+    val sorted = rows.sortBy(unit.z)
+    assert(sorted == expected.map { case (x, y) => Seq(y.toLong, x.toLong) })
     // Two rows a file: of the four files, the document's y = 2 needs one.
     assert(bounds(rows, unit, 0).count { case FileBounds.Longs(a, b) => a <= 2 && 2 <= b; case _ => false } == 1)
   }
@@ -51,7 +51,8 @@ class LayoutModelSuite extends AnyFunSuite {
     val random = new Random(8)
     val rows = IndexedSeq.fill(10000)(Seq.fill[Any](2)(random.nextInt(100000).toLong))
     val unit = layout(rows, 64, Seq(16d, 1d))
-    val Seq(heavy, light) = (0 to 1).map(c => FilesTouched.mean(unit.distributions(c), bounds(rows, unit, c)))
+    def mean(c: Int) = FilesTouched.mean(unit.distributions(c), bounds(rows, unit, c))
+    val (heavy, light) = (mean(0), mean(1))
     assert(heavy * 6 < light, (heavy, light))
   }
 
@@ -61,7 +62,8 @@ class LayoutModelSuite extends AnyFunSuite {
       IndexedSeq.fill(5000)(Seq(if (random.nextBoolean()) 1L else 0L)),
       IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 9) 42L else random.nextLong())),
       IndexedSeq.fill(5000)(Seq(if (random.nextInt(10) < 8) null else random.nextLong())),
-      IndexedSeq.fill(5000)(Seq(5L)))
+      IndexedSeq.fill(5000)(Seq(5L))
+    )
     cases.foreach { rows =>
       val unit = layout(rows, 50, Seq(1d))
       val sizes = rows.indices.groupBy(i => unit.cuts.slot(unit.z(rows(i)), i.toLong)).values.map(_.size)

@@ -14,7 +14,8 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Gen.frequency(
       5 -> Gen.choose(-20L, 20L),
       1 -> Gen.oneOf(Long.MinValue, Long.MaxValue),
-      2 -> Gen.choose(Long.MinValue, Long.MaxValue))
+      2 -> Gen.choose(Long.MinValue, Long.MaxValue)
+    )
   private val sample: Gen[List[Long]] = Gen.choose(0, 60).flatMap(Gen.listOfN(_, value))
   private val text: Gen[Array[Byte]] =
     Gen.choose(0, 4).flatMap(Gen.listOfN(_, Gen.oneOf(0, 1, 97, 127, -128, -1))).map(_.map(_.toByte).toArray)

@@ -119,7 +119,10 @@ private object ListingAgeSuite {
 
     private def optimized: (Seq[String], Seq[String]) = {
       val chosen = random.shuffle(Folders).take(1 + random.nextInt(2))
-      (live.filter(f => chosen.contains(folder(f))).toSeq, chosen.flatMap(f => Seq.fill(1 + random.nextInt(2))(fresh(f))))
+      (
+        live.filter(f => chosen.contains(folder(f))).toSeq,
+        chosen.flatMap(f => Seq.fill(1 + random.nextInt(2))(fresh(f)))
+      )
     }
 
     private def published(in: Seq[String], out: Seq[String], isNew: Boolean): Unit = {

@@ -9,10 +9,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 3000)
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 3000)
 
   private def compare(a: Any, b: Any): Int = ((a, b): @unchecked) match {
-    case (x: JLong, y: JLong) => x.compareTo(y)
+    case (x: JLong, y: JLong)             => x.compareTo(y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)
   }
 
@@ -39,8 +40,16 @@ class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("types without an order of bytes have no encoding") {
-    Seq(ArrayType(IntegerType), MapType(StringType, StringType), new StructType().add("a", IntegerType), NullType, VariantType,
-      CalendarIntervalType, StringType("UTF8_LCASE"), StringType("UNICODE")).foreach { dt =>
+    Seq(
+      ArrayType(IntegerType),
+      MapType(StringType, StringType),
+      new StructType().add("a", IntegerType),
+      NullType,
+      VariantType,
+      CalendarIntervalType,
+      StringType("UTF8_LCASE"),
+      StringType("UNICODE")
+    ).foreach { dt =>
       assert(OrderedValue.encoding(dt).isEmpty, dt)
     }
     assert(OrderedValue.encoding(CharType(3)).contains(Encoding.Bytes))

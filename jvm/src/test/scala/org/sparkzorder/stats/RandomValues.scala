@@ -26,7 +26,7 @@ final class RandomValues(seed: Long) {
     val dt = random.nextInt(6) match {
       case 0 if depth > 0 => schema(depth - 1)
       case 1 if depth > 0 => ArrayType(IntegerType)
-      case _ => atomicType()
+      case _              => atomicType()
     }
     StructField(pick("a", "b.c", "D", "ü") + i, dt)
   })
@@ -40,30 +40,57 @@ final class RandomValues(seed: Long) {
   }
 
   def value(dt: DataType): Any = dt match {
-    case BooleanType => random.nextBoolean()
-    case ByteType => long().toByte
-    case ShortType => long().toShort
+    case BooleanType                                       => random.nextBoolean()
+    case ByteType                                          => long().toByte
+    case ShortType                                         => long().toShort
     case IntegerType | DateType | _: YearMonthIntervalType => long().toInt
-    case FloatType =>
-      pick(Float.NaN, java.lang.Float.intBitsToFloat(0xffc00001), -0.0f, 0.0f, Float.NegativeInfinity, Float.PositiveInfinity,
-        Float.MinPositiveValue, java.lang.Float.intBitsToFloat(random.nextInt()), random.nextInt(5).toFloat - 2)
+    case FloatType                                         =>
+      pick(
+        Float.NaN,
+        java.lang.Float.intBitsToFloat(0xffc00001),
+        -0.0f,
+        0.0f,
+        Float.NegativeInfinity,
+        Float.PositiveInfinity,
+        Float.MinPositiveValue,
+        java.lang.Float.intBitsToFloat(random.nextInt()),
+        random.nextInt(5).toFloat - 2
+      )
     case DoubleType =>
-      pick(Double.NaN, java.lang.Double.longBitsToDouble(-1L), -0.0d, 0.0d, Double.NegativeInfinity, Double.PositiveInfinity,
-        Double.MinPositiveValue, java.lang.Double.longBitsToDouble(random.nextLong()), random.nextInt(5).toDouble - 2)
+      pick(
+        Double.NaN,
+        java.lang.Double.longBitsToDouble(-1L),
+        -0.0d,
+        0.0d,
+        Double.NegativeInfinity,
+        Double.PositiveInfinity,
+        Double.MinPositiveValue,
+        java.lang.Double.longBitsToDouble(random.nextLong()),
+        random.nextInt(5).toDouble - 2
+      )
     case d: DecimalType =>
       val digits = BigInteger.TEN.pow(1 + random.nextInt(d.precision))
       val unscaled = new BigInteger(130, random.self).mod(digits)
       Decimal(new JBigDecimal(if (random.nextBoolean()) unscaled else unscaled.negate(), d.scale), d.precision, d.scale)
-    case _: StringType => UTF8String.fromBytes(bytes())
-    case BinaryType => bytes()
+    case _: StringType   => UTF8String.fromBytes(bytes())
+    case BinaryType      => bytes()
     case ArrayType(_, _) => new org.apache.spark.sql.catalyst.util.GenericArrayData(Array[Any](1, 2))
-    case s: StructType => row(s)
-    case _: TimeType => Math.floorMod(long(), 86400000000000L)
-    case _ => long()
+    case s: StructType   => row(s)
+    case _: TimeType     => Math.floorMod(long(), 86400000000000L)
+    case _               => long()
   }
 
   private def long(): Long =
-    pick(0L, -1L, 1L, Long.MinValue, Long.MaxValue, random.nextLong(), random.nextInt(100).toLong - 50, random.nextInt().toLong)
+    pick(
+      0L,
+      -1L,
+      1L,
+      Long.MinValue,
+      Long.MaxValue,
+      random.nextLong(),
+      random.nextInt(100).toLong - 50,
+      random.nextInt().toLong
+    )
 
   private def bytes(): Array[Byte] = random.nextInt(6) match {
     case 0 => Array.fill(random.nextInt(3) * 64 + random.nextInt(10))(-1.toByte)
@@ -78,6 +105,22 @@ final class RandomValues(seed: Long) {
 
 object RandomValues {
   val fixedTypes: IndexedSeq[DataType] = IndexedSeq(
-    BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType, TimestampType, TimestampNTZType,
-    DayTimeIntervalType(), YearMonthIntervalType(), StringType, BinaryType, TimeType(6), null, null)
+    BooleanType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+    DayTimeIntervalType(),
+    YearMonthIntervalType(),
+    StringType,
+    BinaryType,
+    TimeType(6),
+    null,
+    null
+  )
 }

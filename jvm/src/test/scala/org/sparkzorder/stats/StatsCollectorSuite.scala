@@ -8,7 +8,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration = PropertyCheckConfiguration(minSuccessful = 1500)
+  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
+    PropertyCheckConfiguration(minSuccessful = 1500)
 
   private def valueAt(row: InternalRow, schema: StructType, path: Seq[String]): Any = {
     val i = schema.fieldIndex(path.head)
@@ -21,14 +22,14 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   private def isNaN(v: Any): Boolean = v match {
-    case f: Float => f.isNaN
+    case f: Float  => f.isNaN
     case d: Double => d.isNaN
-    case _ => false
+    case _         => false
   }
 
   private def same(a: Any, b: Any): Boolean = (a, b) match {
     case (x: Array[Byte], y: Array[Byte]) => x.sameElements(y)
-    case _ => a == b
+    case _                                => a == b
   }
 
   private def check(schema: StructType, rows: Seq[InternalRow], stats: FileStats): Unit = {
@@ -145,8 +146,12 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a column that the rows do not have is an error that names it") {
     val schema = new StructType().add("a", IntegerType).add("s", new StructType().add("x", LongType))
-    Seq(ColumnKey(Seq("A"), IntegerType), ColumnKey(Seq("a"), LongType), ColumnKey(Seq("a", "x"), LongType),
-      ColumnKey(Seq("s", "y"), LongType)).foreach { key =>
+    Seq(
+      ColumnKey(Seq("A"), IntegerType),
+      ColumnKey(Seq("a"), LongType),
+      ColumnKey(Seq("a", "x"), LongType),
+      ColumnKey(Seq("s", "y"), LongType)
+    ).foreach { key =>
       val e = intercept[IllegalArgumentException](new StatsCollector(schema, Seq(key)))
       assert(e.getMessage.contains(key.path.map(p => s"`$p`").mkString(".")))
     }

@@ -66,10 +66,22 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
       units: Seq[RewriteUnit],
       keys: Seq[KeyColumn],
       conf: Map[String, String] = Map.empty,
-      sampleRows: Option[Long] = None): RewriteResult =
+      sampleRows: Option[Long] = None
+  ): RewriteResult =
     new RewriteJob(
-      spark, format._2, schema, Map.empty, Map.empty, conf, units, keys, folder(), IndexableColumns.of(schema),
-      "OPTIMIZE test", sampleRows).run()
+      spark,
+      format._2,
+      schema,
+      Map.empty,
+      Map.empty,
+      conf,
+      units,
+      keys,
+      folder(),
+      IndexableColumns.of(schema),
+      "OPTIMIZE test",
+      sampleRows
+    ).run()
 
   private def read(format: String, schema: StructType, files: Seq[StagedFile]): DataFrame =
     spark.read.format(format).schema(schema).load(files.map(_.path.toString): _*).asInstanceOf[DataFrame]
@@ -79,9 +91,9 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   // As text, since arrays of bytes are not equal to one another and NaN is not to itself.
   private def text(v: Any): String = v match {
-    case b: Array[Byte] => b.map(x => f"$x%02x").mkString("0x", "", "")
-    case r: Row => r.toSeq.map(text).mkString("{", ",", "}")
-    case s: scala.collection.Seq[_] => s.map(text).mkString("[", ",", "]")
+    case b: Array[Byte]                => b.map(x => f"$x%02x").mkString("0x", "", "")
+    case r: Row                        => r.toSeq.map(text).mkString("{", ",", "}")
+    case s: scala.collection.Seq[_]    => s.map(text).mkString("[", ",", "]")
     case m: scala.collection.Map[_, _] =>
       m.toSeq.map { case (k, x) => text(k) + ":" + text(x) }.sorted.mkString("<", ",", ">")
     case other => String.valueOf(other)
@@ -164,9 +176,9 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def less(a: Any, b: Any): Boolean = (a, b) match {
-    case (x: Long, y: Long) => x < y
+    case (x: Long, y: Long)               => x < y
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y) < 0
-    case _ => false
+    case _                                => false
   }
 
   test("exactly as many files as asked for: skew, nulls, a boolean, one value only") {
@@ -204,7 +216,8 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     val plan = org.sparkzorder.layout.BitPlan.forKeys(Seq(1d, 1d))
     val layout = new org.sparkzorder.layout.UnitLayout(result.samples.head, plan, org.sparkzorder.layout.Cuts.none)
     val zs = result.outputs.flatMap(readOne("parquet", schema, _).map(r =>
-      layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))))
+      layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))
+    ))
     assert(zs.length == 40000 && zs == zs.sorted)
     keys.indices.foreach { c =>
       val bounds = result.outputs.map(o => FileBounds.of(o.stats.columns(ColumnKey(keys(c).path, IntegerType)), o.rows))
@@ -215,8 +228,13 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("a key inside a struct, and names that are ours or have dots and spaces") {
     val format = formats.head
     val df = spark.range(0, 5000, 1, 2).selectExpr(
-      "id as z", "id % 10 as `__zorder_unit`", "id % 7 as `__zorder_file`", "id % 5 as `slot`", "id % 3 as `tie`",
-      "named_struct('a.b', named_struct('c d', cast(hash(id) as string))) as `s.t u`")
+      "id as z",
+      "id % 10 as `__zorder_unit`",
+      "id % 7 as `__zorder_file`",
+      "id % 5 as `slot`",
+      "id % 3 as `tie`",
+      "named_struct('a.b', named_struct('c d', cast(hash(id) as string))) as `s.t u`"
+    )
     val path = written(df, "parquet")
     val schema = spark.read.parquet(path.toString).schema
     val keys = Seq(KeyColumn(Seq("s.t u", "a.b", "c d"), StringType, 1d), KeyColumn(Seq("__zorder_file"), LongType, 1d))
@@ -233,7 +251,8 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     val wrong = Seq(Seq("nope") -> LongType, Seq("id") -> IntegerType, Seq("id", "x") -> LongType)
     wrong.map { case (path, dataType) => KeyColumn(path, dataType, 1d) }.foreach { key =>
       val e = intercept[IllegalArgumentException](
-        rewrite(formats.head, schema, Seq(unit(path, "parquet", 1)), Seq(key)))
+        rewrite(formats.head, schema, Seq(unit(path, "parquet", 1)), Seq(key))
+      )
       assert(e.getMessage.contains(key.path.mkString("`", "`.`", "`")))
     }
     assertThrows[IllegalArgumentException](new KeyEncoding(ArrayType(IntegerType)))
@@ -288,7 +307,8 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     val interpreted = Map(
       "spark.sql.codegen.wholeStage" -> "false",
       "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
-      "spark.sql.adaptive.enabled" -> "true")
+      "spark.sql.adaptive.enabled" -> "true"
+    )
     def run(conf: Map[String, String]) =
       rewrite(formats.head, schema, Seq(unit(path, "parquet", 6)), keys, conf)
         .outputs.map(o => readOne("parquet", schema, o).map(text))
@@ -318,8 +338,14 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     u.files.head._1.getPath.getFileSystem(spark.sparkContext.hadoopConfiguration).delete(u.files.head._1.getPath, false)
     spark.sparkContext.setJobDescription("mine")
     assertThrows[org.apache.spark.SparkException](
-      rewrite(formats.head, schema, Seq(u), Seq(KeyColumn(Seq("id"), LongType, 1d)),
-        Map("spark.sql.files.ignoreMissingFiles" -> "true")))
+      rewrite(
+        formats.head,
+        schema,
+        Seq(u),
+        Seq(KeyColumn(Seq("id"), LongType, 1d)),
+        Map("spark.sql.files.ignoreMissingFiles" -> "true")
+      )
+    )
     assert(spark.sparkContext.getLocalProperty("spark.job.description") == "mine")
     assert(spark.conf.get("spark.sql.files.ignoreMissingFiles") == "false")
     spark.sparkContext.setJobDescription(null)
@@ -330,8 +356,18 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     val schema = spark.read.parquet(path.toString).schema
     val staging = folder()
     val job = new RewriteJob(
-      spark, new FailingFormat, schema, Map.empty, Map.empty, Map.empty, Seq(unit(path, "parquet", 2)),
-      Seq(KeyColumn(Seq("id"), LongType, 1d)), staging, Nil, "OPTIMIZE test")
+      spark,
+      new FailingFormat,
+      schema,
+      Map.empty,
+      Map.empty,
+      Map.empty,
+      Seq(unit(path, "parquet", 2)),
+      Seq(KeyColumn(Seq("id"), LongType, 1d)),
+      staging,
+      Nil,
+      "OPTIMIZE test"
+    )
     val e = intercept[org.apache.spark.SparkException](job.run())
     val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
     assert(causes.exists(_.contains("disk full")), causes)
@@ -346,7 +382,8 @@ private class FailingFormat extends ParquetFileFormat {
       session: org.apache.spark.sql.SparkSession,
       job: Job,
       options: Map[String, String],
-      schema: StructType): OutputWriterFactory = {
+      schema: StructType
+  ): OutputWriterFactory = {
     val real = super.prepareWrite(session, job, options, schema)
     new OutputWriterFactory {
       override def getFileExtension(context: TaskAttemptContext): String = real.getFileExtension(context)
