@@ -6,7 +6,7 @@ results. Lines that begin with `--` are comments, except for those that work on 
 
     --! mkdir <path>            make a folder, and those above it
     --! write <path> <text>     write a file; the text may be missing
-    --! delete <path>           delete a file or a folder
+    --! delete <path>           delete a file or a folder, or all that a pattern finds
     --! snapshot <path>         remember every file and folder below: its name, its bytes and its modification time
     --! unchanged               all that has been remembered is as it was, or the test fails
     --! forget                  remember nothing any more
@@ -134,7 +134,10 @@ class Runner:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(rest)
             case "delete":
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                found = list(self._directory.glob(first))
+                assert found, f"nothing to delete: {first}"
+                for each in found:
+                    shutil.rmtree(each) if each.is_dir() else each.unlink()
             case "snapshot":
                 self._remembered[path] = snapshot(path)
             case "unchanged":

@@ -138,17 +138,27 @@ class ZOrderTable:
     def restore(self, version: int) -> DataFrame:
         """Put back the files of an earlier version, while they are kept; `RESTORE`.
 
+        Files that others have added since stay. It is a version of its own, so there is a way back from it.
+
         Args:
             version: As in `describe_history`; 0 is the table before its first `optimize`.
+
+        Returns:
+            One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
+            `num_restored_files`, `removed_files_size`, `restored_files_size`.
         """
         return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
     def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> DataFrame:
-        """Delete the files that `optimize` has retired; `VACUUM`.
+        """Delete the files that `optimize` and `restore` have retired; `VACUUM`. Only `restore` would want them.
 
         Args:
-            retain_hours: Keep those retired within so many hours; the default is that of the table's options.
+            retain_hours: Keep those retired within so many hours; when None, as many as the option `retain-hours` of
+                the `optimize` said, or seven days.
             dry_run: Only say what would be deleted.
+
+        Returns:
+            One row, the table's `path`; with `dry_run` the `path` of each file that would be deleted.
         """
         retain = "" if retain_hours is None else f" RETAIN {whole_number(retain_hours, 'retain_hours')} HOURS"
         return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")

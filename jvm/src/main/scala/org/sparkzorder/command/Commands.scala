@@ -21,7 +21,7 @@ object Commands {
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeClusteringStatement    => NotYetCommand(s.target, "DESCRIBE CLUSTERING")
-    case s: RestoreStatement               => NotYetCommand(s.target, "RESTORE")
-    case s: VacuumStatement                => NotYetCommand(s.target, "VACUUM")
+    case s: RestoreStatement               => RestoreCommand(s.target, s.version)
+    case s: VacuumStatement                => VacuumCommand(s.target, s.retainHours, s.dryRun)
   }
 }

@@ -80,7 +80,14 @@ object Operations {
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
       case e: LockLostException => throw ZOrderErrors.commitConflict(table.name, Seq("."), "its lock was taken away", e)
-      case e: CommitException   => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e: VersionNotFoundException => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
+      case e: NotRestorableException   =>
+        throw e.obstacle match {
+          case RestoreObstacle.Changed => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
+          case RestoreObstacle.Gone    => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
+          case RestoreObstacle.Taken   => ZOrderErrors.restoreNamesTaken(table.name, e.version, e.paths)
+        }
+      case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }

@@ -138,7 +138,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       "predicate" -> statement.where.getOrElse(""),
       "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
       "isFull" -> statement.full.toString
-    ) ++ plan.options.asGiven ++ Map("retain-hours" -> plan.options.retainHours.toString)
+    ) ++ plan.options.asGiven ++ Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
   }
 
   private def metricsOf(plan: OptimizePlan, result: RewriteResult): OptimizeMetrics = OptimizeMetrics(

@@ -40,7 +40,7 @@ object OptimizeOptions {
   private val sampleRowsKey = "sample-rows"
   private val compressionKey = "compression"
   private val rowGroupSizeKey = "row-group-size-bytes"
-  private val retainHoursKey = "retain-hours"
+  private[command] val retainHoursKey = "retain-hours"
 
   /** Known, and for now answered with 'not yet'. */
   private val notYet = Seq(
@@ -66,6 +66,10 @@ object OptimizeOptions {
     rowGroupSizeKey,
     retainHoursKey
   ) ++ notYet).sorted
+
+  /** What an operation's parameters say on how long its retired files are kept. */
+  def retainHours(parameters: Map[String, String]): Long =
+    parameters.get(retainHoursKey).flatMap(_.toLongOption).getOrElse(defaultRetainHours)
 
   private val defaultTargetFileSize = 256L << 20
   private val defaultRetainHours = 168L

@@ -45,13 +45,20 @@ private[commit] object Cleanup {
     val staged = folder.staged(output.path, record.operationId)
     output.source.map(folder.resolve) match {
       case None         => folder.ops.delete(staged)
-      case Some(source) => if (folder.ops.exists(staged)) folder.ops.rename(staged, source)
+      case Some(source) =>
+        if (folder.ops.exists(staged)) {
+          // Who deleted the trash meanwhile meant this file, too.
+          if (folder.ops.exists(source.getParent)) folder.ops.rename(staged, source) else folder.ops.delete(staged)
+        }
     }
   }
 
   /** Removes what the record's operation left in its folders once it is done. */
-  def done(folder: TableFolder, record: Record): Unit =
+  def done(folder: TableFolder, record: Record): Unit = {
+    val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
+    sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
     record.folders.foreach(work => folders(folder, work.folder, record))
+  }
 
   /** Removes the empty ones of an operation's folders within one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {

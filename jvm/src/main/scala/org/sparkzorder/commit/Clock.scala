@@ -17,7 +17,7 @@ object Clock {
       folder.ops.status(probe).getOrElse(throw new IOException(s"$probe vanished")).modificationTime
     } finally folder.ops.delete(probe)
 
-  /** The same under the lock, by a file that a recovery removes at once; our own clock's where nothing can be written. */
+  /** The same under the lock, by a file that a recovery removes at once; our own clock's if nothing can be written. */
   def nowUnderLock(folder: TableFolder): Long =
     try now(folder, folder.newTemporary())
     catch { case _: IOException => System.currentTimeMillis() }

@@ -30,6 +30,18 @@ final class CommitConflictException(val paths: Seq[String], val reason: String)
       null
     )
 
+/** RESTORE to a version that the table never had. Nothing was touched. */
+final class VersionNotFoundException(val version: Long, val current: Long)
+    extends CommitException(s"there is no version $version, the table is at version $current", null)
+
+/**
+ * RESTORE is not possible. Nothing was touched.
+ *
+ * @param paths the files in question, relative to the table's root
+ */
+final class NotRestorableException(val version: Long, val obstacle: RestoreObstacle, val paths: Seq[String])
+    extends CommitException(s"no way back to version $version, $obstacle: ${paths.mkString(", ")}", null)
+
 /** A record that is damaged, of a newer format, or names files that are not the table's. */
 final class UnreadableRecordException(val file: Path, reason: String, cause: Throwable = null)
     extends CommitException(s"cannot read the record $file: $reason", cause)

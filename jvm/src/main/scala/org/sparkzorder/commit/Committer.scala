@@ -76,7 +76,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
         ops.rename(from, to)
       }
       Failpoints.hit("after-deal-1")
-      if (!ops.status(to).exists(m => m.length == output.length && m.modificationTime == output.modificationTime)) {
+      if (!ops.status(to).exists(output.isSame)) {
         throw new IOException(
           s"$to is not as it was written: this file system does not keep files as they are in a rename"
         )
@@ -88,7 +88,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   /**
    * Steps 7 to 10.
    *
-   * @param keepLock whether the operation goes on with another record: then its job's staging and the lock stay
+   * @param keepLock whether the operation goes on under the lock: then it and its job's staging stay
    * @throws CommitConflictException when others changed the inputs; all is undone
    * @throws IncompletePublishException when the file system failed past the last point of return
    */
@@ -110,7 +110,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     }
     Failpoints.hit("after-commit-point")
     orUndo(record, publish)(publish.exchange(record.folders))
-    orLeave(record) {
+    orLeave(record, publish) {
       publish.finish(record.folders)
       Failpoints.hit("before-record-done")
       lock.check()
@@ -134,7 +134,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
     }
 
-  /** The record's time is that of the commit point: if we die, a recovery tells from it how long the publishing took. */
+  /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
   private def stamp(record: Record): Unit =
     try ops.touch(folder.record(record.version, RecordState.Pending))
     catch { case e: IOException => log.warn(s"cannot set the time of the record of version ${record.version}", e) }
@@ -179,21 +179,24 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def orUndo(record: Record, publish: Publish)(step: => Unit): Unit =
     try step
     catch {
-      case e @ (_: IOException | _: CommitConflictException) =>
-        try {
-          publish.undo()
-          Cleanup.job(folder, record.operationId)
-        } catch {
-          case failed: IOException =>
-            lock.abandon()
-            e.addSuppressed(failed)
-          case lost: LockLostException => overtaken(Some(record), lost)
-        }
-        throw e
-      case e: LockLostException => overtaken(Some(record), e)
+      case e @ (_: IOException | _: CommitConflictException) => undo(record, publish, e)
+      case e: LockLostException                              => overtaken(Some(record), e)
     }
 
-  private def orLeave(record: Record)(step: => Unit): Unit =
+  private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
+    try {
+      publish.undo()
+      Cleanup.job(folder, record.operationId)
+    } catch {
+      case failed: IOException =>
+        lock.abandon()
+        why.addSuppressed(failed)
+      case lost: LockLostException => overtaken(Some(record), lost)
+    }
+    throw why
+  }
+
+  private def orLeave(record: Record, publish: Publish)(step: => Unit): Unit =
     try {
       try step
       catch {
@@ -205,7 +208,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       case e: IOException =>
         lock.abandon()
         throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), e)
-      case e: LockLostException => overtaken(Some(record), e)
+      case e: CommitConflictException => undo(record, publish, e)
+      case e: LockLostException       => overtaken(Some(record), e)
     }
 
   /**
@@ -238,14 +242,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     new Publish(folder, record, () => ()).back(survey)
     survey.folders.filter(_.overwritten).foreach { found =>
       found.work.outputs.foreach { output =>
-        val ours = found.inPlace.get(output.path)
-          .exists(m => m.length == output.length && m.modificationTime == output.modificationTime)
-        if (ours) ops.delete(folder.resolve(output.path))
+        if (found.inPlace.get(output.path).exists(output.isSame)) ops.delete(folder.resolve(output.path))
       }
     }
-    survey.kept.foreach { found =>
-      found.work.outputs.foreach(o => if (o.source.isEmpty) ops.delete(folder.staged(o.path, record.operationId)))
-    }
+    survey.kept.foreach(_.work.outputs.foreach(Cleanup.unstage(folder, record, _)))
     Cleanup.done(folder, record)
   }
 
@@ -260,7 +260,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
       case e: IOException =>
         log.warn(s"cannot clean up in ${folder.root}", e)
-        if (!keepLock) lock.abandon()
+        lock.abandon()
     }
     if (!keepLock) lock.release()
   }

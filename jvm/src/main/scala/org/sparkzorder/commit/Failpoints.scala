@@ -13,7 +13,7 @@ object Failpoints {
   val Property = "spark.zorder.test.failpoint"
   val Variable = "SPARK_ZORDER_FAILPOINT"
 
-  /** All names, in the order in which an OPTIMIZE meets them; those of the undo come last. */
+  /** All names, in the order in which an OPTIMIZE meets them; those of the undo and of VACUUM come last. */
   val all: Seq[String] = Seq(
     "after-lock",
     "after-staging",
@@ -40,7 +40,9 @@ object Failpoints {
     "undo-inputs",
     "undo-outputs",
     "undo-record",
-    "undo-clean"
+    "undo-clean",
+    "vacuum-record",
+    "vacuum-1"
   )
 
   def hit(name: String): Unit = {

@@ -40,7 +40,11 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
     Failpoints.hit("retire-first-all")
   }
 
-  /** Step C: the other outputs. Nothing can fail but the file system; an overwritten folder is left alone. */
+  /**
+   * Step C: the other outputs. An overwritten folder is left alone.
+   *
+   * @throws CommitConflictException when somebody has just taken a name that comes back; the way is back then
+   */
   def finish(works: Seq[FolderWork]): Unit = {
     works.foreach { work =>
       work.outputs.drop(1).foreach { output =>
@@ -86,6 +90,8 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
       } catch {
         // Overwritten in this very moment, or done although it said otherwise.
         case _: IOException if !ops.exists(staged) => ops.exists(place)
+        case _: IOException if ops.exists(place)   =>
+          throw new CommitConflictException(Seq(output.path), "another file of this name was written")
       }
     }
   }
@@ -104,7 +110,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
 
   /**
    * The way back: inputs return to their names, then published outputs to staging, folder by folder, so that none looks
-   * empty. A name that somebody has taken in the meantime stays his: he replaced the file.
+   * empty. A name that somebody has taken in the meantime stays his: he replaced the file, be it an input or an output.
    */
   def back(survey: Survey): Unit = {
     survey.kept.foreach { found =>
@@ -119,7 +125,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
     Failpoints.hit("undo-inputs")
     survey.kept.foreach { found =>
       found.work.outputs.foreach { output =>
-        if (found.inPlace.contains(output.path) && !found.staged.contains(output.path)) {
+        if (found.inPlace.get(output.path).exists(output.isSame) && !found.staged.contains(output.path)) {
           guard()
           ops.rename(folder.resolve(output.path), folder.staged(output.path, record.operationId))
         }

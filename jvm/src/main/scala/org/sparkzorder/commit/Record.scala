@@ -30,6 +30,10 @@ final case class OutputFile(
     source: Option[String] = None
 ) {
   def folder: String = TableFolder.parent(path)
+
+  /** Whether what lies somewhere is this very file. */
+  def isSame(meta: FileMeta): Boolean =
+    !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
 }
 
 /** The part of an operation that happens in one folder. */

@@ -188,9 +188,14 @@ object Recovery {
         if (forward) found.work.outputs.flatMap(o =>
           found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
         )
-        else found.work.inputs.flatMap(i =>
-          found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
-        )
+        else {
+          val others = found.work.outputs.flatMap(o =>
+            found.inPlace.get(o.path).filterNot(o.isSame).map(AddedFile(_, o.path))
+          )
+          others ++ found.work.inputs.flatMap(i =>
+            found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
+          )
+        }
       (names, add)
     }
     ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))

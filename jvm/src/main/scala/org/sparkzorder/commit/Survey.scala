@@ -19,9 +19,8 @@ private[commit] final case class FolderSurvey(
 ) {
 
   /**
-   * Whether the exchange can go on: every input is unchanged in its place or in the trash (not in both: then somebody
-   * wrote a
-   * file of its name), and every output is somewhere.
+   * Whether the exchange can go on: every input is unchanged in its place or in the trash, and every output is
+   * somewhere. None is in both: then somebody wrote a file of its name.
    */
   def canFinish: Boolean = {
     val inputs = work.inputs.forall { input =>
@@ -32,7 +31,8 @@ private[commit] final case class FolderSurvey(
       }
     }
     inputs && work.outputs.forall { output =>
-      staged.get(output.path).map(_.length == output.length).getOrElse(inPlace.contains(output.path))
+      val there = inPlace.contains(output.path)
+      staged.get(output.path).fold(there)(_.length == output.length && !there)
     }
   }
 }

@@ -7,7 +7,11 @@ import scala.util.matching.Regex
 import org.apache.hadoop.fs.Path
 
 /** How far an operation is; the suffix of its record's name says it. */
-sealed abstract class RecordState(val suffix: String)
+sealed abstract class RecordState(val suffix: String) {
+
+  /** Whether it is part of the history. */
+  def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
+}
 object RecordState {
 
   /** Outputs are complete, nobody's rows are touched. */
@@ -64,8 +68,8 @@ final case class TableFolder(root: Path, ops: FileOps) {
   /**
    * The record of an operation that is published.
    *
-   * @param publishMillis for how long files were being exchanged. It stands in the name, since it is known only when the
-   *                      record has long been written, and one rename is to make the record part of the history
+   * @param publishMillis for how long files were being exchanged. It stands in the name, since it is known only when
+   *                      the record has long been written, and one rename is to make the record part of the history
    */
   def published(version: Long, publishMillis: Long): Path =
     new Path(side, s"${versionName(version)}-${publishMillis}ms.${RecordState.Done.suffix}")

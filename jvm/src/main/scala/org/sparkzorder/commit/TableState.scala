@@ -22,7 +22,7 @@ object TableState {
     /** Newest first, as all of these. */
     val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
-    val done: Seq[RecordFile] = records.filter(r => r.state == RecordState.Done || r.state == RecordState.Vacuumed)
+    val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
     /** Operations that were undone. The one that was published after them has the same version, or a higher one. */
     val undone: Seq[RecordFile] = records

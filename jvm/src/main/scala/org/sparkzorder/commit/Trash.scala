@@ -1,40 +1,70 @@
 package org.sparkzorder.commit
 
+/**
+ * The retired files of one version.
+ *
+ * @param record None when there is no operation of this version (any more), or when it was undone
+ */
+final case class RetiredFiles(version: Long, record: Option[HistoryEntry], files: Seq[FileMeta]) {
+  def bytes: Long = files.map(_.length).sum
+}
+
 /** Retired files, which nobody but RESTORE reads. */
 object Trash {
 
-  /** The retired files of a version that are still there, by the relative names that they had. */
-  def files(folder: TableFolder, record: Record): Map[String, FileMeta] =
-    record.folders.flatMap { work =>
-      folder.ops.list(folder.trashOf(
-        work.folder,
-        record.version
-      )).filter(_.name.endsWith(TableFolder.RetiredSuffix)).map { meta =>
-        val name = meta.name.stripSuffix(TableFolder.RetiredSuffix)
-        (if (work.folder.isEmpty) name else s"${work.folder}/$name") -> meta
-      }
-    }.toMap
-
-  /** The records whose retired files are older than `before` (milliseconds since 1970), oldest first. */
-  def expired(folder: TableFolder, before: Long): Seq[Record] =
-    History.read(folder).filter(e => e.state != History.Vacuumed && e.record.timestamp < before).map(_.record).reverse
+  /** All that is there, oldest version first: a listing of each folder that ever had files of ours, one of each trash. */
+  def all(folder: TableFolder, history: Seq[HistoryEntry]): Seq[RetiredFiles] = {
+    val undone = TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
+    val records = history.map(_.record) ++ undone.flatMap(History.readable(folder, _))
+    val files = for {
+      dir <- records.flatMap(_.folders.map(_.folder)).distinct.sorted
+      trash <- folder.ops.list(folder.trashesOf(dir)) if trash.isDirectory
+      version <- TableFolder.trashVersion(trash.name).toSeq
+      file <- folder.ops.list(trash.path) if !file.isDirectory
+    } yield version -> file
+    val entries = history.map(e => e.record.version -> e).toMap
+    files.groupMap(_._1)(_._2).toSeq.sortBy(_._1).map { case (version, metas) =>
+      RetiredFiles(version, entries.get(version), metas.sortBy(_.path.toString))
+    }
+  }
 
   /**
-   * Deletes the retired files of a version. Needs the lock. The record says so first: a trash that is half deleted
-   * must not
-   * be restored from.
+   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case, as does what
+   * an operation left there that was undone and is forgotten.
+   *
+   * @param isOld whether an operation's retired files are to go
    */
-  def vacuum(folder: TableFolder, lock: Lock, record: Record): Unit = {
+  def expired(folder: TableFolder, isOld: Record => Boolean): Seq[RetiredFiles] = {
+    val history = History.read(folder)
+    val others = TableFolder.records(folder.ops.list(folder.side))
+      .filterNot(f => history.exists(_.record.version == f.version))
+      .map(f => f.version -> History.readable(folder, f))
+    all(folder, history).filter { retired =>
+      retired.record match {
+        case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
+        // Undone, or unreadable.
+        case None => others.filter(_._1 == retired.version).forall(_._2.exists(isOld))
+      }
+    }
+  }
+
+  /**
+   * Deletes the retired files of a version. Needs the lock. The record says so first: from a trash that is half deleted
+   * nothing is restored.
+   */
+  def vacuum(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit = {
     val ops = folder.ops
     lock.check()
-    TableFolder.records(ops.list(folder.side)).find(f => f.version == record.version && f.state == RecordState.Done)
+    TableFolder.records(ops.list(folder.side)).find(f => f.version == retired.version && f.state == RecordState.Done)
       .foreach(done => ops.rename(done.meta.path, folder.vacuumed(done)))
-    record.folders.foreach { work =>
+    Failpoints.hit("vacuum-record")
+    retired.files.map(_.path.getParent).distinct.foreach { trash =>
       lock.check()
-      val trash = folder.trashOf(work.folder, record.version)
-      if (ops.exists(trash)) ops.deleteRecursive(trash)
-      ops.deleteEmpty(folder.trashesOf(work.folder))
-      if (work.folder.nonEmpty) ops.deleteEmpty(folder.sideOf(work.folder))
+      ops.deleteRecursive(trash)
+      ops.deleteEmpty(trash.getParent)
+      // The table's own holds the lock, and stays.
+      ops.deleteEmpty(trash.getParent.getParent)
+      Failpoints.hit("vacuum-1")
     }
   }
 }

@@ -89,6 +89,29 @@ object ZOrderErrors {
 
   def noClustering(target: String): Throwable = analysis("ZORDER_NO_CLUSTERING", "table" -> target)
 
+  def versionNotFound(target: String, version: Long, current: Long): Throwable =
+    analysis(
+      "ZORDER_VERSION_NOT_FOUND",
+      "table" -> target,
+      "version" -> version.toString,
+      "current" -> current.toString
+    )
+
+  def restoreChangedFiles(target: String, version: Long, paths: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_CHANGED_FILES", target, version, paths)
+
+  def restoreFilesGone(target: String, version: Long, paths: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_FILES_GONE", target, version, paths)
+
+  def restoreNamesTaken(target: String, version: Long, paths: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_NAMES_TAKEN", target, version, paths)
+
+  private def notRestorable(condition: String, target: String, version: Long, paths: Seq[String]): Throwable =
+    analysis(condition, "table" -> target, "version" -> version.toString, "paths" -> some(paths))
+
+  private def some(paths: Seq[String]): String =
+    paths.take(5).mkString(", ") + (if (paths.size > 5) s" and ${paths.size - 5} more" else "")
+
   def concurrentOperation(target: String, owner: String): Throwable =
     new ZOrderRuntimeException("ZORDER_CONCURRENT_OPERATION", Map("table" -> target, "owner" -> owner))
 

@@ -7,8 +7,8 @@ import org.sparkzorder.commit.{Record, RecordFile, RecordState, TableFolder}
 /**
  * What an operation left in the table's folders, by relative names.
  *
- * @param isNew whether the files that are there since had not been there ever before: then a listing that holds them has come to its end
- *              no earlier than they came
+ * @param isNew whether the files that are there since had not been there ever before: then a listing that holds them has
+ *              come to its end no earlier than they came
  * @param time of its commit point, or of its undo; milliseconds since 1970
  * @param endTime when all was in place
  */
@@ -42,9 +42,9 @@ private[skipping] object ListingAge {
   val LongestListing: Long = 10L * 60 * 1000
 
   /**
-   * Goes back from the newest operation to one that says how old the listing is. Operations follow each other, so who has seen the new
-   * files of one has seen those of all before it that had ended when he began. Of a file that came, went and came back, what happened
-   * last counts.
+   * Goes back from the newest operation to one that says how old the listing is. Operations follow each other, so who
+   * has seen the new files of one has seen those of all before it that had ended when he began. Of a file that came,
+   * went and came back, what happened last counts.
    *
    * @param listed names of files
    * @param operations newest first

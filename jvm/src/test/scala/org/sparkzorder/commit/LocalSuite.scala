@@ -124,7 +124,7 @@ class LocalSuite extends AnyFunSuite {
       }.toMap
       val outputs = staged.toSeq.sortBy(_._1).map { case (name, path) =>
         val meta = this.ops.status(path).get
-        OutputFile(name, meta.length, meta.modificationTime, 1L)
+        OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
       }
       val committer = new Committer(folder, lock)
       committer.prepare(base.copy(operationId = id, outputs = outputs), staged)
@@ -166,15 +166,75 @@ class LocalSuite extends AnyFunSuite {
       }
       assert(Recovery.settled(folder, 0L).around.isEmpty)
       val record = History.read(folder).head.record
-      assert(Trash.files(folder, record).keySet == record.inputs.map(_.path).toSet)
+      val retired = Trash.all(folder, History.read(folder))
+      assert(retired.map(t => (t.version, t.files.size, t.bytes)) == Seq((1L, 6, record.inputs.map(_.length).sum)))
       val lock = Locking.acquire(folder, "vacuum")
-      Trash.vacuum(folder, lock, record)
+      retired.foreach(Trash.vacuum(folder, lock, _))
       lock.release()
       assert(History.read(folder).map(_.state) == Seq("vacuumed"))
       assert(all(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))
       assert(!Files.exists(dir.resolve("p=1/_zorder")))
       assert(rows(dir) == expected)
     }
+  }
+
+  private def restore(dir: LocalPath, to: Long, ops: FileOps, settings: LockSettings, id: String): Unit = {
+    val folder = TableFolder(new Path(dir.toUri), ops)
+    val lock = Locking.acquire(folder, id, settings)
+    try {
+      Recovery.recoverUnder(folder, lock, settings)
+      val plan = Restore.plan(folder, to)
+      val committer = new Committer(folder, lock)
+      val record = Record(0L, id, "RESTORE", 1L, "me", Map.empty, Map.empty, plan.inputs, plan.outputs)
+      committer.prepare(record, plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap)
+      committer.commit()
+      ()
+    } finally lock.release()
+  }
+
+  test("RESTORE there and back, with the checksum files") {
+    withRoot { dir =>
+      def data: Seq[String] = all(dir).filterNot(_.contains("_zorder"))
+      def times: Seq[Long] = data.map(f => Files.getLastModifiedTime(dir.resolve(f)).toMillis)
+      val base = table(dir)
+      val before = (data, times)
+      optimize(dir, base, ops, LockSettings(), "op-1")
+      val after = (data, times)
+      for (i <- 2 to 5) {
+        restore(dir, i % 2, ops, LockSettings(), s"op-$i")
+        assert((data, times) == (if (i % 2 == 0) before else after))
+        assert(rows(dir) == expected && lonelyChecksums(dir).isEmpty)
+      }
+      assert(all(dir).count(_.endsWith(".retired")) == 6)
+    }
+  }
+
+  test("death at every eleventh call of RESTORE, then a query") {
+    var k = 1
+    var died = true
+    while (died) {
+      withRoot { dir =>
+        val liveness = new FakeLiveness
+        val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
+        optimize(dir, table(dir), ops, settings, "op-1")
+        died =
+          try {
+            restore(dir, 0, new FailThenDie(ops, Int.MaxValue, k), settings, "op-2")
+            false
+          } catch { case _: Died => true }
+        liveness.running.clear()
+        val folder = TableFolder(new Path(dir.toUri), ops)
+        withClue(s"death at call $k: ") {
+          assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
+          assert(rows(dir) == expected)
+          assert(lonelyChecksums(dir).isEmpty)
+          assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+          assert(all(dir).count(_.endsWith(".retired")) == (if (History.read(folder).size == 1) 6 else 4))
+        }
+      }
+      k += 11
+    }
+    assert(k > 60)
   }
 
   test("death at every third call, then a query that may write, or reads around") {

@@ -22,6 +22,13 @@ final class MemoryFs {
   /** Told of every change. */
   var changed: () => Unit = () => ()
 
+  /** What lies in another one. */
+  def copyOf(other: MemoryFs): Unit = {
+    nodes.clear()
+    nodes ++= other.nodes
+    clock = other.clock
+  }
+
   def tick(): Unit = { clock += 1; if (clock % 1000 == 0) clock += 1 }
 
   def below(dir: String): Seq[String] = nodes.rangeFrom(dir + "/").keysIterator.takeWhile(_.startsWith(dir + "/")).toSeq

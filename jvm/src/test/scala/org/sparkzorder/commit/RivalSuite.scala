@@ -2,150 +2,192 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Somebody else writes to the table right before any call of OPTIMIZE. */
+/** Somebody else writes to the table right before any call of a statement. */
 class RivalSuite extends AnyFunSuite {
-  import RivalSuite.Rival
+  import RivalSuite._
 
   private val fresh = Set(900, 901)
 
-  private def without(table: SmallTable, gone: Set[Int]): Seq[Int] = table.allRows.filterNot(gone)
+  private def without(table: Prepared, gone: Set[Int]): Seq[Int] = table.rows.filterNot(gone)
   private def and(rows: Seq[Int]): Seq[Int] = (rows ++ fresh).sorted
 
-  private def replace(input: Int, length: Long): SmallTable => Seq[Seq[Int]] = table => {
-    val name = table.inputNames(input)
+  private def replace(input: Int, length: Long): Prepared => Seq[Seq[Int]] = table => {
+    val name = table.inputs(input)
     val seen = table.fs.file(s"/t/$name").isDefined
     table.fs.put(s"/t/$name", fresh, length)
-    val replaced = and(without(table, table.rows(name)))
+    val replaced = and(without(table, table.rowsOf(name)))
     // When the old one was retired already, there was nothing to replace: the file is new.
-    if (seen) Seq(replaced) else Seq(replaced, and(table.allRows))
+    if (seen) Seq(replaced) else Seq(replaced, and(table.rows))
   }
 
-  private def rivals(inputs: Int): Seq[Rival] = Seq(
-    Rival(
-      "append",
-      table => {
-        table.fs.put(s"/t/${table.inputNames.head.replace("part", "added")}", fresh, 10L)
-        Seq(and(table.allRows))
-      }
-    ),
-    Rival(
-      "overwrite of all",
-      table => {
-        table.fs.deleteAll("/t")
-        table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
-        Seq(fresh.toSeq.sorted)
-      }
-    ),
-    Rival(
-      "overwrite of one folder",
-      table => {
-        val dir = table.dirs.last
-        val gone = table.inputNames.filter(n => TableFolder.parent(n) == dir).flatMap(table.rows).toSet
-        table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
-        table.fs.put(s"/t/${table.inputNames.last.replace("part", "over")}", fresh, 10L)
-        Seq(and(without(table, gone)))
-      }
-    )
-  ) ++ (0 until inputs).flatMap { i =>
+  private val append = Rival(
+    "append",
+    table => {
+      table.fs.put(s"/t/${table.inputs.head.replace(".parquet", "-added.parquet")}", fresh, 10L)
+      Seq(and(table.rows))
+    }
+  )
+
+  private val overwrite = Rival(
+    "overwrite of all",
+    table => {
+      table.fs.deleteAll("/t")
+      table.fs.put(s"/t/${table.inputs.last.replace(".parquet", "-over.parquet")}", fresh, 10L)
+      Seq(fresh.toSeq.sorted)
+    }
+  )
+
+  private val overwriteOne = Rival(
+    "overwrite of one folder",
+    table => {
+      val dir = table.table.dirs.last
+      val gone = table.inputs.filter(n => TableFolder.parent(n) == dir).flatMap(table.rowsOf).toSet
+      table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
+      table.fs.put(s"/t/${table.inputs.last.replace(".parquet", "-over.parquet")}", fresh, 10L)
+      Seq(and(without(table, gone)))
+    }
+  )
+
+  private def changes(inputs: Int): Seq[Rival] = (0 until inputs).flatMap { i =>
     Seq(
       Rival(
         s"delete of input $i",
         table => {
-          val name = table.inputNames(i)
+          val name = table.inputs(i)
           val seen = table.fs.nodes.remove(s"/t/$name").isDefined
-          Seq(if (seen) without(table, table.rows(name)) else table.allRows)
+          Seq(if (seen) without(table, table.rowsOf(name)) else table.rows)
         }
       ),
       Rival(s"input $i replaced by one of another length", replace(i, 77L)),
-      Rival(s"input $i replaced by one of the same length", replace(i, 100L))
+      Rival(s"input $i replaced by one of the same length", replace(i, 50L + 50L * (i % 2)))
     )
   }
 
-  private def lengthOf(dirs: Seq[String]): Int = {
-    val table = new SmallTable(dirs)
-    val ops = new MemoryOps(table.fs)
-    table.optimize(ops)
-    ops.calls
-  }
+  /** The name of a file that RESTORE brings back, taken before or after it is back. */
+  private def take(name: String): Rival = Rival(
+    s"a new file of the name $name",
+    table => {
+      val there = table.fs.file(s"/t/$name").map(_.rows)
+      table.fs.put(s"/t/$name", fresh, 10L)
+      there match {
+        case None => Seq(and(table.rows))
+        // Replaced just after it came back: on the way back its rows come back by the files that held them before.
+        case Some(rows) => Seq(and(without(table, rows)), and(table.rows))
+      }
+    },
+    Some(name)
+  )
 
-  for (dirs <- Seq(Seq("p=1", "p=2"), Seq("")); rival <- rivals(3 * dirs.length)) {
-    val name = s"folders ${dirs.mkString("'", "', '", "'")}: ${rival.name}"
+  private def optimize(dirs: Seq[String], rival: Rival): Scenario =
+    Scenario("OPTIMIZE", dirs, _ => (), (table, ops) => table.optimize(ops), rival)
+
+  private def restore(dirs: Seq[String], rival: Rival): Scenario = Scenario(
+    "RESTORE",
+    dirs,
+    table => {
+      table.optimize(new MemoryOps(table.fs), "op-91")
+      table.optimize(new MemoryOps(table.fs), "op-92", table.dirs.take(1))
+    },
+    (table, ops) => table.restore(ops, 0),
+    rival
+  )
+
+  private val scenarios: Seq[Scenario] = for {
+    dirs <- Seq(Seq("p=1", "p=2"), Seq(""))
+    back = changes(2 * dirs.length) ++ (1 to 3).map(i => take((dirs.last + s"/part-$i.parquet").stripPrefix("/")))
+    common = Seq(append, overwrite, overwriteOne)
+    scenario <- (common ++ changes(3 * dirs.length)).map(optimize(dirs, _)) ++ (common ++ back).map(restore(dirs, _))
+  } yield scenario
+
+  for (scenario <- scenarios) {
+    val name = s"${scenario.name}, folders ${scenario.dirs.mkString("'", "', '", "'")}: ${scenario.rival.name}"
+    val rival = scenario.rival
 
     test(s"$name, at any call") {
-      for (k <- 1 to lengthOf(dirs)) {
-        val table = new SmallTable(dirs)
+      for (k <- 1 to scenario.calls) {
+        val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
         val ops = new MemoryOps(table.fs, other = { case `k` => legal = rival.act(table) })
-        val end = table.attempt(ops)
+        val end = scenario.attempt(table, ops)
         withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ") {
-          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
-          table.nextStatement()
+          table.table.nextStatement()
           assert(legal.contains(table.fs.visibleRows))
-          assert(table.litter.isEmpty)
+          assert(table.table.litter.isEmpty)
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
+          scenario.checkWayBack(table)
         }
       }
     }
 
     test(s"$name, at any call, and death at any later one") {
-      val calls = lengthOf(dirs)
-      for (k <- 1 to calls; m <- (if (dirs.length > 1) k + k % 7 to calls by 7 else k to calls)) {
-        val table = new SmallTable(dirs)
+      val calls = scenario.calls
+      for (k <- 1 to calls; m <- (if (scenario.dirs.length > 1) k + k % 7 to calls by 7 else k to calls)) {
+        val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
         val fault = if ((k + m) % 2 == 0) Fault.DieBefore else Fault.DieAfter
         val ops = new MemoryOps(table.fs, m, fault, { case `k` => legal = rival.act(table) })
-        val end = table.attempt(ops)
+        val end = scenario.attempt(table, ops)
         withClue(s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: ") {
-          assert(legal.contains(table.viewedRows()) || !table.isPublishing)
-          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          assert(legal.contains(table.table.viewedRows()) || !table.table.isPublishing)
+          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
-          table.nextStatement()
+          table.table.nextStatement()
           assert(legal.contains(table.fs.visibleRows))
           // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
           // any more.
-          assert(table.litter.forall(table.fs.file(_).isEmpty))
+          assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+          scenario.checkWayBack(table)
         }
       }
     }
 
     test(s"$name, after death at any call") {
-      for (k <- 1 to lengthOf(dirs)) {
-        val table = new SmallTable(dirs)
+      for (k <- 1 to scenario.calls) {
+        val table = scenario.prepared()
         val ops = new MemoryOps(table.fs, k, Fault.DieAfter)
-        table.attempt(ops)
+        scenario.attempt(table, ops)
         val legal = rival.act(table)
         withClue(s"death at $k ${ops.trace.lastOption}: ") {
-          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
-          table.nextStatement()
-          assert(table.litter.isEmpty)
+          table.table.nextStatement()
+          assert(table.table.litter.isEmpty)
+          // What an undo left in the trash is in nobody's way.
+          val rows = table.fs.visibleRows
+          assert(table.table.attempt(new MemoryOps(table.fs), "op-2").isEmpty)
+          assert(table.fs.visibleRows == rows)
         }
       }
     }
   }
 
-  test("a second OPTIMIZE is refused while the first lives") {
-    for (k <- 1 to lengthOf(Seq("p=1"))) {
-      val table = new SmallTable(Seq("p=1"))
-      var refused: Option[Boolean] = None
-      val ops = new MemoryOps(
-        table.fs,
-        other = { case `k` =>
-          val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
-          val second = new MemoryOps(table.fs)
-          val got =
-            try { Locking.acquire(TableFolder(table.root, second), "op-2", table.settings).release(); true }
-            catch { case _: ConcurrentOperationException => false }
-          assert(got != locked)
-          refused = Some(!got)
+  for (first <- scenarios.filter(s => s.dirs.length == 2 && s.rival == append)) {
+    test(s"a second statement is refused while a first ${first.name} lives") {
+      for (k <- 1 to first.calls) {
+        val table = first.prepared()
+        var refused: Option[Boolean] = None
+        val ops = new MemoryOps(
+          table.fs,
+          other = { case `k` =>
+            val locked = table.fs.children("/t/_zorder").exists(_.contains("lock-"))
+            val second = new MemoryOps(table.fs)
+            val got =
+              try {
+                Locking.acquire(TableFolder(table.table.root, second), "op-2", table.table.settings).release()
+                true
+              } catch { case _: ConcurrentOperationException => false }
+            assert(got != locked)
+            refused = Some(!got)
+          }
+        )
+        withClue(s"before call $k: ") {
+          assert(first.attempt(table, ops).isEmpty)
+          assert(refused.isDefined)
+          assert(table.fs.visibleRows == table.rows)
+          assert(table.table.litter.isEmpty)
         }
-      )
-      withClue(s"before call $k: ") {
-        assert(table.attempt(ops).isEmpty)
-        assert(refused.isDefined)
-        assert(table.fs.visibleRows == table.allRows)
-        assert(table.litter.isEmpty)
       }
     }
   }
@@ -153,6 +195,60 @@ class RivalSuite extends AnyFunSuite {
 
 private object RivalSuite {
 
-  /** What a rival does, and which rows may be the result: asked at the moment when he does it. */
-  final case class Rival(name: String, act: SmallTable => Seq[Seq[Int]])
+  /** A table as a statement finds it. */
+  final class Prepared(val table: SmallTable) {
+    val fs: MemoryFs = table.fs
+    val inputs: Seq[String] = table.files
+    val rows: Seq[Int] = table.allRows
+    val rowsOf: Map[String, Set[Int]] = inputs.map(n => n -> table.rowsOf(n)).toMap
+  }
+
+  /**
+   * @param act what a rival does, and which rows may be the result: asked at the moment when he does it
+   * @param takes the name of his file, if it is one that RESTORE brings back
+   */
+  final case class Rival(name: String, act: Prepared => Seq[Seq[Int]], takes: Option[String] = None)
+
+  final case class Scenario(
+      name: String,
+      dirs: Seq[String],
+      prepare: SmallTable => Unit,
+      statement: (SmallTable, FileOps) => Unit,
+      rival: Rival
+  ) {
+    private lazy val first: MemoryFs = {
+      val table = new SmallTable(dirs)
+      prepare(table)
+      table.fs
+    }
+
+    def prepared(): Prepared = {
+      val table = new SmallTable(dirs)
+      table.fs.copyOf(first)
+      new Prepared(table)
+    }
+
+    def attempt(table: Prepared, ops: FileOps): Option[Throwable] =
+      table.table.attempt("op-1")(statement(table.table, ops))
+
+    def calls: Int = {
+      val table = prepared()
+      val ops = new MemoryOps(table.fs)
+      statement(table.table, ops)
+      ops.calls
+    }
+
+    /** Whatever came of it, all files that were there at first are in the table or in the trash. */
+    def checkWayBack(table: Prepared): Unit = {
+      val folder = TableFolder(table.table.root, new MemoryOps(table.fs))
+      val taken = rival.takes.map("/t/" + _).filter(table.fs.file(_).exists(_.length == 10L))
+      val published = History.read(folder).exists(_.record.operationId == "op-1")
+      if (rival.name == "append" || (rival.takes.isDefined && !published)) {
+        taken.foreach(table.fs.nodes.remove)
+        assert(table.table.attempt("op-3")(table.table.restore(new MemoryOps(table.fs), 0, "op-3")).isEmpty)
+        assert(table.table.files.filterNot(_.contains("added")).forall(_.matches("(p=\\d/)?part-\\d.parquet")))
+        assert(table.rows.diff(table.fs.visibleRows).isEmpty)
+      }
+    }
+  }
 }

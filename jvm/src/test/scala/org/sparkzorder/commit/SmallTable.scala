@@ -5,62 +5,94 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /**
- * A table with three inputs in each folder, of which OPTIMIZE makes two outputs.
+ * A table with three files in each folder, of which OPTIMIZE makes two.
  *
  * @param dirs its folders, "" for the root
  */
-final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
+final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   val fs = new MemoryFs
   val root = new Path("mem:/t")
   val liveness = new FakeLiveness
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => ())
 
-  private def in(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
+  private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
-  val inputNames: Seq[String] = for (dir <- dirs; i <- 1 to inputsEach) yield in(dir, s"part-$i.parquet")
-  val rows: Map[String, Set[Int]] =
-    inputNames.zipWithIndex.map { case (name, i) => name -> Set(10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3) }.toMap
-  val allRows: Seq[Int] = rows.values.flatten.toSeq.sorted
+  private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
+  first.zipWithIndex.foreach { case (name, i) =>
+    fs.put(s"/t/$name", Set(10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3), 100L)
+  }
+  val allRows: Seq[Int] = fs.visibleRows
 
-  inputNames.foreach(name => fs.put(s"/t/$name", rows(name), 100L))
+  /** Names of the data files, relative to the root. */
+  def files: Seq[String] = fs.visible.map(_.stripPrefix("/t/"))
 
-  private val inputs: Seq[InputFile] =
-    inputNames.map(n => InputFile(n, 100L, fs.file(s"/t/$n").get.time, rows(n).size.toLong))
+  def rowsOf(name: String): Set[Int] = fs.file(s"/t/$name").get.rows
 
-  private val outputRows: Map[String, Set[Int]] = dirs.flatMap { dir =>
-    val all = inputNames.filter(n => TableFolder.parent(n) == dir).flatMap(rows).toSet
-    val (even, odd) = all.partition(_ % 2 == 0)
-    Seq(in(dir, "new-1.parquet") -> even, in(dir, "new-2.parquet") -> odd)
-  }.toMap
+  /** Each data file with its length and time. */
+  def snapshot: Map[String, (Long, Long)] =
+    files.map(n => n -> fs.file(s"/t/$n").map(f => (f.length, f.time)).get).toMap
 
-  /** The whole statement, as a command would run it. */
-  def optimize(ops: FileOps, id: String = "op-1"): Unit = {
+  private def locked(ops: FileOps, id: String)(work: (TableFolder, Lock) => Unit): Unit = {
     val folder = TableFolder(root, ops)
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
+      work(folder, lock)
+    } finally lock.release()
+  }
+
+  private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs)
+
+  /** The whole statement, as a command would run it, on all files that are there. */
+  def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
+    val names = files.filter(n => only.contains(TableFolder.parent(n)))
+    val inputs = names.map { n =>
+      val file = fs.file(s"/t/$n").get
+      InputFile(n, file.length, file.time, file.rows.size.toLong)
+    }
+    val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
+      val (even, odd) = in.flatMap(rowsOf).toSet.partition(_ % 2 == 0)
+      Seq(named(dir, s"new-$id-1.parquet") -> even, named(dir, s"new-$id-2.parquet") -> odd)
+    }.toMap
+    locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep)
       val staged = outputRows.map { case (name, ids) =>
-        val path = new Path(s"mem:/t/_zorder/staging/$id/${name}.staged")
+        val path = new Path(s"mem:/t/_zorder/staging/$id/$name.staged")
         fs.put(path.toUri.getPath, ids, 50L)
         name -> path
       }
       val outputs = outputRows.keys.toSeq.sorted.map { name =>
         OutputFile(name, 50L, fs.file(staged(name).toUri.getPath).get.time, outputRows(name).size.toLong)
       }
-      committer.prepare(Record(0L, id, "OPTIMIZE", 1L, "me", Map("a" -> "b"), Map.empty, inputs, outputs), staged)
+      committer.prepare(record(id, "OPTIMIZE", inputs, outputs), staged)
       try IndexFiles.write(folder, lock, Array[Byte](1, 2, 3))
       catch { case e: IOException => committer.abort(); throw e }
       committer.commit()
       ()
-    } finally lock.release()
+    }
   }
 
-  /** [[optimize]] as a process that may die, fail, or be refused. Returns how it ended. */
-  def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] =
+  def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
+    val plan = Restore.plan(folder, to)
+    if (!plan.isNothing) {
+      val committer = new Committer(folder, lock, settings.sleep)
+      val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
+      val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
+      committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
+      committer.commit(keepLock = true)
+      ()
+    }
+  }
+
+  def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
+    locked(ops, id)((folder, lock) => Trash.expired(folder, isOld).foreach(Trash.vacuum(folder, lock, _)))
+
+  /** A statement as a process that may die, fail, or be refused. Returns how it ended. */
+  def attempt(id: String)(statement: => Unit): Option[Throwable] =
     try {
-      optimize(ops, id)
+      statement
       None
     } catch {
       case e: Died =>
@@ -68,6 +100,10 @@ final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
         Some(e)
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
+
+  def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
+
+  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs)))
 
   /** What the next query does. */
   def recover(ops: FileOps): Option[Throwable] =
@@ -117,7 +153,7 @@ final class SmallTable(val dirs: Seq[String], inputsEach: Int = 3) {
       case Seq("trash")          => false
       case Seq("trash", _)       => false
       case Seq("trash", _, name) => !name.endsWith(".retired")
-      case Seq(name)             => !name.matches("v\\d+-(\\d+ms\\.json|op-\\d+\\.undone)|index-\\d+\\.zidx")
+      case Seq(name)             => !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.undone)|index-\\d+\\.zidx")
       case _                     => true
     })
   }

@@ -1,0 +1,148 @@
+package org.sparkzorder.command
+
+import java.util.UUID
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.security.UserGroupInformation
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types.{LongType, StructType}
+
+import org.sparkzorder.commit._
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{PlainTable, PlainTables, Target}
+
+/** `RESTORE`: puts the files of an earlier version back from the trash. It is a version of its own, with a way back. */
+final case class RestoreCommand(target: Target, version: Long) extends LeafRunnableCommand with Logging {
+
+  override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.resolve(session, target)
+    Operations.recover(table)
+    // Without a version to go back to there is nothing to lock, nor a folder for the lock.
+    val current = Operations.version(table)
+    if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
+    val metrics =
+      if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
+      else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, _))
+    table.refreshCaches()
+    Seq(metrics.row)
+  }
+
+  private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
+    val folder = Operations.folder(table)
+    val plan = Restore.plan(folder, version)
+    val metrics = RestoreMetrics.of(table.folders().flatMap(_.files), plan)
+    if (!plan.isNothing) {
+      val committer = new Committer(folder, lock)
+      try committer.prepare(recordOf(plan, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
+      catch {
+        case e: Throwable =>
+          committer.abort()
+          throw e
+      }
+      committer.commit(keepLock = true)
+      index(table, folder, lock, plan)
+    }
+    metrics
+  }
+
+  private def recordOf(plan: RestorePlan, operationId: String, metrics: RestoreMetrics): Record = Record(
+    version = 0,
+    operationId = operationId,
+    operation = History.RestoreOperation,
+    timestamp = System.currentTimeMillis(),
+    userId = UserGroupInformation.getCurrentUser.getShortUserName,
+    parameters = Map(History.RestoreParameter -> version.toString),
+    metrics = metrics.history,
+    inputs = plan.inputs,
+    outputs = plan.outputs
+  )
+
+  /** Files that OPTIMIZE wrote had statistics, which the index forgets once they are retired. All rows are in place. */
+  private def index(table: PlainTable, folder: TableFolder, lock: Lock, plan: RestorePlan): Unit =
+    try TableIndex.of(table, folder).foreach { snapshot =>
+        val written = RestoreCommand.written(folder)
+        val files = table.folders().flatMap(_.files)
+        val back = plan.outputs.map(_.path).toSet
+        def isForgotten(f: FileStatus): Boolean = {
+          val id = TableIndex.idOf(table, f)
+          back(id.path) && written((id.path, id.length, id.modificationTime)) &&
+          snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
+        }
+        val forgotten = files.filter(isForgotten)
+        if (forgotten.nonEmpty) {
+          val stats = TableIndex.build(table, forgotten, TableIndex.columnsOf(table, Some(snapshot)))
+          TableIndex.add(table, folder, lock, Some(snapshot), files.map(TableIndex.idOf(table, _)).toSet, stats)
+        }
+      }
+    catch {
+      // What is lost is speed, until REFRESH SKIPPING INDEX.
+      case NonFatal(e) => logWarning(s"No statistics of the files that are back in ${table.root}", e)
+    }
+}
+
+object RestoreCommand {
+
+  /** Delta's names. */
+  private val schema = Seq(
+    "table_size_after_restore",
+    "num_of_files_after_restore",
+    "num_removed_files",
+    "num_restored_files",
+    "removed_files_size",
+    "restored_files_size"
+  ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
+
+  private def sources(folder: TableFolder, plan: RestorePlan): Map[String, Path] =
+    plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
+
+  /** Path, length and time of all files that an OPTIMIZE wrote. */
+  private def written(folder: TableFolder): Set[(String, Long, Long)] =
+    History.read(folder).iterator.flatMap(_.record.outputs).filter(_.source.isEmpty)
+      .map(o => (o.path, o.length, o.modificationTime)).toSet
+}
+
+/** What RESTORE did, in files and bytes. */
+private[command] final case class RestoreMetrics(
+    bytesAfter: Long,
+    filesAfter: Long,
+    removedFiles: Long,
+    restoredFiles: Long,
+    removedBytes: Long,
+    restoredBytes: Long
+) {
+  def row: Row = Row(bytesAfter, filesAfter, removedFiles, restoredFiles, removedBytes, restoredBytes)
+
+  /** For the history: Delta's names, values as text. */
+  def history: Map[String, String] = Map(
+    "tableSizeAfterRestore" -> bytesAfter,
+    "numOfFilesAfterRestore" -> filesAfter,
+    "numRemovedFiles" -> removedFiles,
+    "numRestoredFiles" -> restoredFiles,
+    "removedFilesSize" -> removedBytes,
+    "restoredFilesSize" -> restoredBytes
+  ).map { case (name, n) => name -> n.toString }
+}
+
+private[command] object RestoreMetrics {
+
+  /** @param before the table's files */
+  def of(before: Seq[FileStatus], plan: RestorePlan): RestoreMetrics = {
+    val (removed, restored) = (plan.inputs.map(_.length).sum, plan.outputs.map(_.length).sum)
+    RestoreMetrics(
+      before.map(_.getLen).sum - removed + restored,
+      before.size.toLong - plan.inputs.size + plan.outputs.size,
+      plan.inputs.size.toLong,
+      plan.outputs.size.toLong,
+      removed,
+      restored
+    )
+  }
+}

@@ -1,0 +1,52 @@
+package org.sparkzorder.command
+
+import java.util.UUID
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types.{StringType, StructType}
+
+import org.sparkzorder.commit.{Record, Trash}
+import org.sparkzorder.table.{PlainTables, Target}
+
+/**
+ * `VACUUM`: deletes retired files, after which there is no way back to the versions before. Returns the table's path as
+ * Delta's does; a dry run returns the paths of the files that would go.
+ *
+ * @param retainHours as written; by default what OPTIMIZE was told, or seven days
+ */
+final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
+    extends LeafRunnableCommand {
+
+  override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.resolve(session, target)
+    Operations.recover(table)
+    val folder = Operations.folder(table)
+    val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
+    val expired = Operations.translated(table, "VACUUM")(Trash.expired(folder, isOld))
+    if (dryRun) expired.flatMap(_.files).map(f => Row(f.path.toString))
+    else {
+      if (expired.nonEmpty)
+        Operations.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+          Trash.expired(folder, isOld).foreach(Trash.vacuum(folder, lock, _))
+        }
+      Seq(Row(table.root.toString))
+    }
+  }
+}
+
+object VacuumCommand {
+  private val schema = new StructType().add("path", StringType, nullable = false)
+
+  private val millisPerHour = BigDecimal(3600000)
+
+  /** A clock that was ahead when a file was retired keeps nothing that nobody wants to keep. */
+  private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
+    val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
+    hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now
+  }
+}

@@ -1,0 +1,176 @@
+package org.sparkzorder.commit
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class RestoreSuite extends AnyFunSuite {
+  import RestoreObstacle._
+
+  private def ops(t: SmallTable) = new MemoryOps(t.fs)
+
+  private def optimized(dirs: Seq[String] = Seq("p=1", "p=2")): SmallTable = {
+    val t = new SmallTable(dirs)
+    t.optimize(ops(t), "op-1")
+    t
+  }
+
+  private def everything(t: SmallTable): Seq[String] = t.fs.below("/t").filterNot(_.contains("/tmp-"))
+
+  private def refused(t: SmallTable, to: Long): (RestoreObstacle, Seq[String]) = {
+    val before = everything(t)
+    val e = intercept[NotRestorableException](t.restore(ops(t), to, "op-r"))
+    assert(everything(t) == before)
+    assert(e.version == to)
+    (e.obstacle, e.paths)
+  }
+
+  test("over random histories each version comes back as it was, with what others appended since") {
+    for (seed <- 1 to 300) {
+      val random = new Random(seed)
+      val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
+      val versions = mutable.Buffer(t.snapshot)
+      // With the version after which it was appended.
+      val appended = mutable.Buffer.empty[(Int, String, (Long, Long))]
+      val rows = t.allRows.toBuffer
+      for (step <- 1 to 12) withClue(s"seed $seed, step $step: ") {
+        random.nextInt(4) match {
+          case 0 =>
+            val name = Seq("", "p=1/", "p=2/")(random.nextInt(3)) + s"other-$step.parquet"
+            t.fs.put(s"/t/$name", Set(1000 + step), 7L)
+            appended += ((versions.size - 1, name, t.snapshot(name)))
+            rows += 1000 + step
+          case 1 | 2 =>
+            t.optimize(ops(t), s"op-$step", random.shuffle(t.dirs).take(1 + random.nextInt(3)))
+            versions += t.snapshot
+          case _ =>
+            val before = t.snapshot
+            val to = random.nextInt(versions.size)
+            t.restore(ops(t), to.toLong, s"op-$step")
+            assert(t.snapshot == versions(to) ++ appended.collect { case (at, name, id) if at >= to => name -> id })
+            if (t.snapshot != before) versions += t.snapshot
+        }
+        assert(t.fs.visibleRows == rows.sorted)
+        assert(t.litter.isEmpty)
+        assert(t.history.size == versions.size - 1)
+      }
+    }
+  }
+
+  test("a file of the result that changed or is gone is named, and nothing is touched") {
+    val t = optimized()
+    t.fs.put("/t/p=1/new-op-1-2.parquet", Set(900), 50L)
+    t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
+    assert(refused(t, 0) == (Changed -> Seq("p=1/new-op-1-2.parquet", "p=2/new-op-1-1.parquet")))
+    t.fs.deleteAll("/t/p=1")
+    assert(refused(t, 0)._1 == Changed)
+  }
+
+  test("rows that somebody deleted before a later operation do not come back by going further back than it") {
+    val t = optimized()
+    t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
+    val before = t.snapshot
+    t.optimize(ops(t), "op-2")
+    assert(refused(t, 0) == (Changed -> Seq("p=2/new-op-1-1.parquet")))
+    t.restore(ops(t), 1, "op-3")
+    assert(t.snapshot == before)
+  }
+
+  test("a retired file that is gone is named") {
+    val t = optimized()
+    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001/part-2.parquet.retired")
+    assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
+  }
+
+  test("a file of a name that would come back is named") {
+    val t = optimized(Seq(""))
+    t.fs.put("/t/part-3.parquet", Set(900), 5L)
+    assert(refused(t, 0) == (Taken -> Seq("part-3.parquet")))
+    t.fs.nodes.remove("/t/part-3.parquet")
+    t.restore(ops(t), 0)
+    assert(t.fs.visibleRows == t.allRows)
+  }
+
+  test("there is no way to a version that never was, and none is needed to the current one") {
+    val t = optimized()
+    val before = everything(t)
+    for (version <- Seq(2L, -1L, Long.MaxValue)) {
+      val e = intercept[VersionNotFoundException](t.restore(ops(t), version))
+      assert(e.current == 1)
+    }
+    t.restore(ops(t), 1)
+    t.restore(ops(t), 0, "op-2")
+    t.restore(ops(t), 0, "op-3")
+    assert(t.history.map(_.record.operationId) == Seq("op-2", "op-1"))
+    assert(before.filter(_.contains("part-")).map(TableFolder.name) == t.files.map(TableFolder.name(_) + ".retired"))
+  }
+
+  test("what a RESTORE has undone is restored, until it is itself undone") {
+    val t = optimized()
+    def states: Seq[String] = t.history.map(_.state).reverse
+    t.optimize(ops(t), "op-2")
+    assert(states == Seq("committed", "committed"))
+    t.restore(ops(t), 0, "op-3")
+    assert(states == Seq("restored", "restored", "committed"))
+    t.restore(ops(t), 2, "op-4")
+    assert(states == Seq("committed", "committed", "restored", "committed"))
+    t.restore(ops(t), 1, "op-5")
+    assert(states == Seq("committed", "restored", "restored", "restored", "committed"))
+    t.vacuum(ops(t), "op-6")
+    // The files that the first three retired have all come back once, and those of the first were retired by the fourth.
+    assert(states == Seq("committed", "restored", "restored", "vacuumed", "vacuumed"))
+    assert(refused(t, 0)._1 == Gone)
+  }
+
+  test("VACUUM deletes what is old, and what is younger leads back as far as it goes") {
+    val t = optimized()
+    val first = t.snapshot
+    val time = t.history.head.record.timestamp
+    t.optimize(ops(t), "op-2")
+    val old = (record: Record) => record.timestamp <= time
+    val named = Trash.expired(TableFolder(t.root, ops(t)), old).flatMap(_.files).map(_.path.toUri.getPath)
+    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001/") && p.endsWith(".retired")))
+    t.vacuum(ops(t), "op-3", old)
+    assert(t.history.map(_.state) == Seq("committed", "vacuumed"))
+    assert(!named.exists(t.fs.nodes.contains))
+    assert(refused(t, 0)._1 == Gone)
+    t.restore(ops(t), 1, "op-4")
+    assert(t.snapshot == first)
+    t.vacuum(ops(t), "op-5", _ => false)
+    assert(t.history.map(_.state) == Seq("committed", "restored", "vacuumed"))
+  }
+
+  test("what is half vacuumed leads nowhere, though all its files are there, and goes with the next VACUUM") {
+    val t = optimized()
+    for (k <- 1 to 200 if t.history.forall(_.state != History.Vacuumed)) {
+      t.attempt("op-2")(t.vacuum(new MemoryOps(t.fs, k, Fault.DieAfter), "op-2"))
+      assert(t.recover(ops(t)).isEmpty)
+    }
+    assert(t.fs.below("/t").exists(_.endsWith(".retired")))
+    assert(refused(t, 0)._1 == Gone)
+    t.vacuum(ops(t), "op-3", _ => false)
+    assert(!t.fs.below("/t").exists(p => p.endsWith(".retired") || p.contains("/trash")))
+  }
+
+  test("the trash of a file whose name was taken while an operation lasted that was undone goes with a VACUUM") {
+    val t = new SmallTable(Seq(""))
+    var taken = false
+    val rival = new MemoryOps(
+      t.fs,
+      other = {
+        case _ if !taken && t.fs.below("/t").exists(_.endsWith("part-2.parquet.retired")) =>
+          taken = true
+          t.fs.put("/t/part-2.parquet", Set(900), 5L)
+          t.fs.nodes.remove("/t/part-3.parquet")
+      }
+    )
+    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]))
+    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(TableFolder.name) == Seq("part-2.parquet.op-1.retired"))
+    t.optimize(ops(t), "op-2")
+    t.vacuum(ops(t), "op-3", _ => false)
+    assert(t.fs.below("/t").count(_.endsWith(".retired")) == 3)
+    t.vacuum(ops(t), "op-4")
+    assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+  }
+}

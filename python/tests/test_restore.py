@@ -1,0 +1,210 @@
+"""RESTORE and VACUUM on real files: what comes back, what is refused, what goes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import AnalysisException
+from small_tables import ROWS, SmallTable, once, write_file
+
+from spark_zorder import ZOrderTable, explain_skipping
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.every_spark
+
+
+@pytest.fixture(params=[False, True], ids=["flat", "partitioned"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> SmallTable:
+    """Three files, or two partitions of three files each."""
+    return SmallTable.write(tmp_path / "t", request.param)
+
+
+@pytest.fixture
+def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
+    """The same as a target."""
+    return ZOrderTable.for_path(spark, str(folder.root), "parquet")
+
+
+def optimize(table: ZOrderTable, folder: SmallTable, files: int, **options: object) -> None:
+    """Rewrite all into so many files of each folder."""
+    named = {"num-files": files * len(folder.folders)} | {k.replace("_", "-"): v for k, v in options.items()}
+    table.optimize(["a"], full=True, options=named)
+
+
+def contents(folder: SmallTable) -> dict[str, tuple[str, int]]:
+    """Each data file with a digest of its bytes and its modification time."""
+    return {
+        str(f.relative_to(folder.root)): (hashlib.sha256(f.read_bytes()).hexdigest(), f.stat().st_mtime_ns)
+        for f in folder.files()
+    }
+
+
+def trash(folder: SmallTable) -> list[Path]:
+    """All retired files."""
+    return sorted(folder.root.rglob("*.retired"))
+
+
+def states(table: ZOrderTable) -> list[str]:
+    """The history's last column, oldest version first."""
+    return [row.state for row in reversed(table.describe_history().collect())]
+
+
+def test_each_version_comes_back_byte_for_byte(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
+    versions = [contents(folder)]
+    frame = spark.read.parquet(str(folder.root)).select("id")
+    for files in (2, 4):
+        optimize(table, folder, files)
+        versions.append(contents(folder))
+    for version in (0, 2, 1, 0, 1):
+        before = len(folder.files())
+        [result] = table.restore(version).collect()
+        assert contents(folder) == versions[version]
+        assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+        assert once(row.id for row in frame.collect()) == once(folder.ids)
+        assert result.num_removed_files == before
+        assert result.num_restored_files == result.num_of_files_after_restore == len(versions[version])
+        assert result.table_size_after_restore == sum(f.stat().st_size for f in folder.files())
+    assert folder.leftovers(7) == []
+    assert states(table) == ["committed", *["restored"] * 5, "committed"]
+
+
+def test_what_others_appended_stays(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
+    first = contents(folder)
+    optimize(table, folder, 2)
+    ids = folder.ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
+    # Of these two one lies there still and the other has been rewritten.
+    optimize(table, folder, 3)
+    ids |= write_file(folder.folders[0] / "last.parquet", range(2000, 2000 + ROWS))
+    table.restore(0)
+    found = contents(folder)
+    assert first.items() <= found.items()
+    assert {Path(name).name for name in found.keys() - first.keys()} == {"later.parquet", "last.parquet"}
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
+
+
+def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
+    optimize(table, folder, 2)
+    changed, deleted = folder.files()[:2]
+    new = write_file(changed, range(1000, 1000 + ROWS))
+    deleted.unlink()
+    before = contents(folder)
+    with pytest.raises(AnalysisException) as refused:
+        table.restore(0)
+    assert refused.value.getCondition() == "ZORDER_RESTORE_CHANGED_FILES"
+    for file in (changed, deleted):
+        assert str(file.relative_to(folder.root)) in str(refused.value)
+    assert contents(folder) == before
+    assert new <= folder.spark_ids(spark).keys()
+
+
+def test_a_name_that_is_taken_is_refused(folder: SmallTable, table: ZOrderTable) -> None:
+    optimize(table, folder, 2)
+    taken = folder.folders[-1] / "part-1.parquet"
+    write_file(taken, range(1000, 1000 + ROWS))
+    with pytest.raises(AnalysisException, match=r"\[ZORDER_RESTORE_NAMES_TAKEN\].*part-1\.parquet"):
+        table.restore(0)
+    taken.rename(taken.with_name("mine.parquet"))
+    table.restore(0)
+    assert len(folder.files()) == 3 * len(folder.folders) + 1
+
+
+def test_a_partition_overwritten_since_is_refused(tmp_path: Path, spark: SparkSession) -> None:
+    folder = SmallTable.write(tmp_path / "t", True)
+    table = ZOrderTable.for_path(spark, str(folder.root))
+    optimize(table, folder, 2)
+    shutil.rmtree(folder.folders[1])
+    write_file(folder.folders[1] / "new.parquet", range(1000, 1000 + ROWS))
+    with pytest.raises(AnalysisException, match=r"ZORDER_RESTORE_CHANGED_FILES.*p=2/"):
+        table.restore(0)
+
+
+def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallTable, table: ZOrderTable) -> None:
+    query = f"SELECT * FROM {folder.source} WHERE a = 50"
+
+    def kept() -> tuple[int, int]:
+        [scan] = explain_skipping(spark, query).collect()
+        return scan.files_kept, scan.files_total
+
+    optimize(table, folder, 3)
+    first = kept()
+    assert first[0] < first[1]
+    for files in (4, 5):
+        optimize(table, folder, files)
+    # The index has forgotten the files of two operations ago.
+    table.restore(1)
+    assert kept() == first
+
+
+def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTable) -> None:
+    before = sum(f.stat().st_size for f in folder.files())
+    optimize(table, folder, 2)
+    [row] = table.describe_history().collect()
+    assert 0 <= int(row.operationMetrics["publishMillis"]) < 60_000
+    assert int(row.operationMetrics["numTrashFiles"]) == len(trash(folder)) == 3 * len(folder.folders)
+    assert int(row.operationMetrics["trashBytes"]) == before
+    table.restore(0)
+    restored, optimized = table.describe_history().collect()
+    assert (optimized.state, optimized.operationMetrics["trashBytes"]) == ("restored", "0")
+    assert (restored.state, restored.operation, restored.operationParameters) == (
+        "committed",
+        "RESTORE",
+        {"version": "0"},
+    )
+    assert int(restored.operationMetrics["numTrashFiles"]) == len(trash(folder)) == 2 * len(folder.folders)
+    assert int(restored.operationMetrics["numRestoredFiles"]) == 3 * len(folder.folders)
+
+
+def test_vacuum_deletes_what_is_old_and_says_before_what(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    optimize(table, folder, 2)
+    optimize(table, folder, 4)
+    # Eight days ago.
+    [record] = (folder.root / "_zorder").glob("v0000000001-*.json")
+    said = json.loads(record.read_text())
+    record.write_text(json.dumps(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
+    first = [f for f in trash(folder) if f.parent.name == "v0000000001"]
+    assert table.vacuum(retain_hours=9 * 24, dry_run=True).collect() == []
+    listed = table.vacuum(dry_run=True).collect()
+    assert sorted(Path(row.path.removeprefix("file:")) for row in listed) == first
+    assert all(f.exists() for f in first)
+    [result] = table.vacuum().collect()
+    assert Path(result.path.removeprefix("file:")) == folder.root
+    assert trash(folder)
+    assert not set(trash(folder)) & set(first)
+    assert states(table) == ["vacuumed", "committed"]
+    with pytest.raises(AnalysisException, match="ZORDER_RESTORE_FILES_GONE"):
+        table.restore(0)
+    table.vacuum(retain_hours=0)
+    assert trash(folder) == []
+    assert states(table) == ["vacuumed", "vacuumed"]
+    assert folder.leftovers(2) == []
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_vacuum_keeps_as_long_as_optimize_was_told(folder: SmallTable, table: ZOrderTable) -> None:
+    optimize(table, folder, 2, retain_hours=0)
+    optimize(table, folder, 3)
+    table.vacuum()
+    assert states(table) == ["vacuumed", "committed"]
+    table.restore(1)
+    assert len(folder.files()) == 2 * len(folder.folders)
+
+
+def test_without_an_operation_there_is_nothing_to_do(folder: SmallTable, table: ZOrderTable) -> None:
+    before = contents(folder)
+    [result] = table.restore(0).collect()
+    assert (result.num_removed_files, result.num_restored_files) == (0, 0)
+    assert table.vacuum(0, dry_run=True).collect() == []
+    assert len(table.vacuum(0).collect()) == 1
+    with pytest.raises(AnalysisException, match="ZORDER_VERSION_NOT_FOUND"):
+        table.restore(1)
+    assert contents(folder) == before
+    assert not (folder.root / "_zorder").exists()
