@@ -2,6 +2,7 @@ package org.sparkzorder.predicate
 
 import org.apache.spark.sql.catalyst.{expressions => catalyst}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
+import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -70,9 +71,9 @@ private final class CatalystTranslator(operands: Operands) {
   }
 
   /** `child IS NULL`, of a column or of a condition. */
-  private def nullTest(child: Expression): StatsPredicate = operands.nullable(child) match {
-    case Right(column) => IsNull(column)
-    case Left(reason)  =>
+  private def nullTest(child: Expression): StatsPredicate = operands.nullTest(child) match {
+    case Right(test)  => test
+    case Left(reason) =>
       child match {
         case _ if child.dataType != BooleanType => Unknown(reason)
         case _                                  => Undefined(condition(child))
@@ -100,8 +101,9 @@ private final class CatalystTranslator(operands: Operands) {
             case _ => Unknown(reason)
           }
         case Right(_) if literal.dataType != e.dataType => mismatch(e, literal)
-        case Right(Operand(column, Some(cast)))         => MonotoneCast.comparison(column, cast, operator, literal)
-        case Right(Operand(column, None))               =>
+        case Right(Operand(_, Some(f)))                 =>
+          if (f.accepts(literal)) f.comparison(operator, literal) else mismatch(e, literal)
+        case Right(Operand(column, None)) =>
           exact(column, literal.value).fold(mismatch(e, literal))(Comparison(column, operator, _))
       }
     }
@@ -114,12 +116,28 @@ private final class CatalystTranslator(operands: Operands) {
       case Right(Operand(column, None))                            =>
         val values = others.flatMap(l => exact(column, l.value))
         if (values.size == others.size) In.of(column, values, nulls.nonEmpty) else mismatch(child, others.head)
-      case Right(Operand(column, Some(cast))) =>
-        // Each value is one of the column's, or a few of them that round to it, or none.
-        val equalities = others.map(MonotoneCast.comparison(column, cast, Operator.Equal, _))
-        val values = equalities.collect { case Comparison(_, Operator.Equal, v) => v }
-        val ranges = equalities.collect { case range @ And(_: Comparison, _) => range }
-        ranges.foldLeft(In.of(column, values, nulls.nonEmpty): StatsPredicate)(Or(_, _))
+      case Right(Operand(_, Some(f))) =>
+        others.find(!f.accepts(_)).fold(throughFunction(f, others, nulls.nonEmpty))(mismatch(child, _))
+    }
+  }
+
+  private def throughFunction(f: ColumnFunction, values: Seq[Literal], hasNull: Boolean): StatsPredicate = {
+    def none = In.of(f.column, Nil, hasNull)
+    if (values.size > MostRanges) {
+      val order = TypeUtils.getInterpretedOrdering(values.head.dataType)
+      val (least, most) = (values.minBy(_.value)(order), values.maxBy(_.value)(order))
+      val between = And(f.comparison(Operator.GreaterOrEqual, least), f.comparison(Operator.LessOrEqual, most))
+      val which = Unknown(Reason(ReasonCode.FunctionOfColumn, s"only the least and the most of ${values.size} values"))
+      Or(none, And(between, which))
+    } else {
+      // Each value is one of the column's, or a range of them, or none.
+      val equalities = values.map(f.comparison(Operator.Equal, _))
+      val single = equalities.collect { case Comparison(_, Operator.Equal, v) => v }
+      val ranges = equalities.filter {
+        case Comparison(_, Operator.Equal, _) => false
+        case other                            => other != ColumnFunction.falseUnlessNull(f.column)
+      }
+      ranges.foldLeft(In.of(f.column, single, hasNull): StatsPredicate)(Or(_, _))
     }
   }
 
@@ -139,11 +157,7 @@ private final class CatalystTranslator(operands: Operands) {
     case Left(reason)                  => Unknown(reason)
     case _ if Operands.isNull(literal) => Const.Null
     case Right(Operand(column, None)) if child.dataType == StringType && literal.dataType == StringType =>
-      literal.value match {
-        // Only text that is valid UTF-8 says the same in characters and in bytes.
-        case text: UTF8String if UTF8String.fromString(text.toString) == text => test(column, text.toString)
-        case _                                                                => mismatch(child, literal)
-      }
+      if (Operands.isText(literal)) test(column, literal.value.toString) else mismatch(child, literal)
     case Right(_) => mismatch(child, literal)
   }
 
@@ -164,6 +178,9 @@ private final class CatalystTranslator(operands: Operands) {
     patterns.map(p => string(child, Literal(p, StringType))(like(_, _, '\\')))
 
   private def bytes(text: String) = new BytesValue(text.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+
+  /** Ranges of values that an IN list of a function is taken apart into: each is looked at for each file. */
+  private val MostRanges = 100
 
   private def nan(dataType: DataType): Literal =
     if (dataType == FloatType) Literal(Float.NaN) else Literal(Double.NaN)

@@ -30,8 +30,10 @@ object Evaluation {
         combined(first, outcomes(right, table, first), Outcomes.conjunctions)
       case Or(left, right) =>
         combined(outcomes(left, table, settled), outcomes(right, table, settled), Outcomes.disjunctions)
-      case Not(child)                          => mapped(outcomes(child, table, settled), Outcomes.not)
-      case Undefined(child)                    => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case Not(child)            => mapped(outcomes(child, table, settled), Outcomes.not)
+      case Undefined(child)      => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case Within(domain, child) =>
+        combined(outcomes(domain, table, settled), outcomes(child, table, settled), Outcomes.within)
       case Const(value)                        => constant(table, value.fold(Null)(if (_) True else False))
       case Unknown(_)                          => constant(table, Outcomes.Any)
       case IsNull(column)                      => of(column, table)(nulls(_, table.rows, True, False))

@@ -1,13 +1,19 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast, Expression}
-import org.apache.spark.sql.catalyst.expressions.{GetStructField, Literal, PlanExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  Expression,
+  GetStructField,
+  Literal,
+  PlanExpression
+}
 import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.stats.OrderedValue
 
-/** A column as a filter sees it: itself, or through a cast of [[MonotoneCast]]. */
-private[predicate] final case class Operand(column: Column, cast: Option[Cast])
+/** A column as a filter sees it: itself, or through a function. */
+private[predicate] final case class Operand(column: Column, function: Option[ColumnFunction])
 
 /**
  * Finds the column in an expression, or says why there is none.
@@ -28,17 +34,20 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
     case _ => Left(opaque(e))
   }
 
-  /** A column or a monotone cast of one, for null tests: such a cast is null exactly where the column is. */
-  def nullable(e: Expression): Either[Reason, Column] = e match {
-    case c: Cast if MonotoneCast.applies(c) => column(c.child)
-    case _                                  => column(e)
+  /** `e IS NULL`, of a column of any type or of a function of one. */
+  def nullTest(e: Expression): Either[Reason, StatsPredicate] = function(e) match {
+    case Some(f) => Right(f.isNull)
+    case None    => column(e).map(IsNull(_))
   }
 
-  /** A column that can be compared, or a monotone cast of one. */
-  def operand(e: Expression): Either[Reason, Operand] = e match {
-    case c: Cast if MonotoneCast.applies(c) => column(c.child).flatMap(comparable).map(Operand(_, Some(c)))
-    case _                                  => column(e).flatMap(comparable).map(Operand(_, None))
+  /** A column that can be compared, or a function of one that can. */
+  def operand(e: Expression): Either[Reason, Operand] = function(e) match {
+    case Some(f) => Right(Operand(f.column, Some(f)))
+    case None    => column(e).flatMap(comparable).map(Operand(_, None))
   }
+
+  private def function(e: Expression): Option[ColumnFunction] =
+    ColumnFunction.of(e, column(_).flatMap(comparable).toOption)
 
   private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
     // Both are string types of the binary collation, but Spark may pad what it compares.
@@ -76,4 +85,10 @@ private[predicate] object Operands {
 
   /** Literals that are not null are compared; of null only the type is asked. */
   def isNull(literal: Literal): Boolean = literal.value == null
+
+  /** Only text that is valid UTF-8 says the same in characters and in bytes. */
+  def isText(literal: Literal): Boolean = literal.value match {
+    case text: UTF8String => UTF8String.fromString(text.toString) == text
+    case _                => false
+  }
 }

@@ -30,6 +30,10 @@ object Outcomes {
     if (x == True || y == True) True else if (x == Null || y == Null) Null else False
   }
 
+  /** Any if the first may be false, else the second. */
+  private[predicate] val within: Array[Byte] =
+    Array.tabulate(64)(i => (if ((i >> 3 & False) != 0) Any else i & 7).toByte)
+
   private def table(kleene: (Int, Int) => Int): Array[Byte] = Array.tabulate(64) { i =>
     val pairs = for (x <- values if (i >> 3 & x) != 0; y <- values if (i & 7 & y) != 0) yield kleene(x, y)
     pairs.foldLeft(None)(_ | _).toByte

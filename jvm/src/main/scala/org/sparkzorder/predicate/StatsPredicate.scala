@@ -42,6 +42,7 @@ sealed trait StatsPredicate extends Product with Serializable {
     case Or(left, right)          => left.columns ++ right.columns
     case Not(child)               => child.columns
     case Undefined(child)         => child.columns
+    case Within(domain, child)    => domain.columns ++ child.columns
     case Const(_) | Unknown(_)    => Set.empty
   }
 
@@ -54,6 +55,7 @@ sealed trait StatsPredicate extends Product with Serializable {
     case Or(left, right)          => left.ordered ++ right.ordered
     case Not(child)               => child.ordered
     case Undefined(child)         => child.ordered
+    case Within(domain, child)    => domain.ordered ++ child.ordered
     case _                        => Set.empty
   }
 
@@ -64,6 +66,7 @@ sealed trait StatsPredicate extends Product with Serializable {
     case Or(left, right)  => (left.reasons ++ right.reasons).distinct
     case Not(child)       => child.reasons
     case Undefined(child) => child.reasons
+    case Within(_, child) => child.reasons
     case _                => Nil
   }
 }
@@ -125,6 +128,12 @@ final case class Not(child: StatsPredicate) extends StatsPredicate
  * `child IS NULL` of a condition: true if the child may be null, false if it may be true or false. Never null itself.
  */
 final case class Undefined(child: StatsPredicate) extends StatsPredicate
+
+/**
+ * As the child for rows for which the domain is true or null, anything for those for which it is false: what holds of
+ * the child is known of some rows only. A file with a row outside may be anything.
+ */
+final case class Within(domain: StatsPredicate, child: StatsPredicate) extends StatsPredicate
 
 /** The same for all rows; None is null. */
 final case class Const(value: Option[Boolean]) extends StatsPredicate

@@ -33,6 +33,11 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
   private val s = column("s")
   private val n = column("st", "n")
 
+  private val day = column("day")
+  private val ts = column("ts")
+  private def between(c: Column, from: Any, to: Any) =
+    And(compare(c, GreaterOrEqual, from), compare(c, LessOrEqual, to))
+
   Seq[(String, Seq[StatsPredicate])](
     "i = 3" -> Seq(compare(i, Equal, 3)),
     "3 < i" -> Seq(compare(i, Greater, 3)),
@@ -65,7 +70,28 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
     "bin = X'0102'" -> Seq(compare(column("bin"), Equal, Array[Byte](1, 2))),
     "dec = 1.50" -> Seq(compare(column("dec"), Equal, Decimal(150, 7, 2))),
     "i > 3000000000" -> Seq(And(IsNull(i), Const.Null)),
-    "cast(l AS double) < 10.0D" -> Seq(compare(column("l"), Less, 10L))
+    "cast(l AS double) < 10.0D" -> Seq(compare(column("l"), Less, 10L)),
+    "i + 1 = 3" -> Seq(Within(compare(i, LessOrEqual, Int.MaxValue - 1), compare(i, Equal, 2))),
+    "-i < 3" -> Seq(Within(compare(i, GreaterOrEqual, Int.MinValue + 1), Not(compare(i, Less, -2)))),
+    "d + 1 > 3" -> Seq(Not(compare(column("d"), Less, Math.nextUp(2.0)))),
+    "dec - 1 = 0.5" -> Seq(compare(column("dec"), Equal, Decimal(150, 7, 2))),
+    "left(s, 2) = 'ab'" -> Seq(StartsWith(s, prefix("ab"))),
+    "substring(s, 1, 3) IN ('ab', 'abc')" ->
+      Seq(Or(In.of(s, Seq(prefix("ab")), hasNull = false), StartsWith(s, prefix("abc")))),
+    "year(day) = 1970" -> Seq(between(day, 0, 364)),
+    "year(day) IN (1970)" -> Seq(between(day, 0, 364)),
+    "date_add(day, 3) = DATE'1970-01-04'" ->
+      Seq(Within(compare(day, LessOrEqual, Int.MaxValue - 3), compare(day, Equal, 0))),
+    "trunc(day, 'MM') = DATE'1970-01-01'" ->
+      Seq(Within(compare(day, GreaterOrEqual, Int.MinValue + 400), between(day, 0, 30))),
+    "year(ts) = 1970" -> Seq(Within(
+      between(ts, ZoneClock.Earliest, ZoneClock.Latest),
+      between(ts, 0L, 365 * 86400000000L - 1)
+    )),
+    "date_trunc('HOUR', ts) >= TIMESTAMP'1970-01-01 00:30:00'" -> Seq(Within(
+      between(ts, ZoneClock.Earliest, ZoneClock.Latest),
+      Not(compare(ts, Less, 3600000000L))
+    ))
   ).foreach { case (condition, expected) =>
     test(s"$condition is used") {
       if (condition == "i > 3000000000")
@@ -76,8 +102,8 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
 
   Seq(
     "i > l" -> "COLUMN_TO_COLUMN",
-    "i + 1 = 3" -> "FUNCTION_OF_COLUMN",
-    "left(s, 2) = 'ab'" -> "FUNCTION_OF_COLUMN",
+    "i % 2 = 1" -> "FUNCTION_OF_COLUMN",
+    "right(s, 2) = 'ab'" -> "FUNCTION_OF_COLUMN",
     "CASE WHEN i > 3 THEN s = 'a' ELSE d > 1 END" -> "FUNCTION_OF_COLUMN",
     "s RLIKE 'a.*'" -> "FUNCTION_OF_COLUMN",
     "lower = 'a'" -> "COLLATION",

@@ -1,0 +1,38 @@
+package org.sparkzorder.predicate
+
+import java.lang.{Double => JDouble, Float => JFloat}
+import java.math.BigInteger
+
+import org.apache.spark.sql.types._
+
+/** All values of a type in ascending order, by place. Values that Spark takes for equal may have several places. */
+private[predicate] final case class Chain(first: BigInteger, last: BigInteger, at: BigInteger => Any)
+
+private[predicate] object Chain {
+
+  /** None for a type whose values are not so many that one could count them, or have no order. */
+  def of(dataType: DataType): Option[Chain] = dataType match {
+    case ByteType                         => Some(longs(Byte.MinValue, Byte.MaxValue, _.toByte))
+    case ShortType                        => Some(longs(Short.MinValue, Short.MaxValue, _.toShort))
+    case IntegerType | DateType           => Some(longs(Int.MinValue, Int.MaxValue, _.toInt))
+    case LongType                         => Some(longs(Long.MinValue, Long.MaxValue, identity))
+    case TimestampType | TimestampNTZType => Some(longs(Long.MinValue, Long.MaxValue, identity))
+    // Bits of positive numbers ascend, those of negative ones descend; one place above infinity is a NaN.
+    case FloatType =>
+      val infinity = JFloat.floatToIntBits(Float.PositiveInfinity)
+      def at(i: Long) = if (i >= 0) JFloat.intBitsToFloat(i.toInt) else -JFloat.intBitsToFloat((-1L - i).toInt)
+      Some(longs(-infinity - 1L, infinity + 1L, at))
+    case DoubleType =>
+      val infinity = JDouble.doubleToLongBits(Double.PositiveInfinity)
+      def at(i: Long) = if (i >= 0) JDouble.longBitsToDouble(i) else -JDouble.longBitsToDouble(-1L - i)
+      Some(longs(-infinity - 1L, infinity + 1L, at))
+    case d: DecimalType if d.scale >= 0 =>
+      val most = BigInteger.TEN.pow(d.precision).subtract(BigInteger.ONE)
+      def at(i: BigInteger) = Decimal(BigDecimal(new java.math.BigDecimal(i, d.scale)), d.precision, d.scale)
+      Some(Chain(most.negate, most, at))
+    case _ => None
+  }
+
+  private def longs(first: Long, last: Long, at: Long => Any): Chain =
+    Chain(BigInteger.valueOf(first), BigInteger.valueOf(last), i => at(i.longValueExact))
+}

@@ -1,0 +1,64 @@
+package org.sparkzorder.predicate
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+
+/**
+ * A function f of one column whose comparisons with a literal are comparisons of the column. It is null where the column
+ * is null, and nowhere else within its [[domain]].
+ */
+private[predicate] trait ColumnFunction {
+  import ColumnFunction._
+
+  def column: Column
+
+  /** Whether it can be compared with this literal of its type. */
+  def accepts(v: Literal): Boolean = true
+
+  /** Where the function is known to be as it is described here, null for null; None where it is so for all values. */
+  protected def domain: Option[StatsPredicate]
+
+  /** What `f(x) < v`, `f(x) <= v` and `f(x) = v` say of an x of the domain; null for null. `v` is not null. */
+  protected def less(v: Literal): StatsPredicate
+  protected def lessOrEqual(v: Literal): StatsPredicate
+  protected def equal(v: Literal): StatsPredicate
+
+  /** The domain where it depends on what is compared. */
+  protected def domain(v: Literal): Option[StatsPredicate] = domain
+
+  /** `f(column) operator literal` for a literal of the function's type that is not null. */
+  final def comparison(operator: Operator, literal: Literal): StatsPredicate = within(
+    domain(literal),
+    operator match {
+      case Operator.Less           => less(literal)
+      case Operator.LessOrEqual    => lessOrEqual(literal)
+      case Operator.Greater        => Not(lessOrEqual(literal))
+      case Operator.GreaterOrEqual => Not(less(literal))
+      case Operator.Equal          => equal(literal)
+      case Operator.NotEqual       => Not(equal(literal))
+      case Operator.NullSafeEqual  =>
+        equal(literal) match {
+          case Comparison(c, Operator.Equal, v) => Comparison(c, Operator.NullSafeEqual, v)
+          // Null for null rows only: with this they are false.
+          case other => And(IsNotNull(column), other)
+        }
+    }
+  )
+
+  final def isNull: StatsPredicate = within(domain, IsNull(column))
+}
+
+private[predicate] object ColumnFunction {
+
+  /** What `e` is of a column that can be compared; None for what is not known to keep an order. */
+  def of(e: Expression, columnOf: Expression => Option[Column]): Option[ColumnFunction] =
+    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf))
+
+  /** False for every value of the column, null for null. */
+  def falseUnlessNull(column: Column): StatsPredicate = And(IsNull(column), Const.Null)
+
+  /** True for every value of the column, null for null. */
+  def trueUnlessNull(column: Column): StatsPredicate = Or(IsNotNull(column), Const.Null)
+
+  private def within(domain: Option[StatsPredicate], predicate: StatsPredicate): StatsPredicate =
+    domain.fold(predicate)(Within(_, predicate))
+}

@@ -1,0 +1,66 @@
+package org.sparkzorder.predicate
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, Substring}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.sparkzorder.stats.ByteBounds
+
+/**
+ * `substring(c, 1, n)`, which `left(c, n)` is, too: the first n characters, by bytes.
+ *
+ * Spark takes the length of a character from its first byte alone, whatever follows. So two strings that agree in their
+ * first k bytes agree in how these are cut into characters, up to and with the character of byte k. Let v be valid, of m
+ * characters, w its first n, and f(x) the first n characters of x:
+ *
+ *  - m <= n: then `f(x) < v` is `x < v`. If x and v differ first in byte k, that is in a character of v that is among the
+ *    first n: so f(x) has the byte k and compares as x does. If v begins x, or is x, f(x) begins with v: neither is less.
+ *    If x is shorter and begins v, then f(x) = x.
+ *  - m < n: then `f(x) = v` is `x = v`, since an x that has more than v has at least one more character. So `f(x) <= v`
+ *    is `x <= v`.
+ *  - m = n: then `f(x) = v` is that x begins with v, and `f(x) <= v` is `x < after(v)`, the first string above all those.
+ *  - m > n: f(x) has not as many characters as v and is never v. `f(x) < v` is `f(x) <= w`: as long as f(x) and w differ,
+ *    they compare as f(x) and v do. That is the case above.
+ *
+ * One kind of x is outside of the domain: an x that begins w and ends within a character of it. There Spark takes bytes
+ * from behind the string, and what it says of them is not known.
+ */
+private[predicate] final class StringPrefix(val column: Column, n: Int) extends ColumnFunction {
+  import ColumnFunction._
+
+  override def accepts(v: Literal): Boolean = Operands.isText(v)
+
+  protected def domain: Option[StatsPredicate] = None
+
+  override protected def domain(v: Literal): Option[StatsPredicate] = {
+    val w = head(text(v)).getBytes
+    val broken = (1 until w.length).filter(i => (w(i) & 0xc0) == 0x80).map(i => new BytesValue(w.take(i)): Value)
+    if (broken.isEmpty) None else Some(Not(In.of(column, broken, hasNull = false)))
+  }
+
+  protected def less(v: Literal): StatsPredicate =
+    if (text(v).numChars > n) lessOrEqual(v) else Comparison(column, Operator.Less, bytes(text(v)))
+
+  protected def lessOrEqual(v: Literal): StatsPredicate =
+    if (text(v).numChars < n) Comparison(column, Operator.LessOrEqual, bytes(text(v)))
+    else Comparison(column, Operator.Less, new BytesValue(ByteBounds.after(head(text(v)).getBytes)))
+
+  protected def equal(v: Literal): StatsPredicate = text(v).numChars - n match {
+    case 0                => StartsWith(column, bytes(text(v)))
+    case more if more > 0 => falseUnlessNull(column)
+    case _                => Comparison(column, Operator.Equal, bytes(text(v)))
+  }
+
+  private def text(v: Literal) = v.value.asInstanceOf[UTF8String]
+  private def head(text: UTF8String) = text.substringSQL(1, n)
+  private def bytes(text: UTF8String) = new BytesValue(text.getBytes)
+}
+
+private[predicate] object StringPrefix {
+
+  def of(e: Expression, columnOf: Expression => Option[Column]): Option[StringPrefix] = e match {
+    case Substring(c, Literal(0 | 1, IntegerType), Literal(n: Int, IntegerType)) if n > 0 && c.dataType == StringType =>
+      columnOf(c).filter(_.dataType == StringType).map(new StringPrefix(_, n))
+    case _ => None
+  }
+}

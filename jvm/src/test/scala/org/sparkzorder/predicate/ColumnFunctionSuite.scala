@@ -1,0 +1,159 @@
+package org.sparkzorder.predicate
+
+import java.time.ZoneId
+import java.util.concurrent.TimeUnit.HOURS
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Right => _, StartsWith => _, _}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Functions of a column against Spark's own evaluation of them. */
+class ColumnFunctionSuite extends AnyFunSuite {
+
+  private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
+
+  private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
+
+  /** None where Spark throws: an error is no outcome. */
+  private def evaluated(e: Expression, row: InternalRow): Option[Any] =
+    try Some(e.eval(row))
+    catch { case _: ArithmeticException | _: org.apache.spark.SparkThrowable => None }
+
+  private def condition(random: Random, values: RandomFunctions, f: Expression, rows: Seq[InternalRow]): Expression = {
+    val bound = f.transform { case a: AttributeReference => BoundReference(0, a.dataType, nullable = true) }
+    def literal(): Literal = {
+      val seen = if (rows.isEmpty) None else evaluated(bound, one(random, rows))
+      val of = seen.filter(_ => random.nextInt(4) > 0).getOrElse(if (random.nextInt(20) == 0) null
+      else values.value(f.dataType))
+      Literal(of, f.dataType)
+    }
+    random.nextInt(12) match {
+      case 0     => IsNull(f)
+      case 1     => IsNotNull(f)
+      case 2 | 3 => In(f, Seq.fill(1 + random.nextInt(4))(literal()))
+      case 4     => InSet(f, Seq.fill(1 + random.nextInt(4))(literal().value).toSet)
+      case _     =>
+        val (left, right) = if (random.nextBoolean()) (f, literal()) else (literal(), f)
+        one(
+          random,
+          Seq[(Expression, Expression) => Expression](
+            EqualTo(_, _),
+            EqualNullSafe(_, _),
+            LessThan(_, _),
+            LessThanOrEqual(_, _),
+            GreaterThan(_, _),
+            GreaterThanOrEqual(_, _),
+            (a, b) => Not(EqualTo(a, b))
+          )
+        )(left, right)
+    }
+  }
+
+  Seq(true, false).foreach { ansi =>
+    test(s"what statistics say holds what Spark says of the rows, ANSI mode $ansi") {
+      val random = new Random(if (ansi) 21L else 22L)
+      val values = new RandomFunctions(random)
+      val conf = new SQLConf
+      conf.setConf(SQLConf.ANSI_ENABLED, ansi)
+      var (used, skipped, files, exact) = (0, 0, 0, 0)
+      SQLConf.withExistingConf(conf)((1 to 20000).foreach { _ =>
+        val dataType = one(random, RandomFunctions.columns)
+        val column = AttributeReference("c", dataType)()
+        val schema = new StructType().add("c", dataType)
+        val f = values.function(column)
+        def row() = InternalRow(if (random.nextInt(8) == 0) null else values.value(dataType))
+        val models = Seq.fill(4)(ModelFile(schema, Seq.fill(1 + random.nextInt(3))(row())))
+        val e = condition(random, values, f, models.flatMap(_.rows))
+        val predicate = CatalystTranslator.translate(e, byName)
+        if (!predicate.isInstanceOf[Unknown]) {
+          used += 1
+          val bound = BindReferences.bindReference(e, Seq(column))
+          val masks = Evaluation.outcomes(predicate, new ModelTable(models.map(_.exact)))
+          models.zip(masks).foreach { case (model, mask) =>
+            val outcomes = model.rows.flatMap(evaluated(bound, _)).map {
+              case null => Outcomes.Null
+              case true => Outcomes.True
+              case _    => Outcomes.False
+            }
+            val real = outcomes.foldLeft(0)(_ | _)
+            if ((real & ~mask) != 0) fail(s"rows $real, statistics $mask: $e as $predicate over ${model.rows}")
+            files += 1
+            if ((mask & Outcomes.True) == 0) skipped += 1
+            if (model.rows.size == 1 && outcomes.size == 1 && real == mask) exact += 1
+          }
+        }
+      })
+      info(s"$used conditions used, $skipped of $files files skipped, $exact of one row exact")
+      assert(used > 12000 && skipped > files / 4 && exact > files / 5)
+    }
+  }
+
+  private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
+
+  test("in every zone, functions of time keep the order from where they are said to do so") {
+    val zones = ZoneId.getAvailableZoneIds.asScala.toSeq.sorted.map(ZoneId.of(_)).distinctBy(_.getRules)
+    val ts = BoundReference(0, TimestampType, nullable = false)
+    val day = BoundReference(0, DateType, nullable = false)
+    var (steps, refused) = (0, Map.empty[String, Int])
+    zones.foreach { zone =>
+      val id = Some(zone.getId)
+      val instants = zone.getRules.getTransitions.asScala.map(_.toEpochSecond * 1000000L).toSeq.flatMap { t =>
+        Seq(-49, -25, -24, -13, -2, -1, 0, 1, 2, 3, 13, 24, 25, 49).flatMap { h =>
+          val at = t + HOURS.toMicros(h.toLong)
+          Seq(at - 1800000001L, at - 1, at, at + 1, at + 1799999999L)
+        }
+      }.sorted
+      val days = instants.map(i => Math.floorDiv(i, 86400000000L).toInt).distinct
+      val functions = Seq(Cast(day, TimestampType, id) -> days, Cast(ts, DateType, id) -> instants) ++
+        Seq("MINUTE", "HOUR", "DAY", "MONTH").map(u => TruncTimestamp(text(u), ts, id) -> instants)
+      functions.foreach { case (f, values) =>
+        MonotoneStep.of(f) match {
+          case None => refused = refused.updatedWith(f.prettyName)(n => Some(n.getOrElse(0) + 1))
+          case Some(MonotoneStep(_, rising, from, to)) =>
+            assert(rising)
+            steps += 1
+            def number(v: Any) = v.asInstanceOf[Number].longValue
+            val inside = values.filter(v => from.forall(number(_) <= number(v)) && to.forall(number(_) >= number(v)))
+            inside.map(v => number(f.eval(InternalRow(v)))).foldLeft(Long.MinValue) { (last, next) =>
+              assert(last <= next, s"$f in $zone")
+              next
+            }
+        }
+      }
+    }
+    info(s"${zones.size} zones, $steps functions, refused $refused")
+    assert(steps > zones.size * 5)
+  }
+
+  test("a clock that will be turned back over midnights, or shows them twice, is not believed") {
+    def clock(zone: String) = ZoneClock.of(ZoneId.of(zone))
+    assert(clock("UTC").dates.contains(ZoneClock.Earliest) && clock("UTC").midnights.contains(ZoneClock.Earliest))
+    assert(clock("America/Havana").dates.isDefined && clock("America/Havana").midnights.isEmpty)
+    // Until November 2010, from 00:01 to 23:01.
+    val november2010 = 1288569600000000L
+    assert(clock("America/St_Johns").dates.exists(since => since > november2010 + 365 * ZoneClock.Day))
+    assert(clock("America/St_Johns").dates.exists(since => since < november2010 + 400 * ZoneClock.Day))
+    assert(clock("Europe/Berlin").dates.contains(ZoneClock.Earliest))
+  }
+
+  test("prefixes of strings by characters") {
+    val s = AttributeReference("s", StringType)()
+    val column = Column(Seq("s"), StringType)
+    def left(n: Int) = Substring(s, Literal(1), Literal(n))
+    def translated(e: Expression) = CatalystTranslator.translate(e, byName)
+    def bytes(text: String) = new BytesValue(text.getBytes("UTF-8"))
+    assert(translated(EqualTo(left(2), text("ab"))) == StartsWith(column, bytes("ab")))
+    assert(translated(EqualTo(left(3), text("ab"))) == Comparison(column, Operator.Equal, bytes("ab")))
+    assert(translated(EqualTo(left(1), text("ab"))) == ColumnFunction.falseUnlessNull(column))
+    assert(translated(LessThan(left(1), text("ab"))) == Comparison(column, Operator.Less, bytes("b")))
+    assert(translated(EqualTo(left(2), text("a\u00e9"))).isInstanceOf[Within])
+    assert(translated(EqualTo(Substring(s, Literal(2), Literal(2)), text("ab"))).isInstanceOf[Unknown])
+    assert(translated(EqualTo(left(0), text(""))).isInstanceOf[Unknown])
+  }
+}
