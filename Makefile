@@ -35,7 +35,13 @@ PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -n
 DATA  ?= flights
 SCALE ?= 1
 
-.PHONY: help demo test test-all test-jvm test-python check format wheel jars envs golden clean
+# Of `make fuzz`. Without a seed it takes a new one.
+SECONDS ?= 60
+SEED    ?=
+TABLE   ?=
+QUERY   ?=
+
+.PHONY: help demo test test-all test-jvm test-python fuzz check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -44,6 +50,7 @@ help:
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
 	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
 	@echo "make test-all                  the same and the long suites, on the newest Spark"
+	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
@@ -60,6 +67,10 @@ test: test-jvm $(addprefix test-,$(OLDER)) test-python
 test-all: test
 	$(BIN)/python -m pytest python/tests -m extended
 	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py
+
+fuzz: $(STAMPS)/installed $(STAMPS)/dev
+	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
+		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
 
 test-jvm: $(SBT_JAR)
 	$(SBT) $(call sbt_name,$(NEWEST))/test

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from spark_zorder import configure_spark
+from local_session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,23 +23,7 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 @pytest.fixture(scope="session")
 def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session that is started once. Tests take `spark`."""
-    from pyspark.sql import SparkSession
-
-    work = tmp_path_factory.mktemp("spark")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .appName("spark-zorder tests")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-        .config("spark.local.dir", str(work / "scratch"))
-    )
-    session = configure_spark(builder).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    session = local_session(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
 

@@ -1,0 +1,55 @@
+"""`make fuzz`: new tables until the time is over, or one table or query again."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from local_session import local_session
+
+from fuzz.campaign import Campaign, Tally
+from fuzz.report import Report
+
+LONG = 1800
+"""Seconds after which chance has little say in how many files were skipped."""
+
+
+def main() -> int:
+    """Prints what was asked and found; 1 when an answer was wrong."""
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", default="", help="a new one when none is given")
+    parser.add_argument("--table", type=int, help="only this table")
+    parser.add_argument("--query", type=int, help="only this query of the table")
+    asked = parser.parse_args()
+    if asked.query is not None and asked.table is None:
+        parser.error("--query needs --table")
+    seed = asked.seed or str(random.randrange(10**8))
+    with tempfile.TemporaryDirectory(prefix="zorder-fuzz-") as work:
+        spark = local_session(Path(work))
+        report = Report(asked.seconds)
+        campaign = Campaign(spark, Path(work), seed, report.line)
+        if asked.table is not None:
+            tally = campaign.table(asked.table, asked.query)
+        else:
+            until: float = time.monotonic() + asked.seconds
+
+            def enough(tally: Tally) -> bool:
+                report.progress(tally)
+                return time.monotonic() >= until
+
+            tally = campaign.run(enough)
+        report.end(tally)
+        spark.stop()
+    if asked.seconds >= LONG and tally.skipped < 0.5:
+        print("fewer than half of the files were skipped: skipping, or what is generated, has got worse")
+        return 1
+    return 1 if tally.mismatches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

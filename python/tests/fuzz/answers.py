@@ -1,0 +1,71 @@
+"""What Spark answers to conditions with skipping on and off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from comparison import condition_of, no_skipping
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from fuzz.predicates import TABLE
+from spark_zorder import explain_skipping
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Answer = list[int] | str
+"""Ids in order, or the condition of an error."""
+
+
+class Questions:
+    """Conditions over one relation, under the settings in force."""
+
+    def __init__(self, spark: SparkSession, relation: str, conditions: Sequence[str]) -> None:
+        self._spark = spark
+        self._relation = relation
+        self._conditions = [c.replace(TABLE, relation) for c in conditions]
+
+    def evaluated(self) -> list[list[int]] | None:
+        """Ids by evaluating each condition on every row: no filter, no pushdown, no skipping. None when one raises."""
+        columns = ", ".join(f"({c}) AS q{n}" for n, c in enumerate(self._conditions))
+        with no_skipping(self._spark):
+            try:
+                rows = self._spark.sql(f"SELECT id, {columns} FROM {self._relation}").collect()
+            except (PySparkException, Py4JJavaError):
+                return None
+        return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
+
+    def skipping(self) -> list[list[int]] | None:
+        """Ids by filters, all in one query. None when one raises."""
+        found: list[list[int]] = [[] for _ in self._conditions]
+        try:
+            for row in self._spark.sql(self._union()).collect():
+                found[row.q].append(row.id)
+        except (PySparkException, Py4JJavaError):
+            return None
+        return [sorted(ids) for ids in found]
+
+    def filtered(self, n: int, skipping: bool) -> Answer:
+        """Ids by one filter."""
+        with nullcontext() if skipping else no_skipping(self._spark):
+            try:
+                rows = self._spark.sql(f"SELECT id FROM {self._relation} WHERE {self._conditions[n]}").collect()
+            except (PySparkException, Py4JJavaError) as error:
+                return condition_of(error)
+        return sorted(row.id for row in rows)
+
+    def files(self) -> tuple[int, int]:
+        """Files that all these queries read, and files in all; none where they cannot be planned."""
+        try:
+            scans = explain_skipping(self._spark, self._union()).collect()
+        except (PySparkException, Py4JJavaError):
+            return 0, 0
+        return sum(scan.files_kept for scan in scans), sum(scan.files_total for scan in scans)
+
+    def _union(self) -> str:
+        return " UNION ALL ".join(
+            f"SELECT {n} AS q, id FROM {self._relation} WHERE {c}" for n, c in enumerate(self._conditions)
+        )

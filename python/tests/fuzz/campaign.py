@@ -1,0 +1,213 @@
+"""Tables one after the other, questions to each, and what came of it."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from fuzz import sessions
+from fuzz.answers import Answer, Questions
+from fuzz.dialects import Text
+from fuzz.duck import Copy, alike
+from fuzz.history import History, RowsLostError
+from fuzz.predicates import Conditions
+from fuzz.tables import FuzzTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PHASES, BATCHES, BATCH = 2, 1, 20
+"""A table is asked, changed and asked again; each batch has settings of its own."""
+
+QUERIES = PHASES * BATCHES * BATCH
+"""Queries of a table."""
+
+
+@dataclass
+class Tally:
+    """What was asked and answered."""
+
+    seed: str
+    tables: int = 0
+    queries: int = 0
+    by_duck: int = 0
+    refused_by_duck: int = 0
+    raised: int = 0
+    files: int = 0
+    kept: int = 0
+    seconds: float = 0.0
+    mismatches: list[str] = field(default_factory=list)
+    """A line each, which begins with the command that replays it."""
+
+    @property
+    def skipped(self) -> float:
+        """The share of files skipped."""
+        return (self.files - self.kept) / max(self.files, 1)
+
+    def summary(self) -> str:
+        """One line."""
+        return (
+            f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them asked of "
+            f"DuckDB too ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
+            f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), "
+            f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
+        )
+
+
+class Campaign:
+    """Runs tables of a seed. `say` gets a line for each table."""
+
+    def __init__(self, session: SparkSession, folder: Path, seed: str, say: Callable[[str], None]) -> None:
+        assert session._jvm is not None
+        self._session = session
+        self._errors = session._jvm.org.sparkzorder.skipping.SkippingErrors
+        self._folder = folder
+        self._say = say
+        self.tally = Tally(seed)
+
+    def run(self, enough: Callable[[Tally], bool]) -> Tally:
+        """New tables until it is enough; a table is not broken off."""
+        while not enough(self.tally):
+            self.table(self.tally.tables)
+        return self.tally
+
+    def table(self, number: int, only: int | None = None) -> Tally:
+        """One table and all of its queries, or one of them, which is shown."""
+        began = time.monotonic()
+        tally = self.tally
+        before = replace(tally)
+        gave_up = self._errors.total()
+        folder = self._folder / f"table-{number}"
+        table = FuzzTable(self._session.newSession(), folder, self._source(number), number)
+        try:
+            self._phases(table, only)
+        except (PySparkException, Py4JJavaError, RowsLostError, duckdb.Error, pa.ArrowException) as error:
+            self._mismatch(
+                number, None, f"{type(error).__name__} {' '.join(str(error).split())[:600]}; {table.words()}"
+            )
+        finally:
+            table.drop()
+            shutil.rmtree(folder, ignore_errors=True)
+        if self._errors.total() > gave_up:
+            self._mismatch(number, only, f"skipping gave up with an error, see the log; {table.words()}")
+        tally.tables += 1
+        seconds = time.monotonic() - began
+        tally.seconds += seconds
+        files, kept = tally.files - before.files, tally.kept - before.kept
+        self._say(f"table {number}: {files - kept} of {files} files skipped in {seconds:.0f} s, {table.words()}")
+        return tally
+
+    def _source(self, *what: object) -> Random:
+        return Random("/".join(map(str, (self.tally.seed, *what))))
+
+    def _phases(self, table: FuzzTable, only: int | None) -> None:
+        history = History(table, self._source(table.number, "history"))
+        for phase in range(PHASES):
+            if phase == 0:
+                history.begin()
+            else:
+                history.go_on()
+            first = phase * BATCHES * BATCH
+            numbers = range(first, first + BATCHES * BATCH)
+            if only is not None and only < first:
+                return
+            if only is None or only in numbers:
+                copy = Copy(table)
+                try:
+                    for at in range(first, numbers.stop, BATCH):
+                        batch = [q for q in range(at, at + BATCH) if only in (None, q)]
+                        if batch:
+                            self._batch(table, copy, batch, shown=only is not None)
+                finally:
+                    copy.close()
+
+    def _batch(self, table: FuzzTable, copy: Copy, numbers: list[int], shown: bool) -> None:
+        settings = sessions.using(self._source(table.number, "settings", numbers[0] // BATCH), table.twins)
+        sessions.apply(table.spark, settings)
+        common = alike(table, settings) & set(copy.columns)
+        columns = [
+            replace(c, alias=c.alias if c in common else None, swapped=c.path[0] in table.cased) for c in table.columns
+        ]
+        any_case = settings["spark.sql.caseSensitive"] == "false"
+        conditions = [
+            Conditions(self._source(table.number, q), columns, table.rows, any_case).condition() for q in numbers
+        ]
+        questions = Questions(table.spark, table.relation(), [c.spark for c in conditions])
+        self.tally.queries += len(numbers)
+        kept, files = questions.files()
+        self.tally.kept += kept
+        self.tally.files += files
+        answers = list(_answers(questions, len(numbers)))
+        for q, condition, answer in zip(numbers, conditions, answers, strict=True):
+            by_duck = self._ask_duck(copy, condition)
+            if shown:
+                self._say("\n".join([*(f"{k}={v}" for k, v in settings.items()), f"WHERE {condition.spark}"]))
+                self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
+            self._judge(table, q, condition, answer, by_duck)
+
+    def _ask_duck(self, copy: Copy, condition: Text) -> list[int] | None:
+        if condition.duck is None:
+            return None
+        try:
+            found = copy.ids(condition.duck)
+        except (duckdb.ConversionException, duckdb.OutOfRangeException):
+            # A literal out of a type's range is an error to it before a row is seen.
+            self.tally.refused_by_duck += 1
+            return None
+        self.tally.by_duck += 1
+        return found
+
+    def _judge(self, table: FuzzTable, q: int, condition: Text, got: Answered, by_duck: list[int] | None) -> None:
+        if isinstance(got.without, str):
+            # An error that only a skipped row would have raised may not be raised.
+            self.tally.raised += 1
+            return
+        if got.skipping != got.without:
+            self._mismatch(table.number, q, _line("skipping", got.skipping, got.without, condition.spark, table))
+        if by_duck is not None and by_duck != got.evaluated:
+            self._mismatch(table.number, q, _line("Spark", got.evaluated, by_duck, condition.spark, table))
+
+    def _mismatch(self, table: int, query: int | None, what: str) -> None:
+        one = "" if query is None else f" QUERY={query}"
+        line = f"make fuzz SEED={self.tally.seed} TABLE={table}{one}  # {what}"
+        self.tally.mismatches.append(line)
+        self._say(line)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answers to one condition."""
+
+    skipping: Answer
+    without: Answer
+    """By the filter, or by evaluating every row where that is the same as `skipping`."""
+    evaluated: Answer
+    """By evaluating every row."""
+
+
+def _answers(questions: Questions, count: int) -> Iterator[Answered]:
+    evaluated, skipping = questions.evaluated(), questions.skipping()
+    for n in range(count):
+        found = skipping[n] if skipping else questions.filtered(n, skipping=True)
+        value: Answer = evaluated[n] if evaluated else questions.filtered(n, skipping=False)
+        # Spark may answer a filter otherwise than the same expression in a projection: `x NOT IN (.., NULL)` is never
+        # true as a filter, but true of NaN where an InSet is evaluated. The filter without skipping counts.
+        without = value if found == value or not evaluated else questions.filtered(n, skipping=False)
+        yield Answered(found, without, value)
+
+
+def _line(who: str, found: Answer, expected: Answer, condition: str, table: FuzzTable) -> str:
+    def short(answer: Answer) -> str:
+        return answer if isinstance(answer, str) else f"{len(answer)} rows"
+
+    return f"{who} says {short(found)}, not {short(expected)}: WHERE {condition[:200]}; {table.words()}"

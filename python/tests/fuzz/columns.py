@@ -1,0 +1,178 @@
+"""The columns of a table: their names, types and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from fuzz.dialects import Text
+from fuzz.kinds import KINDS, Kind, Value, value_of
+
+
+@dataclass(frozen=True)
+class Column:
+    """A leaf of the schema by its path of names, or a partition column."""
+
+    path: tuple[str, ...]
+    kind: Kind
+    alias: str | None
+    """What the column is called in DuckDB's copy; None where it has none."""
+    partition: bool = False
+    swapped: bool = False
+    """Whether the schema in force has the name in the other case."""
+
+    @property
+    def spark(self) -> str:
+        """The name in SQL."""
+        first = self.path[0].swapcase() if self.swapped else self.path[0]
+        names = (first, *self.path[1:])
+        return ".".join(name if name.isidentifier() and name.isascii() else quote(name) for name in names)
+
+    @property
+    def text(self) -> Text:
+        """The name in both dialects."""
+        return Text(self.spark, self.alias)
+
+    @property
+    def duck_path(self) -> str:
+        """The name in DuckDB's view of the files."""
+        return ".".join('"' + name.replace('"', '""') + '"' for name in self.path)
+
+
+def quote(name: str) -> str:
+    """A name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+Leaf = tuple[tuple[str, ...], str]
+"""A path of names, and the key of its kind or its type in SQL."""
+
+
+def _leaf(kind: str, *path: str) -> Leaf:
+    return path, kind
+
+
+# Every table has some of them; the first are wanted for clustering.
+PLAIN = (
+    _leaf("int", "i"),
+    _leaf("bigint", "l"),
+    _leaf("string", "s"),
+    _leaf("double", "d"),
+    _leaf("date", "dt"),
+    _leaf("timestamp", "ts"),
+    _leaf("ntz", "ntz"),
+    _leaf("d18", "d18"),
+    _leaf("tinyint", "ti"),
+    _leaf("smallint", "si"),
+    _leaf("d9", "d9"),
+    _leaf("d20", "d20"),
+    _leaf("d38", "d38"),
+    _leaf("d38,37", "d37"),
+    _leaf("float", "f"),
+    _leaf("long string", "long_s"),
+    _leaf("few strings", "few"),
+    _leaf("binary", "b"),
+    _leaf("boolean", "bo"),
+    _leaf("null", "nothing"),
+    _leaf("int", "x.y"),
+    _leaf("string", "a b"),
+    _leaf("d9", "größe"),
+)
+STRUCT = (
+    _leaf("int", "st", "a"),
+    _leaf("string", "st", "b c"),
+    _leaf("double", "st", "in", "d"),
+    _leaf("date", "st", "in", "x.y"),
+)
+PARQUET_ONLY = (_leaf("time", "tm"), _leaf("variant", "va"), _leaf("bigint", "q`t"))
+SPARK_ONLY = (_leaf("months", "ym"), _leaf("span", "ds"), _leaf("array", "ar"))
+IN_CATALOG = (_leaf("varchar", "vc"), _leaf("char", "ch"))
+COLLATED = (
+    _leaf("lower case", "lc"),
+    _leaf("unicode", "un"),
+    _leaf("trimmed", "rt"),
+)
+TWINS = (_leaf("int", "Case"), _leaf("string", "cASE"))
+
+
+def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int]) -> list[Column]:
+    """Most of the plain columns or few of them, the struct or not, and some of the other pools."""
+    picked = [*r.sample(PLAIN[:8], 4), *r.sample(PLAIN[8:], r.choice((3, 6, 10)))]
+    if r.random() < 0.6:
+        picked += STRUCT
+    for pool in pools:
+        picked += pool if pool is TWINS else r.sample(pool, r.randint(1, len(pool)))
+    fit = [(path, KINDS[kind]) for path, kind in picked if KINDS[kind].since <= spark]
+    return [Column(path, kind, f"c{n}") for n, (path, kind) in enumerate(fit)]
+
+
+def fields(columns: list[Column]) -> list[str]:
+    """The schema as text, a top-level column each, `id` first, partition columns left out."""
+    return ["id BIGINT", *_fields([(c.path, c.kind.sql) for c in columns if not c.partition], " ")]
+
+
+def _fields(leaves: list[Leaf], between: str) -> list[str]:
+    made: dict[str, str | list[Leaf]] = {}
+    for path, sql in leaves:
+        if len(path) == 1:
+            made[path[0]] = sql
+        else:
+            inner = made.setdefault(path[0], [])
+            assert isinstance(inner, list)
+            inner.append((path[1:], sql))
+    return [
+        f"{quote(name)}{between}{what if isinstance(what, str) else 'STRUCT<' + ', '.join(_fields(what, ': ')) + '>'}"
+        for name, what in made.items()
+    ]
+
+
+class Rows:
+    """Rows that follow a hidden rank with some noise, so that clustering by any column clusters the others too."""
+
+    def __init__(self, r: Random, columns: list[Column], ancient: bool) -> None:
+        self._random = r
+        self._columns = [c for c in columns if not c.partition]
+        self._ancient = ancient
+        self._structs = sorted({c.path[: n + 1] for c in self._columns for n in range(len(c.path) - 1)})
+        self.seen: dict[tuple[str, ...], list[Value]] = {c.path: [] for c in self._columns}
+        """Values that occur, in the order of their ranks."""
+        self.next_id = 0
+
+    @property
+    def given(self) -> str:
+        """The schema in which rows are handed over: leaves as c0, c1.., structs as s0.. that say if they are there."""
+        leaves = [f"c{n} {c.kind.given}" for n, c in enumerate(self._columns)]
+        return ", ".join(["id BIGINT", *leaves, *(f"s{n} BOOLEAN" for n in range(len(self._structs)))])
+
+    @property
+    def typed(self) -> list[str]:
+        """From those to the columns, as SQL."""
+        leaves = {c.path: c.kind.cast.format(c=f"c{n}", sql=c.kind.sql) for n, c in enumerate(self._columns)}
+        names = dict.fromkeys(c.path[:1] for c in self._columns)
+        return ["id", *(f"{self._built(name, leaves)} AS {quote(name[0])}" for name in names)]
+
+    def _built(self, path: tuple[str, ...], leaves: dict[tuple[str, ...], str]) -> str:
+        if path in leaves:
+            return leaves[path]
+        children = dict.fromkeys(p[: len(path) + 1] for p in leaves if p[: len(path)] == path)
+        fields = ", ".join(f"'{child[-1]}', {self._built(child, leaves)}" for child in children)
+        return f"IF(s{self._structs.index(path)}, named_struct({fields}), NULL)"
+
+    def make(self, count: int) -> list[tuple[Value, ...]]:
+        """So many new rows."""
+        first = self.next_id
+        self.next_id += count
+        return [self._row(first + n, n / count) for n in range(count)]
+
+    def _row(self, number: int, rank: float) -> tuple[Value, ...]:
+        r = self._random
+        there = {path: r.random() > 0.05 for path in self._structs}
+        values: list[Value] = []
+        for c in self._columns:
+            x = min(max(rank + r.gauss(0, 0.005), 0.0), 1.0)
+            null = r.random() < 0.03 or not all(there[c.path[: n + 1]] for n in range(len(c.path) - 1))
+            value = None if null else value_of(c.kind, r, x, self._ancient)
+            if value is not None:
+                self.seen[c.path].append(value)
+            values.append(value)
+        return (number, *values, *there.values())

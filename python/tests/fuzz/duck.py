@@ -1,0 +1,95 @@
+"""DuckDB over the same files: a copy of the columns that mean the same to both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+from pyarrow import orc
+
+from fuzz.columns import Column
+from fuzz.dialects import quoted
+from fuzz.predicates import TABLE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fuzz.tables import FuzzTable
+
+_ALIKE = {"whole", "decimal", "fraction", "text", "binary", "boolean", "date", "timestamp", "ntz", "time"}
+
+
+def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
+    """The columns whose values and order are the same to Spark under these settings and to DuckDB, see `dialects`."""
+    if table.twins:
+        return set()
+    hybrid = table.ancient and any(w.hybrid for w in table.writers)
+    int96 = any(w.int96 for w in table.writers) or "INT96" in table.making.values()
+    own_types = all(w.tells_schema for w in table.writers)
+
+    def is_alike(c: Column) -> bool:
+        family = c.kind.family
+        if c.alias is None or family not in _ALIKE or c.path[0] in table.cased:
+            return False
+        if family == "timestamp":
+            return table.form == "parquet" and not (hybrid or int96)
+        if family == "date":
+            return not hybrid
+        # Without Spark's own schema in the file, settings say what such a column is; in Spark's ORC it is a number.
+        if family == "ntz":
+            return own_types and table.form == "parquet"
+        if family == "binary":
+            return own_types or settings["spark.sql.parquet.binaryAsString"] == "false"
+        return True
+
+    return {c for c in table.columns if is_alike(c)}
+
+
+class Copy:
+    """What the files hold now."""
+
+    def __init__(self, table: FuzzTable) -> None:
+        self._connection = duckdb.connect()
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._connection.execute("SET threads = 1")
+        self.columns = [c for c in table.columns if c.alias and c.kind.family in _ALIKE and not table.twins]
+        files = table.files()
+        if table.form == "orc" and table.ancient:
+            # pyarrow, by which DuckDB has ORC, holds no ancient timestamps.
+            self.columns = []
+            source = "(SELECT 0 AS id WHERE false)"
+        elif table.form == "orc":
+            self._connection.register("files", _orc_rows(files))
+            source = "files"
+            self.columns = [c for c in self.columns if not c.partition]
+        else:
+            listed = ", ".join(quoted(path) for path in files)
+            source = (
+                f"read_parquet([{listed}], union_by_name = true, hive_partitioning = {table.partition is not None})"
+            )
+        known = {row[0] for row in self._connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+        self.columns = [c for c in self.columns if c.path[0] in known]
+        values = ", ".join(["id", *(f"{_value(c)} AS {c.alias}" for c in self.columns)])
+        self._connection.execute(f"CREATE TABLE copied AS SELECT {values} FROM {source}")
+
+    def ids(self, condition: str) -> list[int]:
+        """Ids of the rows for which a condition in DuckDB's words is true, with doubles, in order."""
+        text = condition.replace(TABLE, "copied")
+        rows = self._connection.execute(f"SELECT id FROM (SELECT id, ({text}) AS q FROM copied) WHERE q").fetchall()
+        return sorted(row[0] for row in rows)
+
+    def close(self) -> None:
+        """Its memory is given back."""
+        self._connection.close()
+
+
+def _value(c: Column) -> str:
+    if c.kind.family == "timestamp":
+        return f"make_timestamp(epoch_us({c.duck_path}))"
+    return f"CAST({c.duck_path} AS INT)" if c.partition else c.duck_path
+
+
+def _orc_rows(files: list[Path]) -> pa.Table:
+    # By pyarrow, since DuckDB has no reader of ORC. Timestamps, which ORC keeps without a zone, are not asked.
+    return pa.concat_tables([orc.ORCFile(str(path)).read() for path in files], promote_options="permissive")

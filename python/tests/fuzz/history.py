@@ -1,0 +1,176 @@
+"""What happens to a table before it is asked, and between two rounds of questions."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pyarrow.parquet as pq
+from comparison import condition_of, no_skipping
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from fuzz import sessions
+from fuzz.columns import Column
+from fuzz.tables import FuzzTable
+
+
+class RowsLostError(AssertionError):
+    """A statement that keeps every row has not."""
+
+
+class History:
+    """Steps over one table; statements run under the settings of its making."""
+
+    def __init__(self, table: FuzzTable, r: Random) -> None:
+        self._table = table
+        self._random = r
+
+    def begin(self) -> None:
+        """The first rows and an index over most of them."""
+        r = self._random
+        self._table.create()
+        for _ in range(r.choice((0, 0, 1, 2))):
+            r.choice((self._append, self._append, self._copy))()
+        roll = r.random()
+        # Over rows in no order an index alone skips nothing: some of that is asked, too.
+        optimized = roll < (0.5 if self._table.ordered else 0.9) and self._optimize()
+        if roll > 0.4 or not optimized:
+            self._index()
+
+    def go_on(self) -> None:
+        """Somebody writes, and the index is brought up to date or not."""
+        r = self._random
+        steps: tuple[Callable[[], None], ...] = (
+            self._append,
+            self._append,
+            self._replace,
+            self._swap,
+            self._delete,
+            self._copy,
+        )
+        for step in r.sample(steps, r.choice((1, 1, 2))):
+            step()
+        roll = r.random()
+        if roll < 0.5:
+            self._refresh()
+        elif roll < 0.75:
+            self._optimize()
+        elif roll < 0.8:
+            self._statement(f"RESTORE {self._table.target} TO VERSION AS OF 0")
+
+    # --- statements of ours
+
+    def _optimize(self) -> bool:
+        r, table = self._random, self._table
+        keys = r.sample(self._sure_columns(), r.choice((1, 1, 2, 3)))
+        names = ", ".join(c.spark + (f" WEIGHT {r.randint(1, 4)}" if r.random() < 0.2 else "") for c in keys)
+        full = r.choice(("", "FULL "))
+        options = f"OPTIONS ('num-files' = '{r.choice((16, 24, 32))}')"
+        return self._statement(f"OPTIMIZE {table.target} {full}ZORDER BY ({names}) {options}")
+
+    def _index(self) -> None:
+        r, table = self._random, self._table
+        some = self._sure_columns()
+        columns = "" if r.random() < 0.9 else f" ({', '.join(c.spark for c in r.sample(some, max(len(some) // 2, 1)))})"
+        self._statement(f"CREATE OR REPLACE SKIPPING INDEX ON {table.target}{columns}")
+
+    def _sure_columns(self) -> list[Column]:
+        """Those that statements can name, also where a schema is inferred from one file."""
+        table = self._table
+        return [
+            c
+            for c in table.columns
+            if c.kind.ordered and not c.partition and not (table.drift and c.path[0] == table.drifting)
+        ]
+
+    def _refresh(self) -> None:
+        self._statement(f"REFRESH SKIPPING INDEX ON {self._table.target}")
+
+    def _statement(self, text: str) -> bool:
+        """Runs it, and sees that no row is lost. A refusal with a reason is an answer, too: False."""
+        table = self._table
+        sessions.apply(table.spark, table.making)
+        before = self._contents()
+        words = text.replace(str(table.folder), "..")
+        try:
+            table.spark.sql(text).collect()
+            table.log.append(words)
+            done = True
+        except (PySparkException, Py4JJavaError) as error:
+            condition = condition_of(error)
+            if not condition.startswith("ZORDER_"):
+                raise
+            table.log.append(f"{words} refused: {' '.join(str(error).split())[:300]}")
+            done = False
+        after = self._contents()
+        if after != before:
+            raise RowsLostError(f"{len(before)} rows before {words}, {len(after)} after, {_difference(before, after)}")
+        return done
+
+    def _contents(self) -> list[tuple[int, int]]:
+        """Ids with a hash of the row's values."""
+        table = self._table
+        values = ", ".join(self._hashed(c) for c in table.columns if c.kind.family != "kept")
+        with no_skipping(table.spark):
+            rows = table.spark.sql(f"SELECT id, xxhash64({values}) AS h FROM {table.relation()}").collect()
+        return sorted((row.id, row.h) for row in rows)
+
+    def _hashed(self, column: Column) -> str:
+        return column.spark if column.path[0] not in self._table.cased else "1"
+
+    # --- what others do
+
+    def _append(self) -> None:
+        r, table = self._random, self._table
+        writer = table.another_writer() if r.random() < 0.4 else table.writers[0]
+        table.write(table.frame(r.choice((20, 60)), first=False), writer, r.choice((1, 1, 3)), r.random() < 0.5)
+
+    def _replace(self) -> None:
+        """A file of the same name with half of its rows, by another program."""
+        # pyarrow takes INT96 for another type, which a merged schema does not bear.
+        if self._table.form == "orc" or self._table.access == "merged":
+            self._swap()
+            return
+        path = self._random.choice(self._table.files())
+        rows = pq.ParquetFile(path, coerce_int96_timestamp_unit="us").read()
+        half = rows.slice(0, max(rows.num_rows // 2, 1))
+        _forget_checksum(path)
+        path.unlink()
+        pq.write_table(half, path)
+        self._table.log.append("a file replaced by half of it")
+
+    def _swap(self) -> None:
+        """Two files change their contents; in a partitioned table their partitions may change, too."""
+        files = self._table.files()
+        if len(files) < 2:
+            return
+        a, b = self._random.sample(files, 2)
+        bytes_of_a, bytes_of_b = a.read_bytes(), b.read_bytes()
+        for path, content in ((a, bytes_of_b), (b, bytes_of_a)):
+            _forget_checksum(path)
+            path.unlink()
+            path.write_bytes(content)
+        self._table.log.append("two files swapped")
+
+    def _delete(self) -> None:
+        path = self._random.choice(self._table.files())
+        _forget_checksum(path)
+        path.unlink()
+        self._table.log.append("a file deleted")
+
+    def _copy(self) -> None:
+        path = self._random.choice(self._table.files())
+        shutil.copy2(path, path.with_name(f"copy-{len(self._table.log)}-{path.name}"))
+        self._table.log.append("a file copied in")
+
+
+def _forget_checksum(path: Path) -> None:
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
+
+
+def _difference(before: list[tuple[int, int]], after: list[tuple[int, int]]) -> str:
+    lost, new = sorted(set(before) - set(after))[:3], sorted(set(after) - set(before))[:3]
+    return f"lost {lost}, new {new}"

@@ -1,0 +1,313 @@
+"""Conditions over a table's columns, as text of both dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from fuzz.columns import Column, Rows
+from fuzz.dialects import Text, both, form, join, quoted
+
+TABLE = "TABLE_ITSELF"
+"""Stands for the table in subqueries."""
+
+PARTITION_LITERALS = {
+    "INT": ("0", "1", "2", "7"),
+    "STRING": ("'a b'", "'x=1'", "'ü%41'", "'zz'"),
+    "DATE": ("DATE '2001-02-03'", "DATE '1999-12-31'"),
+}
+
+
+class Conditions:
+    """Draws conditions from a source of randomness of the query's own."""
+
+    def __init__(self, r: Random, columns: list[Column], rows: Rows, any_case: bool) -> None:
+        self._random = r
+        self._columns = columns
+        self._rows = rows
+        self._any_case = any_case
+        # Most conditions of a query are about the same part of the data: otherwise few answers had a row.
+        self._anchor = r.random()
+
+    def condition(self, depth: int = 3) -> Text:
+        """A tree of AND, OR and NOT."""
+        r = self._random
+        roll = r.random()
+        if depth > 0 and roll < 0.5:
+            left, right = self.condition(depth - 1), self.condition(depth - 1)
+            template = r.choice(("({l}) AND ({r})",) * 14 + ("({l}) OR ({r})",) * 4 + ("({l}) <=> ({r})",))
+            joined = form(template, l=left, r=right)
+        else:
+            joined = self._leaf(r.choice(self._columns))
+        roll = r.random()
+        if roll < 0.06:
+            return form("NOT ({c})", c=joined)
+        if roll < 0.07:
+            return form("({c}) IS NULL", c=joined)
+        return joined
+
+    def _leaf(self, column: Column) -> Text:
+        r = self._random
+        c = self._named(column)
+        roll = r.random()
+        if roll < 0.03:
+            return form(f"{{c}} IS {r.choice(('', 'NOT '))}NULL", c=c)
+        special = self._special(column)
+        if special and roll < 0.20:
+            return r.choice(special)(column, c)
+        if column.kind.family == "kept":
+            return form(f"{{c}} IS {r.choice(('', 'NOT '))}NULL", c=c)
+        v = self.literal(column)
+        if roll < 0.26:
+            return form("{c} <=> {v}", c=c, v=r.choice((v, v, both("NULL"))))
+        if roll < 0.54:
+            return form(f"{{c}} {r.choice(('=',) * 7 + ('<>',))} {{v}}", c=c, v=v)
+        if roll < 0.66:
+            operator = r.choice(("<", "<=", ">", ">="))
+            return form(r.choice((f"{{c}} {operator} {{v}}", f"{{v}} {operator} {{c}}")), c=c, v=v)
+        if roll < 0.80:
+            return self._in(column, c)
+        if roll < 0.83:
+            return self._of_two(column, c, v)
+        near, far = self._near(column)
+        word = r.choice(("BETWEEN", "BETWEEN", "BETWEEN", "BETWEEN", "NOT BETWEEN"))
+        return form(f"{{c}} {word} {{a}} AND {{b}}", c=c, a=near, b=far)
+
+    def _named(self, column: Column) -> Text:
+        name = column.text
+        if self._any_case and name.spark.isidentifier() and self._random.random() < 0.1:
+            return Text(name.spark.upper(), name.duck)
+        return name
+
+    def _in(self, column: Column, c: Text) -> Text:
+        r = self._random
+        values = [self.literal(column) for _ in range(r.choice((1, 2, 3, 3, 14, 40)))]
+        if r.random() < 0.15:
+            values.insert(r.randint(0, len(values)), both("NULL"))
+        return form(f"{{c}} {r.choice(('', '', '', '', 'NOT '))}IN ({{v}})", c=c, v=join(", ", values))
+
+    def _of_two(self, column: Column, c: Text, v: Text) -> Text:
+        """Of two columns, of a subquery, or around a comparison."""
+        r = self._random
+        alike = [o for o in self._columns if o.kind.sql == column.kind.sql]
+        if r.random() < 0.5:
+            template = r.choice(
+                ("coalesce({c}, {v}) = {v}", "CASE WHEN {c} > {v} THEN true END", "nullif({c}, {v}) IS NULL")
+            )
+            return form(template, c=c, v=v)
+        if r.random() < 0.5:
+            return form(f"{{c}} {r.choice(('=', '<', '<=>'))} {{o}}", c=c, o=self._named(r.choice(alike)))
+        # The extreme of a column may be NaN, which DuckDB's min and max take as Spark's do.
+        sub = form(f"(SELECT {r.choice(('min', 'max'))}({{c}}) FROM {TABLE} WHERE {{c}} < {{v}})", c=c, v=v)
+        return form(f"{{c}} {r.choice(('=', '>=', '<'))} {{s}}", c=c, s=sub)
+
+    # --- literals
+
+    def literal(self, column: Column) -> Text:
+        """Mostly a value that occurs near the query's anchor."""
+        r, kind = self._random, column.kind
+        if column.partition:
+            text = r.choice(PARTITION_LITERALS[kind.sql])
+            return both(text)
+        if kind.outside and r.random() < 0.06:
+            return r.choice(kind.outside)
+        seen = self._rows.seen[column.path]
+        if not seen:
+            return kind.literal(1 if kind.sql == "INT" else "1")
+        return kind.literal(seen[self._place(len(seen))])
+
+    def _near(self, column: Column) -> tuple[Text, Text]:
+        """Two literals, the first mostly below the second."""
+        r = self._random
+        seen = [] if column.partition else self._rows.seen[column.path]
+        if not seen or r.random() < 0.15:
+            return self.literal(column), self.literal(column)
+        at = self._place(len(seen))
+        return column.kind.literal(seen[at]), column.kind.literal(seen[min(at + r.choice((5, 30, 100)), len(seen) - 1)])
+
+    def _place(self, size: int) -> int:
+        r = self._random
+        x = r.random() if r.random() < 0.1 else self._anchor + r.gauss(0, 0.02)
+        return min(max(int(x * size), 0), size - 1)
+
+    def _value(self, column: Column) -> str:
+        seen = self._rows.seen[column.path]
+        return str(seen[self._place(len(seen))]) if seen else "1"
+
+    # --- what is special to a family of types
+
+    def _special(self, column: Column) -> tuple[Callable[[Column, Text], Text], ...]:
+        if column.partition:
+            return ()
+        return {
+            "whole": (self._whole,),
+            "decimal": (self._decimal,),
+            "fraction": (self._fraction,),
+            "text": (self._like, self._like, self._text),
+            "other text": (self._like,),
+            "date": (self._date,),
+            "timestamp": (self._moment,),
+            "ntz": (self._moment,),
+            "boolean": (self._truth,),
+            "binary": (self._binary,),
+            "kept": (self._kept,),
+        }.get(column.kind.family, ())
+
+    def _whole(self, column: Column, c: Text) -> Text:
+        v = self.literal(column)
+        number = both(self._value(column))
+        return self._random.choice(
+            (
+                form("{c} > 3000000000", c=c),
+                form("{c} <= {v}.5", c=c, v=number),
+                form("{c} = CAST({v} AS DOUBLE)", c=c, v=v),
+                form("CAST({c} AS DOUBLE) < CAST({v} AS DOUBLE)", c=c, v=v),
+                form("CAST({c} AS DECIMAL(20,0)) = {v}", c=c, v=v),
+                form("CAST({c} AS DECIMAL(20,0)) + 5 > {v}", c=c, v=v),
+                form("CAST({c} AS DECIMAL(20,0)) - {v} BETWEEN 0 AND 9", c=c, v=v),
+                form("CAST({c} AS STRING) = CAST({v} AS STRING)", alike=False, c=c, v=v),
+                form("try_add({c}, 1) = {v}", alike=False, c=c, v=v),
+                form("{c} % 7 = 3 AND {c} > {v}", c=c, v=v),
+                form("{c} = '{v}'", alike=False, c=c, v=number),
+                form("abs(CAST({c} AS DECIMAL(20,0))) < 1000", c=c),
+            )
+        )
+
+    def _decimal(self, column: Column, c: Text) -> Text:
+        alike = column.kind.sql in ("DECIMAL(9,2)", "DECIMAL(18,4)")
+        template = self._random.choice(
+            ("{c} > 12", "{c} = 1.5", "{c} < 100.123456", "{c} <= {v} + 1", "CAST({c} AS DOUBLE) < 100.5D")
+        )
+        return form(
+            template,
+            alike=alike and "CAST" not in template and "+" not in template,
+            c=c,
+            v=self.literal(column),
+        )
+
+    def _fraction(self, column: Column, c: Text) -> Text:
+        v = self.literal(column)
+        return self._random.choice(
+            (
+                form("isnan({c})", alike=False, c=c),
+                form("{c} > 12", c=c),
+                form("{c} = 0", c=c),
+                form("{c} < 100.25", c=c),
+                form("CAST({c} AS DOUBLE) <= CAST({v} AS DOUBLE)", c=c, v=v),
+                form("CAST({c} AS FLOAT) = CAST({v} AS FLOAT)", alike=False, c=c, v=v),
+                form("{c} * 2 > {v}", alike=False, c=c, v=v),
+                form("round({c}) = round({v})", alike=False, c=c, v=v),
+            )
+        )
+
+    def _like(self, column: Column, c: Text) -> Text:
+        r = self._random
+        value = self._value(column)
+        prefix = value[: r.randint(0, len(value))]
+        # Wildcards that occur in values are literal text only behind an escape.
+        escaped = prefix.replace("#", "##").replace("%", "#%").replace("_", "#_")
+        alike = column.kind.family == "text"
+        if escaped != prefix or r.random() < 0.2:
+            pattern = quoted(escaped + r.choice(("%", "", "_%")))
+            return form("{c} LIKE {p} ESCAPE '#'", alike=alike, c=c, p=both(pattern))
+        template = r.choice(
+            (
+                "{c} LIKE {start}",
+                "{c} LIKE {start}",
+                "{c} NOT LIKE {start}",
+                "startswith({c}, {prefix})",
+                "{c} LIKE {more}",
+                "{c} LIKE {end}",
+                "{c} LIKE {prefix}",
+            )
+        )
+        parts = {"start": f"{prefix}%", "more": f"{prefix}_%", "end": f"%{prefix}", "prefix": prefix}
+        return form(template, alike=alike, c=c, **{k: both(quoted(v)) for k, v in parts.items()})
+
+    def _text(self, column: Column, c: Text) -> Text:
+        r = self._random
+        value = self._value(column)
+        n = r.choice((1, 2, 3, 5))
+        start, v = both(quoted(value[:n])), both(quoted(value))
+        return r.choice(
+            (
+                form(f"left({{c}}, {n}) = {{s}}", c=c, s=start),
+                form(f"left({{c}}, {n}) <= {{s}}", c=c, s=start),
+                form(f"substring({{c}}, 1, {n}) IN ({{s}}, 'zz')", c=c, s=start),
+                form(f"substring({{c}}, 2, {n}) = {{s}}", c=c, s=start),
+                form("length({c}) > 5", c=c),
+                form("upper({c}) = upper({v})", alike=False, c=c, v=v),
+                form("{c} || 'x' = {v} || 'x'", c=c, v=v),
+                form("trim({c}) = {v}", alike=False, c=c, v=v),
+                form("{c} ILIKE {v}", alike=False, c=c, v=v),
+                form("{c} > ''", c=c),
+                form("{c} LIKE ANY ({s}, {v})", alike=False, c=c, s=both(quoted(value[:n] + "%")), v=v),
+                form("{c} NOT LIKE ALL ({s}, {v})", alike=False, c=c, s=both(quoted(value[:n] + "%")), v=v),
+                form("{c} = {v} COLLATE UTF8_LCASE", alike=False, c=c, v=v),
+            )
+        )
+
+    def _date(self, column: Column, c: Text) -> Text:
+        r = self._random
+        day = self._value(column)
+        year, v = both(day[:4].lstrip("0")), both(f"DATE '{day}'")
+        operator = r.choice(("=", "=", "<=", ">", "<>"))
+        return r.choice(
+            (
+                form(f"year({{c}}) {operator} {{y}}", c=c, y=year),
+                form("year({c}) IN ({y}, 1950)", c=c, y=year),
+                form(
+                    f"trunc({{c}}, '{r.choice(('YEAR', 'MM', 'QUARTER', 'WEEK'))}') {operator} {{v}}",
+                    alike=False,
+                    c=c,
+                    v=v,
+                ),
+                form("trunc({c}, 'MM') = trunc({v}, 'MM')", alike=False, c=c, v=v),
+                form(f"date_add({{c}}, 3) {operator} {{v}}", alike=False, c=c, v=v),
+                form("{c} > '2000-01-01'", c=c),
+                form(f"CAST({{c}} AS STRING) {operator} '{day}'", alike=False, c=c),
+                form(f"{{c}} {operator} TIMESTAMP '{day} 12:00:00'", alike=False, c=c),
+                form(f"{{c}} {operator} TIMESTAMP_NTZ '{day} 12:00:00'", alike=False, c=c),
+                form(f"CAST({{c}} AS TIMESTAMP) {operator} TIMESTAMP '{day} 00:00:00'", alike=False, c=c),
+                form("month({c}) = 2 AND {c} < {v}", c=c, v=v),
+            )
+        )
+
+    def _moment(self, column: Column, c: Text) -> Text:
+        r = self._random
+        value = self._value(column)
+        alike = column.kind.family == "ntz"
+        year, day = both(value[:4].lstrip("0")), both(f"DATE '{value[:10]}'")
+        operator = r.choice(("=", "=", "<=", ">", "<>"))
+        unit = r.choice(("YEAR", "MONTH", "DAY", "HOUR", "WEEK", "MILLISECOND"))
+        local = both(f"'{value}'")
+        return r.choice(
+            (
+                form(f"year({{c}}) {operator} {{y}}", alike=alike, c=c, y=year),
+                form(f"CAST({{c}} AS DATE) {operator} {{d}}", alike=alike, c=c, d=day),
+                form("to_date({c}) = {d}", alike=False, c=c, d=day),
+                form(f"date_trunc('{unit}', {{c}}) = date_trunc('{unit}', TIMESTAMP {{v}})", alike=False, c=c, v=local),
+                form(f"date_trunc('{unit}', {{c}}) {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
+                form(f"{{c}} {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
+                form(f"{{c}} {operator} TIMESTAMP_NTZ {{v}}", alike=False, c=c, v=local),
+                form(f"{{c}} {operator} {{v}}", alike=False, c=c, v=local),
+                form(f"{{c}} {operator} {{d}}", alike=alike, c=c, d=day),
+                form(f"{{c}} + INTERVAL '1' DAY {operator} TIMESTAMP {{v}}", alike=False, c=c, v=local),
+                form("hour({c}) = 5", alike=False, c=c),
+                form("CAST({c} AS STRING) < {v}", alike=False, c=c, v=local),
+            )
+        )
+
+    def _truth(self, column: Column, c: Text) -> Text:
+        words = ("{c}", "NOT {c}", "{c} = true", "{c} <=> false", "{c} > false", "{c} IS TRUE", "{c} IS NOT TRUE")
+        return form(self._random.choice(words), c=c)
+
+    def _binary(self, column: Column, c: Text) -> Text:
+        words = ("length({c}) > 4", "hex({c}) = '{v}'", "substring({c}, 1, 2) = X'{p}'", "{c} >= 'a'")
+        value = self._value(column)
+        return form(self._random.choice(words), alike=False, c=c, v=both(value.upper()), p=both(value[:4]))
+
+    def _kept(self, column: Column, c: Text) -> Text:
+        if column.kind.sql == "VARIANT":
+            return form("variant_get({c}, '$.a', 'int') = {v}", c=c, v=self.literal(column))
+        return form("element_at({c}, 1) = {v}", c=c, v=self.literal(column))

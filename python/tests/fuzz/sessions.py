@@ -1,0 +1,77 @@
+"""Settings of sessions: an index is made under some and used under others."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Thousands of tiny queries: compiling each would take longer than running it.
+_ALWAYS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.timeType.enabled": "true",
+    # A task for all files that are left.
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.files.minPartitionNum": "1",
+    # Rows are made from text in UTC, ancient days among them.
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
+}
+
+_MAKING = {
+    "spark.sql.session.timeZone": ("UTC", "UTC", "America/Los_Angeles", "Asia/Kolkata"),
+    "spark.sql.ansi.enabled": ("true", "true", "false"),
+    "spark.sql.caseSensitive": ("false", "false", "true"),
+    "spark.sql.parquet.enableVectorizedReader": ("true", "true", "false"),
+    "spark.sql.orc.enableVectorizedReader": ("true", "true", "false"),
+    "spark.sql.parquet.datetimeRebaseModeInRead": ("CORRECTED", "CORRECTED", "LEGACY"),
+    "spark.sql.parquet.int96RebaseModeInRead": ("CORRECTED", "LEGACY"),
+    "spark.sql.parquet.outputTimestampType": ("INT96", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"),
+    "spark.sql.parquet.binaryAsString": ("false",) * 7 + ("true",),
+    "spark.sql.parquet.inferTimestampNTZ.enabled": ("true",) * 7 + ("false",),
+}
+
+_USING = {
+    **_MAKING,
+    "spark.sql.parquet.enableNestedColumnVectorizedReader": ("true", "false"),
+    "spark.sql.parquet.int96TimestampConversion": ("false",) * 7 + ("true",),
+    "spark.sql.readSideCharPadding": ("true", "true", "false"),
+    "spark.sql.optimizer.inSetConversionThreshold": ("10", "10", "2", "100"),
+    # Spark turns casts round before our rule sees them; without this rule ours has to.
+    "spark.sql.optimizer.excludedRules": (
+        "",
+        "",
+        "org.apache.spark.sql.catalyst.optimizer.UnwrapCastInBinaryComparison",
+    ),
+    # Spark's own reader trusts bounds in spite of NaN, so mostly only our skipping is asked.
+    "spark.sql.parquet.filterPushdown": ("false", "false", "false", "true"),
+    "spark.sql.orc.filterPushdown": ("false", "false", "false", "true"),
+}
+
+
+def making(r: Random, twins: bool) -> dict[str, str]:
+    """For writing, OPTIMIZE and the statements on indexes."""
+    return _drawn(r, _MAKING, twins)
+
+
+def using(r: Random, twins: bool) -> dict[str, str]:
+    """For queries."""
+    return _drawn(r, _USING, twins)
+
+
+def apply(spark: SparkSession, values: dict[str, str]) -> None:
+    """Put them into force."""
+    for name, value in values.items():
+        spark.conf.set(name, value)
+
+
+def _drawn(r: Random, choices: dict[str, tuple[str, ...]], twins: bool) -> dict[str, str]:
+    drawn = {name: r.choice(values) for name, values in choices.items()}
+    if twins:
+        # Names that differ in case only are ambiguous otherwise, to Spark as well.
+        drawn["spark.sql.caseSensitive"] = "true"
+    return {**_ALWAYS, **drawn}

@@ -1,0 +1,236 @@
+"""A generated table: its columns, its files, and how it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+from pyarrow import orc
+
+from fuzz import columns, sessions
+from fuzz.columns import Column, Leaf, Rows, quote
+from fuzz.kinds import KINDS
+from fuzz.writers import ArrowOrcWriter, ArrowWriter, DuckWriter, SparkWriter, Writer
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_WRITERS = ("spark", "arrow", "spark orc", "duck", "spark", "spark", "arrow", "arrow orc", "spark orc")
+"""Tables have them in turn, so that a short run sees all."""
+
+_PARTITIONS = {
+    "INT": "CAST(id % 3 AS INT)",
+    "STRING": "element_at(array('a b', 'x=1', 'ü%41', NULL), CAST(id % 4 + 1 AS INT))",
+    "DATE": "IF(id % 2 = 0, DATE '2001-02-03', DATE '1999-12-31')",
+}
+
+_WIDER = {"INT": "BIGINT", "SMALLINT": "INT", "FLOAT": "DOUBLE", "DECIMAL(9,2)": "DECIMAL(18,2)"}
+
+
+@dataclass
+class FuzzTable:
+    """Everything that follows from the seed of a table; `history` changes its files."""
+
+    spark: SparkSession
+    folder: Path
+    random: Random
+    number: int
+    rows: Rows = field(init=False)
+    columns: list[Column] = field(init=False)
+    writers: list[Writer] = field(init=False)
+    """What has written files of it."""
+    log: list[str] = field(default_factory=list)
+    """What happened to it, for people."""
+
+    def __post_init__(self) -> None:
+        r = self.random
+        kind = _WRITERS[self.number % len(_WRITERS)]
+        writer = self.another_writer(kind)
+        self.writers = []
+        self.form = writer.form
+        by_spark = isinstance(writer, SparkWriter)
+        self.twins = by_spark and r.random() < 0.1
+        self.access = "catalog" if self.twins else r.choice(("path", "path", "catalog", "schema", "merged"))
+        self.name = f"fuzzed_{self.number}"
+        self.ancient = r.random() < 0.4
+        version = tuple(int(n) for n in self.spark.version.split(".")[:2])
+        assert len(version) == 2
+        self.columns = columns.choose(r, self._pools(by_spark), version)
+        if kind == "arrow orc":
+            self.columns = [c for c in self.columns if c.kind.family not in ("timestamp", "ntz")]
+        self.rows = Rows(r, self.columns, self.ancient)
+        # A merged schema lacks a column when the only file that had it is gone.
+        drifts = {"path": [""], "merged": ["", "missing"]}.get(self.access, ["", "", "added", "missing"])
+        self.drift = r.choice(drifts)
+        self.drifting = r.choice([c.path[0] for c in self.columns if c.kind.sql != "INT" or len(c.path) > 1])
+        self.wider = {
+            c: _WIDER[c.kind.sql]
+            for c in self.columns
+            if self.access in ("schema", "catalog") and c.kind.sql in _WIDER and len(c.path) == 1 and r.random() < 0.15
+        }
+        self.cased = {
+            c.path[0]
+            for c in self.columns
+            if self.access == "schema" and c.path[0].isidentifier() and r.random() < 0.08
+        }
+        self.permuted = self.access == "schema" and r.random() < 0.5
+        self.inserts = self.access == "catalog" and by_spark and not self.drift and r.random() < 0.5
+        self.partition: str | None = None
+        if r.random() < 0.25 and not self.twins:
+            self.partition = r.choice(("INT", "STRING", "DATE")) if by_spark else "INT"
+            kind_of = {"INT": "int", "STRING": "string", "DATE": "date"}[self.partition]
+            alias = "part" if self.partition == "INT" else None
+            self.columns.append(Column(("part",), KINDS[kind_of], alias, partition=True))
+        self.ordered = r.random() < 0.85
+        """Whether the first files are ranges of the hidden rank."""
+        self.making = sessions.making(r, self.twins)
+        self._first = writer
+
+    def another_writer(self, kind: str | None = None) -> Writer:
+        """One of the kind, else one that writes the same format."""
+        r = self.random
+        if kind is None and self.access == "merged":
+            return self.writers[0]
+        if kind is None:
+            kind = (
+                r.choice(("spark", "arrow", "duck")) if self.form == "parquet" else r.choice(("spark orc", "arrow orc"))
+            )
+            # Spark cannot read many a timestamp of the C++ library's ORC.
+            times = self.form == "orc" and any(c.kind.family in ("timestamp", "ntz") for c in self.columns)
+            if times or not all(c.kind.everywhere for c in self.columns):
+                kind = "spark" if self.form == "parquet" else "spark orc"
+        if kind == "arrow":
+            return ArrowWriter(r)
+        if kind == "duck":
+            return DuckWriter(r)
+        return ArrowOrcWriter(r) if kind == "arrow orc" else SparkWriter(r, "orc" if kind == "spark orc" else "parquet")
+
+    def _pools(self, by_spark: bool) -> list[tuple[Leaf, ...]]:
+        r = self.random
+        pools: list[tuple[Leaf, ...]] = []
+        if by_spark and r.random() < 0.5:
+            pools.append(columns.SPARK_ONLY)
+        if by_spark and self.form == "parquet" and r.random() < 0.5:
+            pools.append(columns.PARQUET_ONLY)
+        if by_spark and self.access == "catalog":
+            pools.append(columns.IN_CATALOG)
+        # Spark does not read other collations back from ORC.
+        if by_spark and self.access == "catalog" and self.form == "parquet":
+            pools.append(columns.COLLATED)
+        if self.twins:
+            pools.append(columns.TWINS)
+        return pools
+
+    # --- files
+
+    def frame(self, count: int, first: bool) -> DataFrame:
+        """New rows as the files get them; columns drift between the first files and later ones."""
+        sessions.apply(self.spark, self.making)
+        given = self.spark.createDataFrame(self.rows.make(count), self.rows.given, verifySchema=False)
+        lacks = self.drifting if self.drift == ("added" if first else "missing") else None
+        wider = {} if first else {c.path[0]: sql for c, sql in self.wider.items()}
+        typed = given.selectExpr(*self.rows.typed)
+        names = [name for name in typed.columns if name != lacks]
+        kept = [f"CAST({quote(n)} AS {wider[n]}) AS {quote(n)}" if n in wider else quote(n) for n in names]
+        return typed.selectExpr(*kept, *([f"{_PARTITIONS[self.partition]} AS part"] if self.partition else []))
+
+    def write(self, frame: DataFrame, writer: Writer, files: int, ordered: bool) -> None:
+        """Adds files."""
+        self.writers.append(writer)
+        self.log.append(f"{writer.words()}, {files} files{' in order' if ordered else ''}")
+        if self.inserts and isinstance(writer, SparkWriter):
+            split = frame.repartitionByRange(files, "id") if ordered else frame.repartition(files, "id")
+            split.write.insertInto(self.name)
+        else:
+            writer.write(frame, self.folder, files, ordered, "part" if self.partition else None)
+
+    def create(self) -> None:
+        """The table with its first rows."""
+        r = self.random
+        sessions.apply(self.spark, self.making)
+        if self.access == "catalog":
+            self._declare()
+        count = r.choice((150, 400, 700))
+        self.write(self.frame(count, first=True), self._first, r.choice((12, 16, 24)), self.ordered)
+
+    def _declare(self) -> None:
+        schema = ", ".join(self._fields(set()))
+        parts = "PARTITIONED BY (part)" if self.partition else ""
+        self.spark.sql(f"CREATE TABLE {self.name} ({schema}) USING {self.form} {parts} LOCATION '{self.folder}'")
+
+    def files(self) -> list[Path]:
+        """Data files by the least id in them, which does not depend on their names."""
+        found = [p for p in self.folder.rglob("*") if p.is_file() and not hidden(p.relative_to(self.folder))]
+        return sorted(found, key=lambda p: (self._least_id(p), p.name))
+
+    def _least_id(self, path: Path) -> int:
+        if self.form == "orc":
+            ids = orc.ORCFile(str(path)).read(columns=["id"])["id"].to_pylist()
+        else:
+            ids = pq.ParquetFile(path).read(columns=["id"])["id"].to_pylist()
+        return min(ids, default=-1)
+
+    # --- how it is read
+
+    @property
+    def target(self) -> str:
+        """What statements name."""
+        return self.name if self.access == "catalog" else f"{self.form}.`{self.folder}`"
+
+    def _fields(self, cased: set[str]) -> list[str]:
+        """The declared schema, with some names in the other case."""
+
+        def declared(c: Column) -> Column:
+            name = c.path[0].swapcase() if c.path[0] in cased else c.path[0]
+            return replace(c, path=(name, *c.path[1:]), kind=replace(c.kind, sql=self.wider.get(c, c.kind.sql)))
+
+        return columns.fields([declared(c) for c in self.columns]) + (
+            [f"part {self.partition}"] if self.partition else []
+        )
+
+    def relation(self) -> str:
+        """What stands behind FROM, its files listed anew, under the settings in force."""
+        if self.access == "catalog":
+            if self.partition:
+                self.spark.sql(f"ALTER TABLE {self.name} RECOVER PARTITIONS")
+            self.spark.catalog.refreshTable(self.name)
+            return self.name
+        if self.access == "path":
+            # A view, or each of a batch's queries would look for the schema again.
+            self.spark.sql(f"SELECT * FROM {self.target}").createOrReplaceTempView(self.name)
+            return self.name
+        reader = self.spark.read.format(self.form)
+        reader = (
+            reader.option("mergeSchema", "true") if self.access == "merged" else reader.schema(self._given_schema())
+        )
+        reader.load(str(self.folder)).createOrReplaceTempView(self.name)
+        return self.name
+
+    def _given_schema(self) -> str:
+        fields = self._fields(self.cased)
+        return ", ".join(fields[1:] + fields[:1] if self.permuted else fields)
+
+    def drop(self) -> None:
+        """Forgets the table; its folder is the caller's."""
+        if self.access == "catalog":
+            self.spark.sql(f"DROP TABLE IF EXISTS {self.name}")
+
+    def words(self) -> str:
+        """One line about it."""
+        traits = [
+            self.access,
+            *(["ancient"] if self.ancient else []),
+            *([f"{self.drift} {self.drifting}"] if self.drift else []),
+            *([f"wider {' '.join(c.spark for c in self.wider)}"] if self.wider else []),
+            *([f"partitioned by {self.partition}"] if self.partition else []),
+            *(["names differing in case"] if self.twins else []),
+        ]
+        return f"{', '.join(traits)}; {'; '.join(self.log)}"
+
+
+def hidden(path: Path) -> bool:
+    """Whether readers pass by a file."""
+    return any(part.startswith(("_", ".")) for part in path.parts)
