@@ -37,7 +37,7 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
 
   private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
     val folder = Operations.folder(table)
-    val plan = Restore.plan(folder, version)
+    val plan = Restore.plan(folder, lock, version)
     val metrics = RestoreMetrics.of(table.folders().flatMap(_.files), plan)
     if (!plan.isNothing) {
       val committer = new Committer(folder, lock)

@@ -23,9 +23,8 @@ private[commit] object Cleanup {
   def undoing(folder: TableFolder, record: Record): Unit = {
     record.folders.foreach { work =>
       // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
-      val left = folder.ops.list(folder.trashOf(work.folder, record.version)).map(_.name).toSet
       work.inputs.map(i => folder.retired(i.path, record.version) -> folder.replaced(i.path, record)).foreach {
-        case (retired, replaced) => if (left.contains(retired.getName)) folder.ops.rename(retired, replaced)
+        case (retired, replaced) => if (folder.ops.exists(retired)) folder.ops.rename(retired, replaced)
       }
     }
     outputs(folder, record)

@@ -34,7 +34,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val newest = TableFolder.records(ops.list(folder.side)).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
     orRollBack {
@@ -52,7 +52,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       ops.rename(temporary, folder.record(record.version, RecordState.Pending))
     } catch {
       case e: IOException =>
-        ops.delete(temporary)
+        try ops.delete(temporary)
+        catch { case also: IOException => e.addSuppressed(also) }
         throw e
     }
     Failpoints.hit("after-pending")
@@ -156,16 +157,13 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 
   private def rollBack(record: Record): Unit = {
     lock.check()
-    val states = statesOf(record.version)
+    def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (states.contains(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
-    else if (states.contains(RecordState.Undoing)) Cleanup.undoing(folder, record)
-    else if (states.contains(RecordState.Pending)) Cleanup.pending(folder, record)
+    if (is(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
+    else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
+    else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
   }
-
-  private def statesOf(version: Long): Seq[RecordState] =
-    TableFolder.records(ops.list(folder.side)).filter(_.version == version).map(_.state)
 
   private def orRollBack(step: => Unit): Unit =
     try step
@@ -221,7 +219,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     lock.abandon()
     record.foreach { r =>
       val gone =
-        try !ops.exists(lock.path) && statesOf(r.version).isEmpty
+        try !ops.exists(lock.path) && !TableFolder.records(Listing.now(folder, sleep)).exists(_.version == r.version)
         catch {
           case e: IOException =>
             lost.addSuppressed(e)
@@ -269,14 +267,14 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 private[commit] object Committer {
 
   /** Step 9: the record becomes part of the history. */
-  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit =
-    try folder.ops.rename(
-        folder.record(record.version, RecordState.Publishing),
-        folder.published(record.version, publishMillis)
-      )
+  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
+    val done = folder.published(record.version, publishMillis)
+    try folder.ops.rename(folder.record(record.version, RecordState.Publishing), done)
     catch {
       case e: IOException =>
-        val files = TableFolder.records(folder.ops.list(folder.side))
-        if (!files.exists(f => f.version == record.version && f.state == RecordState.Done)) throw e
+        def files = TableFolder.records(folder.ops.list(folder.side))
+        if (!folder.ops.exists(done) && !files.exists(f => f.version == record.version && f.state == RecordState.Done))
+          throw e
     }
+  }
 }

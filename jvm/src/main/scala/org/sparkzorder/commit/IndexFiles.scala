@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.{FileNotFoundException, IOException}
+
 /** The files of statistics as files: what is in them is the index's own business. */
 object IndexFiles {
 
@@ -13,13 +15,20 @@ object IndexFiles {
    */
   def write(folder: TableFolder, lock: Lock, bytes: Array[Byte]): FileMeta = {
     val ops = folder.ops
-    val next = TableFolder.indexes(ops.list(folder.side)).headOption.fold(0L)(_.number) + 1
+    val next = TableFolder.indexes(lock.listing()).headOption.fold(0L)(_.number) + 1
     val temporary = folder.newTemporary()
     val target = folder.index(next)
-    ops.writeNew(temporary, bytes)
-    lock.check()
-    ops.rename(temporary, target)
-    ops.status(target).getOrElse(throw new java.io.FileNotFoundException(s"$target vanished"))
+    try {
+      ops.writeNew(temporary, bytes)
+      lock.check()
+      ops.rename(temporary, target)
+    } catch {
+      case e: IOException =>
+        try ops.delete(temporary)
+        catch { case also: IOException => e.addSuppressed(also) }
+        throw e
+    }
+    ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
   }
 
   /** Removes all but the newest two. Needs the lock. */
@@ -29,6 +38,6 @@ object IndexFiles {
   /** Removes all, the newest last, so that no older one comes to count. Needs the lock. */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    TableFolder.indexes(folder.ops.list(folder.side)).reverse.foreach(i => folder.ops.delete(i.meta.path))
+    TableFolder.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
   }
 }

@@ -52,6 +52,19 @@ final class Lock private[commit] (
     }
   }
 
+  /**
+   * The side folder, no earlier than when the lock was taken: what others did before is in it, even where listings come
+   * late.
+   *
+   * @throws LockLostException when the lock is not ours any more
+   * @throws java.io.IOException when the listing comes too late
+   */
+  private[commit] def listing(): Seq[FileMeta] = {
+    val found = Listing.showing(folder, path, settings.sleep)
+    if (found.isEmpty) check()
+    found
+  }
+
   private def beat(): Unit =
     try {
       if (held && lost.isEmpty) {

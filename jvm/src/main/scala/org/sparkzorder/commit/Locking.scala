@@ -75,7 +75,8 @@ object Locking {
           ops.mkdirs(folder.side)
           ops.writeNew(path, Owner.write(owner))
       }
-      val statuses = ops.list(folder.side)
+      // Two that come at once: whose lock is the later one sees both.
+      val statuses = Listing.showing(folder, path, settings.sleep)
       val own = statuses.find(_.path.getName == path.getName)
       val others = TableFolder.locks(statuses).filter(_.path.getName != path.getName)
       if (own.isEmpty) throw new LockLostException(path, "it vanished at once")

@@ -92,7 +92,7 @@ object Recovery {
   }
 
   private def records(folder: TableFolder, lock: Lock): Seq[String] =
-    TableFolder.records(folder.ops.list(folder.side)).flatMap { file =>
+    TableFolder.records(lock.listing()).flatMap { file =>
       file.state match {
         case RecordState.Pending    => Some(rollBack(folder, lock, file, Cleanup.pending))
         case RecordState.Undoing    => Some(rollBack(folder, lock, file, Cleanup.undoing))
@@ -143,7 +143,7 @@ object Recovery {
     val ops = folder.ops
     lock.check()
     // Whose lock was the only trace may have died while cleaning up after its last record.
-    val statuses = ops.list(folder.side)
+    val statuses = lock.listing()
     if (lock.others.nonEmpty) {
       TableFolder.records(statuses).find(_.state == RecordState.Done).foreach { newest =>
         try Cleanup.done(folder, RecordJson.read(folder, newest))
@@ -173,7 +173,7 @@ object Recovery {
     val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
-      around(Survey.of(folder, record))
+      around(Survey.listed(folder, record))
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
   }

@@ -18,15 +18,15 @@ object RestoreObstacle {
 object Restore {
 
   /**
-   * Looks at every file that is to be moved. To be called under the lock.
+   * Looks at every file that is to be moved. Needs the lock.
    *
    * @param version to go back to; 0 is the table before its first operation
    * @throws VersionNotFoundException when there is no such version
    * @throws NotRestorableException when the files do not allow it
    * @throws UnreadableRecordException when a record since is damaged
    */
-  def plan(folder: TableFolder, version: Long): RestorePlan = {
-    val files = TableFolder.records(folder.ops.list(folder.side)).filter(_.state.isPublished)
+  def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
+    val files = TableFolder.records(lock.listing()).filter(_.state.isPublished)
     val current = files.headOption.fold(0L)(_.version)
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
     val since = files.takeWhile(_.version > version)

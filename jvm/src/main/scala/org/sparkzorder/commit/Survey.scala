@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import org.apache.hadoop.fs.Path
+
 /**
  * Where the files of a record lie in one folder.
  *
@@ -46,7 +48,25 @@ private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
 
 private[commit] object Survey {
 
+  /**
+   * For who is going to move files: looks at each file by itself, since a listing may not show yet what we have just
+   * moved ourselves.
+   */
   def of(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
+    def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
+      names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
+    val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
+    FolderSurvey(
+      work,
+      !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
+      found(inputs ++ outputs)(folder.resolve),
+      found(inputs)(folder.retired(_, record.version)),
+      found(outputs)(folder.staged(_, record.operationId))
+    )
+  })
+
+  /** For who only reads: by a listing of each folder. */
+  def listed(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
     val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
     val retired =
       files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)

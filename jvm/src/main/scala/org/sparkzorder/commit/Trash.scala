@@ -55,16 +55,20 @@ object Trash {
   def vacuum(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit = {
     val ops = folder.ops
     lock.check()
-    TableFolder.records(ops.list(folder.side)).find(f => f.version == retired.version && f.state == RecordState.Done)
-      .foreach(done => ops.rename(done.meta.path, folder.vacuumed(done)))
-    Failpoints.hit("vacuum-record")
-    retired.files.map(_.path.getParent).distinct.foreach { trash =>
-      lock.check()
-      ops.deleteRecursive(trash)
-      ops.deleteEmpty(trash.getParent)
-      // The table's own holds the lock, and stays.
-      ops.deleteEmpty(trash.getParent.getParent)
-      Failpoints.hit("vacuum-1")
+    val done =
+      TableFolder.records(lock.listing()).find(f => f.version == retired.version && f.state == RecordState.Done)
+    // Nothing is forgotten whose record just was not listed yet.
+    if (retired.record.isDefined || done.isEmpty) {
+      done.foreach(file => ops.rename(file.meta.path, folder.vacuumed(file)))
+      Failpoints.hit("vacuum-record")
+      retired.files.map(_.path.getParent).distinct.foreach { trash =>
+        lock.check()
+        ops.deleteRecursive(trash)
+        ops.deleteEmpty(trash.getParent)
+        // The table's own holds the lock, and stays.
+        ops.deleteEmpty(trash.getParent.getParent)
+        Failpoints.hit("vacuum-1")
+      }
     }
   }
 }

@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Death and failure at every single call to the file system, in a statement and in the recovery after it. */
-class CrashSuite extends AnyFunSuite {
+class CrashSuite extends AnyFunSuite with Explores {
   import CrashSuite._
 
   private val optimize = Scenario(
@@ -46,6 +46,42 @@ class CrashSuite extends AnyFunSuite {
       assertThrows[NotRestorableException](table.restore(new MemoryOps(table.fs), 1))
     }
   )
+
+  private val createIndex = Scenario(
+    "CREATE SKIPPING INDEX",
+    Seq(Seq("p=1", "p=2") -> 2, Seq("") -> 1),
+    _ => (),
+    (table, ops, id) => table.index(ops, id),
+    table => assert(table.indexed.map(_.file).sorted == table.files.sorted)
+  )
+
+  // After an OPTIMIZE and files that came since.
+  private val refreshIndex = Scenario(
+    "REFRESH SKIPPING INDEX",
+    createIndex.shapes,
+    table => {
+      table.optimize(new MemoryOps(table.fs), "op-91")
+      table.index(new MemoryOps(table.fs), "op-92")
+    },
+    (table, ops, id) => table.index(ops, id),
+    table => {
+      assert(table.indexed.map(_.file).sorted == table.files.sorted)
+      assert(table.indexes.size <= 3)
+    }
+  )
+
+  private val dropIndex = Scenario(
+    "DROP SKIPPING INDEX",
+    createIndex.shapes,
+    refreshIndex.prepare,
+    (table, ops, id) => table.dropIndex(ops, id),
+    table => {
+      assert(table.indexes.isEmpty)
+      assert(table.history.map(_.state) == Seq("committed"))
+    }
+  )
+
+  private val scenarios = Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex)
 
   private val prepared = mutable.Map.empty[(String, (Seq[String], Int)), MemoryFs]
 
@@ -88,6 +124,7 @@ class CrashSuite extends AnyFunSuite {
   private def checkEnd(scenario: Scenario, table: SmallTable, thoroughly: Boolean = true): Unit = {
     assert(table.fs.visibleRows == table.allRows)
     assert(!table.isPublishing)
+    assert(!table.indexLies)
     table.nextStatement()
     assert(table.fs.visibleRows == table.allRows)
     assert(table.litter.isEmpty)
@@ -99,7 +136,7 @@ class CrashSuite extends AnyFunSuite {
     if (thoroughly) scenario.checkDone(table)
   }
 
-  for (scenario <- Seq(optimize, restore, vacuum); shape <- scenario.shapes) {
+  for (scenario <- scenarios; shape <- scenario.shapes) {
     val name = s"${scenario.name}, folders ${shape._1.mkString("'", "', '", "'")} of ${shape._2} files"
 
     test(s"$name: it dies at any call, the next query recovers") {
@@ -107,36 +144,35 @@ class CrashSuite extends AnyFunSuite {
         val table = tableOf(scenario, shape)
         watch(table)
         val ops = new MemoryOps(table.fs, k, fault)
-        withClue(s"call $k $fault ${ops.trace.lastOption}: ") {
+        withClue(s"call $k $fault ${ops.trace.lastOption}: ")(explore {
           assert(scenario.attempt(table, ops).exists(_.isInstanceOf[Died]))
+          assert(!table.indexLies)
           assert(table.recover(new MemoryOps(table.fs)).isEmpty)
           checkEnd(scenario, table)
-        }
+        })
       }
     }
 
     test(s"$name: the recovery dies too, at any call") {
-      var runs = 0
       for (k <- 1 to callsOf(scenario, shape); fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
-        var j = 0
+        val some = Explored.every(4)
+        var j = k % some - some + 1
         var more = true
         while (more) {
-          j += 1
+          j += some
           val table = tableOf(scenario, shape)
           scenario.attempt(table, new MemoryOps(table.fs, k, fault))
           // Watching takes most of the time.
-          if (shape._1.length == 1 || (j + k) % 7 < 2) watch(table)
+          if ((j + k) % Explored.every(7) < 2) watch(table)
           val second = if ((j + k) % 2 == 0) Fault.DieBefore else Fault.DieAfter
           val ops = new MemoryOps(table.fs, j, second)
           more = table.recover(ops).exists(_.isInstanceOf[Died])
-          withClue(s"call $k $fault, then $second at call $j ${ops.trace.lastOption}: ") {
+          withClue(s"call $k $fault, then $second at call $j ${ops.trace.lastOption}: ")(explore {
             assert(table.recover(new MemoryOps(table.fs)).isEmpty)
-            checkEnd(scenario, table, thoroughly = (j + k) % 5 == 0)
-          }
-          runs += 1
+            checkEnd(scenario, table, thoroughly = (j + k) % Explored.every(5) == 0)
+          })
         }
       }
-      info(s"$runs runs")
     }
 
     test(s"$name: any call fails once, before or after it took effect") {
@@ -144,28 +180,64 @@ class CrashSuite extends AnyFunSuite {
         val table = tableOf(scenario, shape)
         watch(table)
         val ops = new MemoryOps(table.fs, k, fault)
-        withClue(s"call $k $fault: ") {
+        withClue(s"call $k $fault: ")(explore {
           val end = scenario.attempt(table, ops)
           withClue(s"${ops.trace(k - 1)}, ended with $end: ") {
             assert(table.recover(new MemoryOps(table.fs)).isEmpty)
             checkEnd(scenario, table)
           }
-        }
+        })
+      }
+    }
+
+    test(s"$name: any call is half done, and then it fails, or the process dies") {
+      for (k <- 1 to callsOf(scenario, shape); fault <- Seq(Fault.DieHalf, Fault.ThrowHalf)) {
+        val table = tableOf(scenario, shape)
+        watch(table)
+        val ops = new MemoryOps(table.fs, k, fault)
+        val end = scenario.attempt(table, ops)
+        if (ops.isHalved) withClue(s"call $k ${ops.trace(k - 1)} $fault, ended with $end: ")(explore {
+          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          // A lock that nobody can read may be anybody's for a while.
+          if (table.fs.children("/t/_zorder").exists(_.contains("lock-"))) {
+            table.outwait()
+            assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          }
+          checkEnd(scenario, table)
+        })
+      }
+    }
+
+    test(s"$name: the disk is full from any call on") {
+      for (k <- 1 to callsOf(scenario, shape)) {
+        val table = tableOf(scenario, shape)
+        watch(table)
+        val before = table.snapshot
+        val ops = new MemoryOps(table.fs, k, Fault.DiskFull)
+        val end = scenario.attempt(table, ops)
+        withClue(s"call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
+          assert(!table.isPublishing)
+          assert(table.fs.visibleRows == table.allRows)
+          // Without another statement.
+          assert(table.litter.isEmpty)
+          if (end.isDefined) assert(table.snapshot == before)
+          checkEnd(scenario, table)
+        })
       }
     }
 
     test(s"$name: any call fails once, then the process dies while it handles that") {
-      val calls = callsOf(scenario, shape)
-      for (k <- 1 to calls; later <- 1 to 60 if shape._1.length == 1 || (k + later) % 5 == 0) {
+      val some = Explored.every(6)
+      for (k <- 1 to callsOf(scenario, shape); later <- 1 + k % some to 60 by some) {
         val table = tableOf(scenario, shape)
         watch(table)
         val ops = new MemoryOps(table.fs)
         scenario.attempt(table, new FailThenDie(ops, k, k + later))
-        withClue(s"call $k, death $later calls later (${ops.trace.lastOption}): ") {
+        withClue(s"call $k, death $later calls later (${ops.trace.lastOption}): ")(explore {
           table.liveness.running.clear()
           assert(table.recover(new MemoryOps(table.fs)).isEmpty)
           checkEnd(scenario, table)
-        }
+        })
       }
     }
   }

@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 
-import scala.collection.mutable
+import scala.collection.{immutable, mutable}
 
 import org.apache.hadoop.fs.Path
 
@@ -22,11 +22,24 @@ final class MemoryFs {
   /** Told of every change. */
   var changed: () => Unit = () => ()
 
+  /** Whether anybody may list late. */
+  var remembers = false
+
+  /** What lay there before each call. */
+  private val past = mutable.Buffer.empty[immutable.TreeMap[String, Node]]
+
+  def remember(): Unit = if (remembers) past += immutable.TreeMap.from(nodes)
+
+  /** What lay there so many calls ago. */
+  def ago(calls: Int): immutable.TreeMap[String, Node] = past(math.max(0, past.size - 1 - calls))
+
   /** What lies in another one. */
   def copyOf(other: MemoryFs): Unit = {
     nodes.clear()
     nodes ++= other.nodes
     clock = other.clock
+    remembers = other.remembers
+    past ++= other.past
   }
 
   def tick(): Unit = { clock += 1; if (clock % 1000 == 0) clock += 1 }
@@ -55,11 +68,10 @@ final class MemoryFs {
   def file(path: String): Option[File] = nodes.get(path).collect { case f: File => f }
 
   /** Paths of the data files that a reader without us sees. */
-  def visible: Seq[String] = below("/t").filter { p =>
-    nodes(p).isInstanceOf[File] && !p.substring(3).split('/').exists(part =>
-      part.startsWith("_") || part.startsWith(".")
-    )
-  }
+  def visible: Seq[String] =
+    nodes.rangeFrom("/t/").iterator.takeWhile(_._1.startsWith("/t/")).collect {
+      case (path, _: File) if !path.contains("/_") && !path.contains("/.") => path
+    }.toSeq
 
   def rows(paths: Seq[String]): Seq[Int] = paths.flatMap(p => file(p).get.rows).sorted
 
@@ -73,34 +85,81 @@ object Fault {
   case object DieAfter extends Fault
   case object ThrowBefore extends Fault
   case object ThrowAfter extends Fault
+
+  /** Some of the bytes are written, some of the folders made, some of the files deleted. */
+  case object DieHalf extends Fault
+  case object ThrowHalf extends Fault
+
+  /** From this call on the disk is full: what is written is cut off, no folder can be made. */
+  case object DiskFull extends Fault
 }
+
+/** What a listing that is late shows. */
+sealed trait Lateness
+object Lateness {
+
+  /** The folder as it was at an earlier moment. */
+  case object Past extends Lateness
+
+  /** Files that were there then and are there still: new ones are missing. */
+  case object Missing extends Lateness
+
+  /** Files that were there then or are there now: deleted ones are shown. */
+  case object Ghosts extends Lateness
+
+  /** Of some names what was so then, of others what is so now. */
+  final case class Torn(seed: Int) extends Lateness
+}
+
+/**
+ * @param by so many calls
+ * @param at whether the call of this number is late
+ */
+final case class Late(kind: Lateness, by: Int, at: Int => Boolean = _ => true)
 
 /**
  * One process' way to the file system.
  *
  * @param at the call, counted from 1, at which `fault` happens
  * @param other what a second actor does right before the call of that number
+ * @param late how listings are late, if they are
  */
 final class MemoryOps(
     fs: MemoryFs,
     at: Int = 0,
     fault: Fault = Fault.DieBefore,
-    other: PartialFunction[Int, Unit] = PartialFunction.empty
+    other: PartialFunction[Int, Unit] = PartialFunction.empty,
+    late: Option[Late] = None
 ) extends FileOps {
   var calls = 0
+
+  /** Whether the faulty call is one that can be half done, if half is asked for. */
+  var isHalved = false
   var trace: mutable.Buffer[String] = mutable.Buffer.empty
   private var dead = false
 
-  private def call[A](what: => String, changes: Boolean = true)(effect: => A): A = {
+  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(effect: => A): A = {
     if (dead) throw new Died
     calls += 1
     trace += what
     other.applyOrElse(calls, (_: Int) => ())
     fs.tick()
+    fs.remember()
+    def doHalf(): Unit = half.foreach { some =>
+      isHalved = true
+      some()
+      fs.changed()
+    }
     if (calls == at) fault match {
       case Fault.DieBefore   => dead = true; throw new Died
       case Fault.ThrowBefore => throw new IOException(s"call $at fails: $what")
+      case Fault.DieHalf     => doHalf(); dead = true; throw new Died
+      case Fault.ThrowHalf   => doHalf(); throw new IOException(s"call $at fails half done: $what")
       case _                 => ()
+    }
+    if (fault == Fault.DiskFull && calls >= at && (what.startsWith("writeNew") || what.startsWith("mkdirs"))) {
+      doHalf()
+      throw new IOException(s"No space left on device: $what")
     }
     val result = effect
     if (changes) fs.changed()
@@ -114,12 +173,30 @@ final class MemoryOps(
 
   private def key(path: Path): String = path.toUri.getPath
 
-  private def meta(path: String): FileMeta = fs.nodes(path) match {
-    case File(length, time, _, _) => FileMeta(new Path("mem:" + path), length, time, isDirectory = false)
-    case _                        => FileMeta(new Path("mem:" + path), 0L, 0L, isDirectory = true)
+  private def meta(path: String): FileMeta = meta(path, fs.nodes(path))
+
+  private def meta(path: String, node: Node): FileMeta = node match {
+    case File(length, time, _, _) => FileMeta(MemoryOps.pathOf(path), length, time, isDirectory = false)
+    case _                        => FileMeta(MemoryOps.pathOf(path), 0L, 0L, isDirectory = true)
   }
 
-  override def list(dir: Path): Seq[FileMeta] = call(s"list $dir", changes = false)(fs.children(key(dir)).map(meta))
+  override def list(dir: Path): Seq[FileMeta] = call(s"list $dir", changes = false) {
+    val now = fs.children(key(dir)).map(meta)
+    late.filter(_.at(calls)).fold(now) { how =>
+      val prefix = key(dir) + "/"
+      val before = fs.ago(how.by).rangeFrom(prefix).takeWhile(_._1.startsWith(prefix)).toSeq.collect {
+        case (path, node) if path.indexOf('/', prefix.length) < 0 => meta(path, node)
+      }
+      how.kind match {
+        case Lateness.Past    => before
+        case Lateness.Missing => now.filter(m => before.exists(_.path == m.path))
+        case Lateness.Ghosts  => now ++ before.filterNot(m => now.exists(_.path == m.path))
+        case Lateness.Torn(s) =>
+          def isLate(m: FileMeta) = (m.name.hashCode + s + calls) % 2 == 0
+          before.filter(isLate) ++ now.filterNot(isLate)
+      }
+    }
+  }
 
   override def status(path: Path): Option[FileMeta] =
     call(s"status $path", changes = false)(if (fs.nodes.contains(key(path))) Some(meta(key(path))) else None)
@@ -144,14 +221,21 @@ final class MemoryOps(
     empty
   }
 
-  override def deleteRecursive(dir: Path): Unit = call(s"deleteRecursive $dir") {
+  override def deleteRecursive(dir: Path): Unit = call(
+    s"deleteRecursive $dir",
+    half = Some(() => fs.below(key(dir)).filter(fs.file(_).isDefined).take(1).foreach(fs.nodes.remove))
+  ) {
     FileOps.requireBelowSideFolder(dir)
     fs.deleteAll(key(dir))
   }
 
-  override def mkdirs(dir: Path): Unit = call(s"mkdirs $dir")(fs.mkdirs(key(dir)))
+  override def mkdirs(dir: Path): Unit =
+    call(s"mkdirs $dir", half = Some(() => fs.mkdirs(fs.parent(key(dir)))))(fs.mkdirs(key(dir)))
 
-  override def writeNew(path: Path, bytes: Array[Byte]): Unit = call(s"writeNew $path") {
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit =
+    call(s"writeNew $path", half = Some(() => write(path, bytes.take(bytes.length / 2))))(write(path, bytes))
+
+  private def write(path: Path, bytes: Array[Byte]): Unit = {
     if (fs.nodes.contains(key(path))) throw new IOException(s"$path exists")
     if (!fs.nodes.get(fs.parent(key(path))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(path)))
     fs.nodes(key(path)) = File(bytes.length.toLong, fs.clock, Set.empty, bytes)
@@ -167,6 +251,15 @@ final class MemoryOps(
     val found = fs.file(key(path)).getOrElse(throw new FileNotFoundException(path.toString))
     fs.nodes(key(path)) = found.copy(time = fs.clock)
   }
+}
+
+private object MemoryOps {
+
+  // Hadoop takes its time to make one.
+  private val paths = mutable.HashMap.empty[String, Path]
+
+  private def pathOf(path: String): Path =
+    if (paths.size > 10000) new Path("mem:" + path) else paths.getOrElseUpdate(path, new Path("mem:" + path))
 }
 
 /** Knows of every operation whether it lives. */

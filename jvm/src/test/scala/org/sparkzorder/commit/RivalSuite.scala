@@ -3,8 +3,9 @@ package org.sparkzorder.commit
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Somebody else writes to the table right before any call of a statement. */
-class RivalSuite extends AnyFunSuite {
+class RivalSuite extends AnyFunSuite with Explores {
   import RivalSuite._
+  import Statement._
 
   private val fresh = Set(900, 901)
 
@@ -78,29 +79,32 @@ class RivalSuite extends AnyFunSuite {
     Some(name)
   )
 
-  private def optimize(dirs: Seq[String], rival: Rival): Scenario =
-    Scenario("OPTIMIZE", dirs, _ => (), (table, ops) => table.optimize(ops), rival)
-
-  private def restore(dirs: Seq[String], rival: Rival): Scenario = Scenario(
-    "RESTORE",
-    dirs,
+  /** A whole OPTIMIZE of another process: refused, or done before or after. */
+  private val second = Rival(
+    "another OPTIMIZE",
     table => {
-      table.optimize(new MemoryOps(table.fs), "op-91")
-      table.optimize(new MemoryOps(table.fs), "op-92", table.dirs.take(1))
-    },
-    (table, ops) => table.restore(ops, 0),
-    rival
+      table.table.attempt(new MemoryOps(table.fs), "op-2")
+      Seq(table.rows)
+    }
   )
 
   private val scenarios: Seq[Scenario] = for {
     dirs <- Seq(Seq("p=1", "p=2"), Seq(""))
-    back = changes(2 * dirs.length) ++ (1 to 3).map(i => take((dirs.last + s"/part-$i.parquet").stripPrefix("/")))
-    common = Seq(append, overwrite, overwriteOne)
-    scenario <- (common ++ changes(3 * dirs.length)).map(optimize(dirs, _)) ++ (common ++ back).map(restore(dirs, _))
-  } yield scenario
+    common = Seq(append, overwrite, overwriteOne, second)
+    taken = (1 to 3).map(i => take((dirs.last + s"/part-$i.parquet").stripPrefix("/")))
+    (statement, rivals) <- Seq(
+      optimize -> (common ++ changes(3 * dirs.length)),
+      restore -> (common ++ changes(2 * dirs.length) ++ taken),
+      vacuum -> (common ++ changes(1)),
+      createIndex -> (common ++ changes(1)),
+      refreshIndex -> (common ++ changes(1)),
+      dropIndex -> (common ++ changes(1))
+    )
+    rival <- rivals
+  } yield Scenario(statement, dirs, rival)
 
   for (scenario <- scenarios) {
-    val name = s"${scenario.name}, folders ${scenario.dirs.mkString("'", "', '", "'")}: ${scenario.rival.name}"
+    val name = scenario.name
     val rival = scenario.rival
 
     test(s"$name, at any call") {
@@ -109,27 +113,31 @@ class RivalSuite extends AnyFunSuite {
         var legal: Seq[Seq[Int]] = Nil
         val ops = new MemoryOps(table.fs, other = { case `k` => legal = rival.act(table) })
         val end = scenario.attempt(table, ops)
-        withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ") {
+        withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
           assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
           table.table.nextStatement()
           assert(legal.contains(table.fs.visibleRows))
           assert(table.table.litter.isEmpty)
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
+          scenario.checkHistory(table)
           scenario.checkWayBack(table)
-        }
+        })
       }
     }
 
     test(s"$name, at any call, and death at any later one") {
       val calls = scenario.calls
-      for (k <- 1 to calls; m <- (if (scenario.dirs.length > 1) k + k % 7 to calls by 7 else k to calls)) {
+      val some = Explored.every(if (scenario.dirs.length > 1) 13 else 5)
+      for (k <- 1 to calls; m <- k + k % some to calls by some) {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
         val fault = if ((k + m) % 2 == 0) Fault.DieBefore else Fault.DieAfter
         val ops = new MemoryOps(table.fs, m, fault, { case `k` => legal = rival.act(table) })
         val end = scenario.attempt(table, ops)
-        withClue(s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: ") {
+        withClue(
+          s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: "
+        )(explore {
           assert(legal.contains(table.table.viewedRows()) || !table.table.isPublishing)
           assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
@@ -138,8 +146,9 @@ class RivalSuite extends AnyFunSuite {
           // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
           // any more.
           assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+          scenario.checkHistory(table)
           scenario.checkWayBack(table)
-        }
+        })
       }
     }
 
@@ -149,22 +158,50 @@ class RivalSuite extends AnyFunSuite {
         val ops = new MemoryOps(table.fs, k, Fault.DieAfter)
         scenario.attempt(table, ops)
         val legal = rival.act(table)
-        withClue(s"death at $k ${ops.trace.lastOption}: ") {
+        withClue(s"death at $k ${ops.trace.lastOption}: ")(explore {
           assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
           assert(legal.contains(table.fs.visibleRows))
           table.table.nextStatement()
           assert(table.table.litter.isEmpty)
+          scenario.checkHistory(table)
           // What an undo left in the trash is in nobody's way.
           val rows = table.fs.visibleRows
-          assert(table.table.attempt(new MemoryOps(table.fs), "op-2").isEmpty)
+          assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
           assert(table.fs.visibleRows == rows)
+        })
+      }
+    }
+
+    test(s"$name, at any call of the recovery after death at any call") {
+      val some = Explored.every(if (scenario.dirs.length > 1) 29 else 11)
+      for (k <- 1 to scenario.calls) {
+        var j = 1 + k % some
+        var more = true
+        while (more) {
+          val table = scenario.prepared()
+          scenario.attempt(table, new MemoryOps(table.fs, k, Fault.DieAfter))
+          var legal: Seq[Seq[Int]] = Nil
+          val call = j
+          val ops = new MemoryOps(table.fs, other = { case `call` => legal = rival.act(table) })
+          val end = table.table.recover(ops)
+          more = ops.calls >= j
+          if (more)
+            withClue(s"death at $k, before call $j of the recovery ${ops.trace(j - 1)}, ended with $end: ")(explore {
+              assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
+              assert(legal.contains(table.fs.visibleRows))
+              table.table.nextStatement()
+              assert(legal.contains(table.fs.visibleRows))
+              assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+              scenario.checkHistory(table)
+            })
+          j += some
         }
       }
     }
   }
 
   for (first <- scenarios.filter(s => s.dirs.length == 2 && s.rival == append)) {
-    test(s"a second statement is refused while a first ${first.name} lives") {
+    test(s"a second statement is refused while a first ${first.statement.name} lives") {
       for (k <- 1 to first.calls) {
         val table = first.prepared()
         var refused: Option[Boolean] = None
@@ -182,12 +219,12 @@ class RivalSuite extends AnyFunSuite {
             refused = Some(!got)
           }
         )
-        withClue(s"before call $k: ") {
+        withClue(s"before call $k: ")(explore {
           assert(first.attempt(table, ops).isEmpty)
           assert(refused.isDefined)
           assert(table.fs.visibleRows == table.rows)
           assert(table.table.litter.isEmpty)
-        }
+        })
       }
     }
   }
@@ -209,18 +246,10 @@ private object RivalSuite {
    */
   final case class Rival(name: String, act: Prepared => Seq[Seq[Int]], takes: Option[String] = None)
 
-  final case class Scenario(
-      name: String,
-      dirs: Seq[String],
-      prepare: SmallTable => Unit,
-      statement: (SmallTable, FileOps) => Unit,
-      rival: Rival
-  ) {
-    private lazy val first: MemoryFs = {
-      val table = new SmallTable(dirs)
-      prepare(table)
-      table.fs
-    }
+  final case class Scenario(statement: Statement, dirs: Seq[String], rival: Rival) {
+    def name: String = s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: ${rival.name}"
+
+    private lazy val first: MemoryFs = statement.prepared(dirs)
 
     def prepared(): Prepared = {
       val table = new SmallTable(dirs)
@@ -229,13 +258,20 @@ private object RivalSuite {
     }
 
     def attempt(table: Prepared, ops: FileOps): Option[Throwable] =
-      table.table.attempt("op-1")(statement(table.table, ops))
+      table.table.attempt("op-1")(statement.run(table.table, ops))
 
     def calls: Int = {
       val table = prepared()
       val ops = new MemoryOps(table.fs)
-      statement(table.table, ops)
+      statement.run(table.table, ops)
       ops.calls
+    }
+
+    /** No version twice, and statistics that hold. */
+    def checkHistory(table: Prepared): Unit = {
+      val versions = table.table.history.map(_.record.version)
+      assert(versions == versions.distinct)
+      assert(!table.table.indexLies)
     }
 
     /** Whatever came of it, all files that were there at first are in the table or in the trash. */
@@ -243,7 +279,7 @@ private object RivalSuite {
       val folder = TableFolder(table.table.root, new MemoryOps(table.fs))
       val taken = rival.takes.map("/t/" + _).filter(table.fs.file(_).exists(_.length == 10L))
       val published = History.read(folder).exists(_.record.operationId == "op-1")
-      if (rival.name == "append" || (rival.takes.isDefined && !published)) {
+      if ((statement.keepsTrash && rival.name == "append") || (rival.takes.isDefined && !published)) {
         taken.foreach(table.fs.nodes.remove)
         assert(table.table.attempt("op-3")(table.table.restore(new MemoryOps(table.fs), 0, "op-3")).isEmpty)
         assert(table.table.files.filterNot(_.contains("added")).forall(_.matches("(p=\\d/)?part-\\d.parquet")))

@@ -67,7 +67,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
         OutputFile(name, 50L, fs.file(staged(name).toUri.getPath).get.time, outputRows(name).size.toLong)
       }
       committer.prepare(record(id, "OPTIMIZE", inputs, outputs), staged)
-      try IndexFiles.write(folder, lock, Array[Byte](1, 2, 3))
+      val known = snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++
+        outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path)))
+      try IndexFiles.write(folder, lock, Statistics.write(known))
       catch { case e: IOException => committer.abort(); throw e }
       committer.commit()
       ()
@@ -75,15 +77,43 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   }
 
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
-    val plan = Restore.plan(folder, to)
+    val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
       val committer = new Committer(folder, lock, settings.sleep)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
       committer.commit(keepLock = true)
+      // As the command does it: what is lost is speed.
+      try IndexFiles.write(folder, lock, statistics)
+      catch { case _: IOException | _: CommitException => Array.emptyByteArray }
       ()
     }
+  }
+
+  /** CREATE or REFRESH SKIPPING INDEX. */
+  def index(ops: FileOps, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
+    IndexFiles.write(folder, lock, statistics)
+    ()
+  }
+
+  def dropIndex(ops: FileOps, id: String = "op-1"): Unit =
+    locked(ops, id)((folder, lock) => IndexFiles.drop(folder, lock))
+
+  private def statistics: Array[Byte] =
+    Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) })
+
+  /** The numbers of the indexes that are there, newest first. */
+  def indexes: Seq[Long] = TableFolder.indexes(new MemoryOps(fs).list(new Path(root, TableFolder.Side))).map(_.number)
+
+  /** What the newest index knows. */
+  def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
+    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs)).index(number).toUri.getPath).get.bytes)
+  }
+
+  /** Whether any index would say of a file that is there that it lacks a row that it has. */
+  def indexLies: Boolean = indexed.exists { s =>
+    snapshot.get(s.file).contains((s.length, s.time)) && !rowsOf(s.file).subsetOf(s.rows)
   }
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
@@ -100,6 +130,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
         Some(e)
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
+
+  /** Lets so much time pass that a lock that nobody can read counts as dead. */
+  def outwait(): Unit = fs.clock += settings.timeoutMillis + 2001L
 
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 

@@ -1,0 +1,56 @@
+package org.sparkzorder.commit
+
+import java.util.concurrent.atomic.AtomicLong
+
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+/** How many states the suites of this JVM have looked at, and in how many a promise was broken. */
+object Explored {
+  private val states = new AtomicLong
+  private val violations = new AtomicLong
+
+  /** Whether to look at all states, as `make test-all` does, or at as many as `make test` has time for. */
+  val all: Boolean = sys.env.contains("EXHAUSTIVE")
+
+  /** Every so many of them, unless all are wanted. */
+  def every(n: Int): Int = if (all) 1 else n
+
+  /** Every n-th of them, or all if all are wanted. */
+  def some[A](n: Int, from: Int, of: Seq[A]): Seq[A] =
+    of.zipWithIndex.collect { case (a, i) if (i + from) % every(n) == 0 => a }
+
+  def summary(states: Long, violations: Long): String = f"states explored: $states%,d, violations: $violations%,d"
+
+  private[commit] def count(violated: Boolean): Unit = {
+    states.incrementAndGet()
+    if (violated) violations.incrementAndGet()
+    ()
+  }
+
+  sys.addShutdownHook(println(s"All suites of crashes and races: ${summary(states.get, violations.get)}"))
+}
+
+/** A suite that counts the states it explores and prints their number in the end. */
+trait Explores extends BeforeAndAfterAll { this: Suite =>
+  private var states = 0L
+  private var violations = 0L
+
+  /** One state: how it is brought about, and what must be so in it. */
+  protected def explore[A](state: => A): A = {
+    var held = false
+    try {
+      val result = state
+      held = true
+      result
+    } finally {
+      states += 1
+      if (!held) violations += 1
+      Explored.count(!held)
+    }
+  }
+
+  override protected def afterAll(): Unit = {
+    println(s"$suiteName: ${Explored.summary(states, violations)}")
+    super.afterAll()
+  }
+}

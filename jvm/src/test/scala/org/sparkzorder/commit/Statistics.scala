@@ -1,0 +1,25 @@
+package org.sparkzorder.commit
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+/** What an index of the tests says of a file: its very rows. */
+final case class Statistics(file: String, length: Long, time: Long, rows: Set[Int])
+
+object Statistics {
+  private val End = "end"
+
+  def write(all: Iterable[Statistics]): Array[Byte] =
+    (all.toSeq.sortBy(_.file).map(s => s"${s.file}|${s.length}|${s.time}|${s.rows.toSeq.sorted.mkString(",")}") :+ End)
+      .mkString("\n").getBytes(UTF_8)
+
+  /** An index that has its name is complete. */
+  def read(bytes: Array[Byte]): Seq[Statistics] = {
+    val lines = new String(bytes, UTF_8).split('\n').toSeq
+    require(lines.last == End, "half an index")
+    lines.init.map(_.split("\\|", -1).toSeq).map {
+      case Seq(file, length, time, rows) =>
+        Statistics(file, length.toLong, time.toLong, rows.split(',').filter(_.nonEmpty).map(_.toInt).toSet)
+      case other => throw new IllegalArgumentException(s"not of ours: $other")
+    }
+  }
+}
