@@ -88,6 +88,7 @@ object Operations {
           case RestoreObstacle.Taken   => ZOrderErrors.restoreNamesTaken(table.name, e.version, e.paths)
         }
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }

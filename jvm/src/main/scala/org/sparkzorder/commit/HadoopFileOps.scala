@@ -11,7 +11,7 @@ import java.nio.file.{
   Paths
 }
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FSError, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 
 /**
  * [[FileOps]] over a Hadoop file system.
@@ -117,8 +117,13 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       plain.getDefaultBlockSize(path),
       null
     )
-    try out.write(bytes)
-    finally out.close()
+    try {
+      try out.write(bytes)
+      finally out.close()
+    } catch {
+      // So Hadoop's local file system says that the disk is full.
+      case e: FSError => throw new IOException(s"cannot write $path: ${Option(e.getCause).getOrElse(e).getMessage}", e)
+    }
     status(path).foreach(written => skew = written.modificationTime - System.currentTimeMillis())
   }
 

@@ -128,6 +128,13 @@ object ZOrderErrors {
       Map("table" -> target, "read" -> read.toString, "written" -> written.toString)
     )
 
+  def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_DISK_FULL",
+      Map("operation" -> operation, "table" -> target, "reason" -> reason),
+      cause
+    )
+
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_OPERATION_FAILED",

@@ -1,0 +1,126 @@
+"""A disk that is full: a file system of a few megabytes, or a limit on the size of files where none can be mounted."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_tables import SmallTable, once
+
+pytestmark = pytest.mark.extended
+
+FILES = 8
+ROWS = 4_000
+MEGABYTE = 1 << 20
+
+
+def write_table(root: Path) -> SmallTable:
+    """Files of about half a megabyte each, which cannot be compressed."""
+    root.mkdir(parents=True)
+    for i in range(FILES):
+        ids = range(i * ROWS, (i + 1) * ROWS)
+        columns = {
+            "id": pa.array(ids, pa.int64()),
+            "a": pa.array((j * 7919 % 10007 for j in ids), pa.int32()),
+            "noise": pa.array((os.urandom(120) for _ in ids), pa.binary()),
+        }
+        pq.write_table(pa.table(columns), root / f"part-{i}.parquet")
+    return SmallTable(root, False)
+
+
+def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, Any]:
+    """The program below in a process of its own."""
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+        environment.pop(name, None)
+
+    def limited() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+    done = subprocess.run(
+        command, env=environment, cwd=work, capture_output=True, text=True, timeout=300, check=False, preexec_fn=limited
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def assert_refused(answer: dict[str, Any], words: str) -> None:
+    """A clear error, and the table as it was: names, bytes, rows, and nothing beside them."""
+    assert answer["error"] == "ZORDER_DISK_FULL", answer
+    assert words in answer["message"]
+    assert answer["after"] == answer["before"]
+    assert answer["rows"] == [True, FILES * ROWS]
+    assert answer["left"] == []
+
+
+def test_no_space_left_for_the_files_anew(tmp_path: Path) -> None:
+    mount = tmp_path / "disk"
+    mount.mkdir()
+    size = FILES * ROWS * 140 * 3 // 2
+    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
+    script = f'mount -t tmpfs -o size={size} none "$1" && exec "$2" "$3" "$1/t"'
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*namespace, 'mount -t tmpfs none "$0"', str(mount)]).returncode
+    ):
+        pytest.skip("no file system can be mounted here")
+    answer = run(tmp_path, [*namespace, script, "sh", str(mount), sys.executable, __file__])
+    assert_refused(answer, "No space left on device")
+
+
+def test_a_file_that_grows_too_large(tmp_path: Path) -> None:
+    # A task's shuffle file stays below the limit, the only output does not.
+    answer = run(tmp_path, [sys.executable, __file__, str(tmp_path / "t")], 3 * MEGABYTE)
+    assert_refused(answer, "File too large")
+
+
+def main(root: Path) -> None:
+    """Write a table, rewrite it into one file, and tell what came of it."""
+    from comparison import condition_of
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    from spark_zorder import configure_spark
+
+    table = write_table(root)
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.files.maxPartitionBytes", str(MEGABYTE))
+        .config("spark.sql.files.openCostInBytes", str(MEGABYTE))
+        .config("spark.sql.catalogImplementation", "in-memory")
+    )
+    spark = configure_spark(builder).getOrCreate()
+
+    def contents() -> list[tuple[str, int, int]]:
+        return [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in table.files()]
+
+    before = contents()
+    answer: dict[str, Any] = {"error": None, "message": "", "before": before}
+    try:
+        spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '1')").collect()
+    except (PySparkException, Py4JJavaError) as error:
+        java = getattr(error, "java_exception", None)
+        answer |= {"error": condition_of(error), "message": str(java.getMessage() if java else error)}
+    found = table.plain_ids()
+    answer |= {"after": contents(), "rows": [found == once(found), len(found)], "left": table.leftovers(0)}
+    print(json.dumps(answer), flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
