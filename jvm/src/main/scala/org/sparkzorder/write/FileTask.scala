@@ -1,5 +1,7 @@
 package org.sparkzorder.write
 
+import java.io.FileNotFoundException
+
 import scala.util.Using
 import scala.util.control.NonFatal
 
@@ -47,6 +49,9 @@ private[write] final class FileTask(
     val context = attempt(slot, task)
     val name = f"part-$slot%05d-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
     val path = new Path(directory, name)
+    // An executor that was given up and wakes up must not make the folder again.
+    if (!path.getFileSystem(conf.value).exists(path.getParent))
+      throw new FileNotFoundException(s"$directory is gone: the operation has ended")
     val collector = new StatsCollector(schema, indexed)
     var complete = false
     try {
