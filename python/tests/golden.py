@@ -43,7 +43,7 @@ from pyspark.sql import Row
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BYTES = re.compile(r"bytes(_.*)?|size|.*(Size|Bytes)|min|max|avg")
+BYTES = re.compile(r"bytes(_.*)?|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
 TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Millis|.*Seconds")
 USERS = re.compile(r"userId|user_id")
 
