@@ -1,0 +1,118 @@
+"""A standalone cluster of two workers on this host, whose processes a test may stop and kill."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyspark
+
+SECONDS = 90.0
+
+
+class Cluster:
+    """A master and two workers of one core each.
+
+    Args:
+        work: A folder of its own.
+    """
+
+    def __init__(self, work: Path) -> None:
+        self._work = work
+        work.mkdir(parents=True)
+        self._processes: list[subprocess.Popen[bytes]] = []
+        port = _free_port()
+        self.url = f"spark://127.0.0.1:{port}"
+        master = "org.apache.spark.deploy.master.Master"
+        self._start("master", master, "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(_free_port()))
+        self._wait_for("master", "I have been elected leader")
+        worker = "org.apache.spark.deploy.worker.Worker"
+        for i in (1, 2):
+            # Spark starts no second attempt of a task on the host of the first: these are two to it.
+            name, host = f"worker-{i}", f"127.0.0.{i}"
+            arguments = ("--host", host, "--webui-port", str(_free_port()), "--cores", "1", "--memory", "1g")
+            self._start(name, worker, *arguments, "--work-dir", str(work / f"{name}-work"), self.url, host=host)
+        for i in (1, 2):
+            self._wait_for(f"worker-{i}", "Successfully registered with master")
+
+    def _start(self, name: str, *arguments: str, host: str = "127.0.0.1") -> None:
+        home = Path(pyspark.__file__).parent
+        environment = os.environ | {
+            "SPARK_HOME": str(home),
+            "SPARK_LOCAL_IP": host,
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_LOCAL_DIRS": str(self._work / "scratch"),
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        with (self._work / name).open("wb") as log:
+            command = [str(home / "bin" / "spark-class"), *arguments]
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment)
+        self._processes.append(process)
+
+    def _wait_for(self, name: str, words: str) -> None:
+        log = self._work / name
+        wait_until(lambda: words in log.read_text(errors="replace"), f"{words!r} of the {name}")
+
+    def executors(self) -> list[int]:
+        """The process ids of all executors that run on the two workers."""
+        workers = {process.pid for process in self._processes[1:]}
+        return sorted(pid for pid, parent in _parents().items() if parent in workers and _is_executor(pid))
+
+    def stop(self) -> None:
+        """End the whole of it."""
+        for pid in self.executors():
+            _kill(pid)
+        for process in reversed(self._processes):
+            process.kill()
+            process.wait()
+
+
+def wait_until(reached: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
+    """Wait for something.
+
+    Raises:
+        TimeoutError: It did not come.
+    """
+    end = time.monotonic() + seconds
+    while not reached():
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds:.0f} s for {what}")
+        time.sleep(0.005)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _parents() -> dict[int, int]:
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if re.fullmatch(r"\d+", entry.name):
+            try:
+                found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    return found
+
+
+def _is_executor(pid: int) -> bool:
+    try:
+        return b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
