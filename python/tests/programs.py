@@ -12,10 +12,24 @@ from typing import Any
 import pytest
 from conftest import REPOSITORY
 
+from spark_zorder import jar_path
+
 
 def python_of(spark: str) -> str:
     """The Python of the environment of an older Spark."""
     return str(REPOSITORY / "build" / "envs" / spark / "bin" / "python")
+
+
+def answers_beside(program: str, last: str, folder: Path) -> dict[str, Any]:
+    """What the statements of a program answered that has two extensions in its session, on the Spark that it is for.
+
+    Args:
+        program: Its file beside this one. It is given our jar, its folder, and `last`.
+        last: Whose extension is named last, and so asked first.
+        folder: An empty one.
+    """
+    spark = "4.1"
+    return answers_of(program, str(jar_path(spark)), str(folder), last, folder=folder, python=python_of(spark))
 
 
 def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:

@@ -8,11 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from programs import answers_of, python_of
-
-from spark_zorder import jar_path
-
-SPARK = "4.1"
+from programs import answers_beside
 
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 
@@ -21,10 +17,7 @@ TOOK = "tables of the session catalog stored as Parquet or ORC"
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the statements of `beside_delta.py` answered, with either named last."""
     folder = tmp_path_factory.mktemp("delta")
-    last = str(request.param)
-    return answers_of(
-        "beside_delta.py", str(jar_path(SPARK)), str(folder), last, folder=folder, python=python_of(SPARK)
-    )
+    return answers_beside("beside_delta.py", str(request.param), folder)
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]

@@ -1,7 +1,7 @@
 """Skipping on equals skipping off and another engine: generated queries of generated tables, see `fuzz`.
 
-`QUERIES=2000` asks so many instead of asking for `FUZZ_SECONDS`, and `SEED=n` others. Without any of them a fast
-machine makes no more tables than a slow one.
+`QUERIES=2000` asks so many instead of asking for `FUZZ_SECONDS`, and `SEED=n` others. Without any of them it ends after
+90 seconds, or `TABLES` tables if these are done sooner.
 """
 
 from __future__ import annotations

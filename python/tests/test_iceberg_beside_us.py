@@ -5,23 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from programs import answers_of, python_of
-
-from spark_zorder import jar_path
+from programs import answers_beside
 
 pytestmark = pytest.mark.extended
-
-SPARK = "4.1"
 
 
 @pytest.fixture(scope="module", params=["ours", "iceberg"])
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the statements of `beside_iceberg.py` answered, with either named last."""
     folder = tmp_path_factory.mktemp("iceberg")
-    last = str(request.param)
-    return answers_of(
-        "beside_iceberg.py", str(jar_path(SPARK)), str(folder), last, folder=folder, python=python_of(SPARK)
-    )
+    return answers_beside("beside_iceberg.py", str(request.param), folder)
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]

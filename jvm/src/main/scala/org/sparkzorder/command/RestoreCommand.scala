@@ -1,11 +1,11 @@
 package org.sparkzorder.command
 
+import java.io.IOException
 import java.util.UUID
-
-import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.security.UserGroupInformation
+import org.apache.spark.SparkThrowable
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -83,8 +83,9 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
         }
       }
     catch {
-      // What is lost is speed, until REFRESH SKIPPING INDEX.
-      case NonFatal(e) => logWarning(s"No statistics of the files that are back in ${table.root}", e)
+      // The files are back already. What is lost is speed, until REFRESH SKIPPING INDEX.
+      case e @ (_: IOException | _: CommitException | _: SparkThrowable) =>
+        logWarning(s"No statistics of the files that are back in ${table.root}", e)
     }
 }
 

@@ -44,7 +44,7 @@ object VacuumCommand {
 
   private val millisPerHour = BigDecimal(3600000)
 
-  /** A clock that was ahead when a file was retired keeps nothing that nobody wants to keep. */
+  /** 0 hours are all, also what another machine's clock says is of a later time. */
   private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
     val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
     hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now

@@ -38,6 +38,9 @@ final case class Settled(state: TableState, around: Option[ReadAround], exchangi
 object Recovery {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
 
+  /** In one query. A recovery that ends well time and again and changes nothing must not stop it for good. */
+  private val MostRecoveries = 5
+
   /** Whether something lies there that nobody living stands behind. */
   def isNeeded(state: TableState.SideFolder, settings: LockSettings = LockSettings()): Boolean =
     state.isBusy && (state.lockState(settings) match {
@@ -203,8 +206,7 @@ object Recovery {
 
   /**
    * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead
-   * one, and
-   * where neither can be, says how to read around.
+   * one, and where neither can be, says how to read around.
    *
    * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
    */
@@ -219,27 +221,27 @@ object Recovery {
     def around(busy: TableState.SideFolder): Option[Settled] =
       try Some(Settled(busy, view(folder, busy.statuses), exchanging))
       catch { case _: FileNotFoundException => None }
-    def next(pause: Long): Settled =
+    def next(pause: Long, recoveries: Int): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
-          if (tryRecover(folder, settings)) next(pause)
+          if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
           else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
-            around(busy).getOrElse(next(pause))
+            around(busy).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
-            next(math.min(200L, pause * 2))
+            next(math.min(200L, pause * 2), recoveries)
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
           exchanging = true
-          if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause))
+          if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
-            next(math.min(200L, pause * 2))
+            next(math.min(200L, pause * 2), recoveries)
           }
         case quiet => Settled(quiet, None, exchanging)
       }
-    next(5L)
+    next(5L, 0)
   }
 
   private def tryRecover(folder: TableFolder, settings: LockSettings): Boolean =

@@ -164,7 +164,11 @@ object TableFolder {
     statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
-          RecordState.all.find(_.suffix == suffix).map(RecordFile(digits.toLong, Option(note), _, meta))
+          // Only a record that has come to its end has a note. Another by such a name would never come to one, since it is
+          // not by this name that its end is written.
+          RecordState.all.find(_.suffix == suffix)
+            .filter(s => note == null || s.isPublished || s == RecordState.Undone)
+            .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }
     }.sortBy(-_.version)

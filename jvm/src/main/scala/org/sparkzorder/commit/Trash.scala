@@ -13,9 +13,23 @@ final case class RetiredFiles(version: Long, record: Option[HistoryEntry], files
 object Trash {
 
   /** All that is there, oldest version first: a listing of each folder that ever had files of ours, one of each trash. */
-  def all(folder: TableFolder, history: Seq[HistoryEntry]): Seq[RetiredFiles] = {
-    val undone = TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
-    val records = history.map(_.record) ++ undone.flatMap(History.readable(folder, _))
+  def all(folder: TableFolder, history: Seq[HistoryEntry]): Seq[RetiredFiles] =
+    all(folder, history, besides(folder, history))
+
+  /** Records that are not part of the history; None for one that is damaged or gone. */
+  private def besides(folder: TableFolder, history: Seq[HistoryEntry]): Seq[(RecordFile, Option[Record])] = {
+    val versions = history.map(_.record.version).toSet
+    TableFolder.records(folder.ops.list(folder.side))
+      .filterNot(f => f.state.isPublished && versions(f.version))
+      .map(f => f -> History.readable(folder, f))
+  }
+
+  private def all(
+      folder: TableFolder,
+      history: Seq[HistoryEntry],
+      others: Seq[(RecordFile, Option[Record])]
+  ): Seq[RetiredFiles] = {
+    val records = history.map(_.record) ++ others.collect { case (f, Some(r)) if f.state == RecordState.Undone => r }
     val files = for {
       dir <- records.flatMap(_.folders.map(_.folder)).distinct.sorted
       trash <- folder.ops.list(folder.trashesOf(dir)) if trash.isDirectory
@@ -36,14 +50,12 @@ object Trash {
    */
   def expired(folder: TableFolder, isOld: Record => Boolean): Seq[RetiredFiles] = {
     val history = History.read(folder)
-    val others = TableFolder.records(folder.ops.list(folder.side))
-      .filterNot(f => history.exists(_.record.version == f.version))
-      .map(f => f.version -> History.readable(folder, f))
-    all(folder, history).filter { retired =>
+    val others = besides(folder, history)
+    all(folder, history, others).filter { retired =>
       retired.record match {
         case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
         // Undone, or unreadable.
-        case None => others.filter(_._1 == retired.version).forall(_._2.exists(isOld))
+        case None => others.filter(_._1.version == retired.version).forall(_._2.exists(isOld))
       }
     }
   }

@@ -86,10 +86,8 @@ private[index] object IndexFooter {
       val at = block(field(node, "block"))
       // A type that this Spark lacks, or holds in another way, costs the index that column only.
       val ofField = Option(node.get("field")).map(text(_, "field"))
-      dataType(
-        text(field(node, "type"), "type"),
-        ofField
-      ).filter(ColumnBlock.kind(_) == text(field(node, "kind"), "kind"))
+      val kind = text(field(node, "kind"), "kind")
+      dataType(text(field(node, "type"), "type"), ofField).filter(ColumnBlock.kind(_) == kind)
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
@@ -100,17 +98,26 @@ private[index] object IndexFooter {
   def texts(dt: DataType): (String, Option[String]) =
     dt.json -> Option.unless(dataType(dt.json, None).contains(dt))(new StructType().add("", dt).json)
 
-  /** From those texts; None for a type that this Spark does not know. */
+  /**
+   * From those texts; None for a type that this Spark does not know, and for one that a user has defined: its text names
+   * a class, which Spark would load and make an instance of.
+   */
   def dataType(json: String, field: Option[String]): Option[DataType] =
-    try field match {
-        case None       => Some(DataType.fromJson(json))
-        case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
-      }
+    try
+      if ((json +: field.toSeq).exists(text => namesClass(mapper.readTree(text)))) None
+      else
+        field match {
+          case None       => Some(DataType.fromJson(json))
+          case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
+        }
     catch {
       // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to
       // trust.
       case NonFatal(_) => None
     }
+
+  private def namesClass(node: JsonNode): Boolean =
+    node.path("type").asText == "udt" || node.elements.asScala.exists(namesClass)
 
   private def field(node: JsonNode, name: String): JsonNode =
     Option(node.get(name)).getOrElse(throw new IndexFormatException(s"the footer has no $name"))

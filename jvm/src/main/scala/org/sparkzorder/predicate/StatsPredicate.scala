@@ -31,43 +31,35 @@ final case class Column(path: Seq[String], dataType: DataType)
  */
 sealed trait StatsPredicate extends Product with Serializable {
 
-  /** The columns whose statistics are looked at. */
-  def columns: Set[Column] = this match {
-    case Comparison(column, _, _) => Set(column)
-    case In(column, _, _)         => Set(column)
-    case IsNull(column)           => Set(column)
-    case IsNotNull(column)        => Set(column)
-    case StartsWith(column, _)    => Set(column)
-    case And(left, right)         => left.columns ++ right.columns
-    case Or(left, right)          => left.columns ++ right.columns
-    case Not(child)               => child.columns
-    case Undefined(child)         => child.columns
-    case Within(domain, child)    => domain.columns ++ child.columns
-    case Const(_) | Unknown(_)    => Set.empty
+  /** The predicates that this one is made of. */
+  def children: Seq[StatsPredicate] = this match {
+    case And(left, right)      => Seq(left, right)
+    case Or(left, right)       => Seq(left, right)
+    case Not(child)            => Seq(child)
+    case Undefined(child)      => Seq(child)
+    case Within(domain, child) => Seq(domain, child)
+    case _                     => Nil
   }
 
-  /** Those of them whose bounds are looked at. */
+  /** The columns whose bounds are looked at. */
   def ordered: Set[Column] = this match {
     case Comparison(column, _, _) => Set(column)
     case In(column, _, _)         => Set(column)
     case StartsWith(column, _)    => Set(column)
-    case And(left, right)         => left.ordered ++ right.ordered
-    case Or(left, right)          => left.ordered ++ right.ordered
-    case Not(child)               => child.ordered
-    case Undefined(child)         => child.ordered
-    case Within(domain, child)    => domain.ordered ++ child.ordered
-    case _                        => Set.empty
+    case _                        => children.flatMap(_.ordered).toSet
+  }
+
+  /** The columns whose statistics are looked at. */
+  def columns: Set[Column] = this match {
+    case IsNull(column)    => Set(column)
+    case IsNotNull(column) => Set(column)
+    case _                 => ordered ++ children.flatMap(_.columns)
   }
 
   /** Why parts of it are unknown, in reading order. */
   def reasons: Seq[Reason] = this match {
-    case Unknown(reason)  => Seq(reason)
-    case And(left, right) => (left.reasons ++ right.reasons).distinct
-    case Or(left, right)  => (left.reasons ++ right.reasons).distinct
-    case Not(child)       => child.reasons
-    case Undefined(child) => child.reasons
-    case Within(_, child) => child.reasons
-    case _                => Nil
+    case Unknown(reason) => Seq(reason)
+    case _               => children.flatMap(_.reasons).distinct
   }
 }
 

@@ -209,6 +209,20 @@ class LocalSuite extends AnyFunSuite {
     }
   }
 
+  private def dies(statement: => Unit): Boolean =
+    try {
+      statement
+      false
+    } catch { case _: Died => true }
+
+  /** A query finds each row once, and leaves nothing behind of what was half done. */
+  private def assertSettles(dir: LocalPath, folder: TableFolder, settings: LockSettings): Unit = {
+    assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
+    assert(rows(dir) == expected)
+    assert(lonelyChecksums(dir).isEmpty)
+    assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+  }
+
   test("death at every eleventh call of RESTORE, then a query") {
     var k = 1
     var died = true
@@ -217,18 +231,11 @@ class LocalSuite extends AnyFunSuite {
         val liveness = new FakeLiveness
         val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
         optimize(dir, table(dir), ops, settings, "op-1")
-        died =
-          try {
-            restore(dir, 0, new FailThenDie(ops, Int.MaxValue, k), settings, "op-2")
-            false
-          } catch { case _: Died => true }
+        died = dies(restore(dir, 0, new FailThenDie(ops, Int.MaxValue, k), settings, "op-2"))
         liveness.running.clear()
         val folder = TableFolder(new Path(dir.toUri), ops)
         withClue(s"death at call $k: ") {
-          assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
-          assert(rows(dir) == expected)
-          assert(lonelyChecksums(dir).isEmpty)
-          assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+          assertSettles(dir, folder, settings)
           assert(all(dir).count(_.endsWith(".retired")) == (if (History.read(folder).size == 1) 6 else 4))
         }
       }
@@ -245,11 +252,7 @@ class LocalSuite extends AnyFunSuite {
         val liveness = new FakeLiveness
         val settings = LockSettings(beatMillis = 3600000L, liveness = liveness)
         val base = table(dir)
-        died =
-          try {
-            optimize(dir, base, new FailThenDie(ops, Int.MaxValue, k), settings, "op-1")
-            false
-          } catch { case _: Died => true }
+        died = dies(optimize(dir, base, new FailThenDie(ops, Int.MaxValue, k), settings, "op-1"))
         liveness.running.clear()
         val folder = TableFolder(new Path(dir.toUri), ops)
         withClue(s"death at call $k: ") {
@@ -258,10 +261,7 @@ class LocalSuite extends AnyFunSuite {
             val paths = listed.map(f => new Path(dir.resolve(f).toUri)) ++ around.add.map(_.meta.path)
             assert(paths.flatMap(text(_).trim.split(' ')).sorted == expected)
           }
-          assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
-          assert(rows(dir) == expected)
-          assert(lonelyChecksums(dir).isEmpty)
-          assert(!all(dir).exists(f => f.contains("lock-") || f.contains("staging")))
+          assertSettles(dir, folder, settings)
         }
       }
       k += 3

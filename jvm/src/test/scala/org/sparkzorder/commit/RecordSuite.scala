@@ -128,6 +128,17 @@ class RecordSuite extends AnyFunSuite {
     assert(deaths > 10)
   }
 
+  test("a record under way by another name than we give it is none, and stops no query") {
+    val t = new SmallTable(Seq(""))
+    t.optimize(new MemoryOps(t.fs))
+    val json = t.fs.file(t.fs.children("/t/_zorder").find(_.endsWith(".json")).get).get.bytes
+    for (state <- Seq("pending", "publishing", "undoing"))
+      t.fs.nodes(s"/t/_zorder/v0000000001-2ms.$state") = File(json.length.toLong, 7L, Set.empty, json)
+    val folder = TableFolder(t.root, new MemoryOps(t.fs))
+    assert(Recovery.settled(folder, 0L, t.settings).around.isEmpty)
+    assert(t.fs.visibleRows == t.allRows && History.read(folder).map(_.record.version) == Seq(1L))
+  }
+
   test("nothing but what lies below a side folder can be deleted with all that is in it") {
     for (path <- Seq("/t", "/t/p=1", "/t/_zorder", "/t/_zorder/../p=1", "/")) {
       assertThrows[IllegalArgumentException](FileOps.requireBelowSideFolder(new Path("file:" + path)))

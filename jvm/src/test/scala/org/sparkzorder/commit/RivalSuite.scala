@@ -103,6 +103,14 @@ class RivalSuite extends AnyFunSuite with Explores {
     rival <- rivals
   } yield Scenario(statement, dirs, rival)
 
+  /** Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. */
+  private def assertSettles(table: Prepared, legal: Seq[Seq[Int]]): Unit = {
+    assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(legal.contains(table.fs.visibleRows))
+    table.table.nextStatement()
+    assert(legal.contains(table.fs.visibleRows))
+  }
+
   for (scenario <- scenarios) {
     val name = scenario.name
     val rival = scenario.rival
@@ -114,10 +122,7 @@ class RivalSuite extends AnyFunSuite with Explores {
         val ops = new MemoryOps(table.fs, other = { case `k` => legal = rival.act(table) })
         val end = scenario.attempt(table, ops)
         withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
-          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
-          assert(legal.contains(table.fs.visibleRows))
-          table.table.nextStatement()
-          assert(legal.contains(table.fs.visibleRows))
+          assertSettles(table, legal)
           assert(table.table.litter.isEmpty)
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
           scenario.checkHistory(table)
@@ -139,10 +144,7 @@ class RivalSuite extends AnyFunSuite with Explores {
           s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: "
         )(explore {
           assert(legal.contains(table.table.viewedRows()) || !table.table.isPublishing)
-          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
-          assert(legal.contains(table.fs.visibleRows))
-          table.table.nextStatement()
-          assert(legal.contains(table.fs.visibleRows))
+          assertSettles(table, legal)
           // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
           // any more.
           assert(table.table.litter.forall(table.fs.file(_).isEmpty))
@@ -159,9 +161,7 @@ class RivalSuite extends AnyFunSuite with Explores {
         scenario.attempt(table, ops)
         val legal = rival.act(table)
         withClue(s"death at $k ${ops.trace.lastOption}: ")(explore {
-          assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
-          assert(legal.contains(table.fs.visibleRows))
-          table.table.nextStatement()
+          assertSettles(table, legal)
           assert(table.table.litter.isEmpty)
           scenario.checkHistory(table)
           // What an undo left in the trash is in nobody's way.
@@ -187,10 +187,7 @@ class RivalSuite extends AnyFunSuite with Explores {
           more = ops.calls >= j
           if (more)
             withClue(s"death at $k, before call $j of the recovery ${ops.trace(j - 1)}, ended with $end: ")(explore {
-              assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
-              assert(legal.contains(table.fs.visibleRows))
-              table.table.nextStatement()
-              assert(legal.contains(table.fs.visibleRows))
+              assertSettles(table, legal)
               assert(table.table.litter.forall(table.fs.file(_).isEmpty))
               scenario.checkHistory(table)
             })

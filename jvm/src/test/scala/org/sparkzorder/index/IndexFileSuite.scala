@@ -72,6 +72,22 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a type text that names a class is of no column, and the class is not loaded") {
+    val udt = s"""{"type":"udt","class":"${classOf[LoadedClass].getName}","pyClass":null,"sqlType":"long"}"""
+    val inside = s"""{"type":"array","elementType":$udt,"containsNull":true}"""
+    val field = s"""{"type":"struct","fields":[{"name":"","type":$udt,"nullable":true,"metadata":{}}]}"""
+    val before = LoadedClass.instances
+    for ((json, ofField) <- Seq(udt -> None, inside -> None, LongType.json -> Some(field)))
+      assert(IndexFooter.dataType(json, ofField).isEmpty, json)
+    def quoted(text: String) = "\"type\":" + new com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(text)
+    val hostile = Indexes.withFooter(
+      Indexes.written(IndexContents(small)),
+      _.replace(quoted(LongType.json), quoted(udt))
+    )
+    assert(Indexes.open(hostile).columns == Seq(s))
+    assert(LoadedClass.instances == before)
+  }
+
   test("senseless statistics are taken as unknown") {
     val stats = FileStats(2, Map(a -> ColumnStats(5L, 1L, 3, -7), s -> ColumnStats("x".getBytes, null, 0, 0)))
     val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> stats)))).fileStats(0)
@@ -244,4 +260,17 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val result = f
     (result, (System.nanoTime() - start) / 1e6)
   }
+}
+
+/** What a hostile index would have Spark make an instance of. */
+class LoadedClass extends UserDefinedType[AnyRef] {
+  LoadedClass.instances += 1
+  override def sqlType: DataType = LongType
+  override def serialize(obj: AnyRef): Any = obj
+  override def deserialize(datum: Any): AnyRef = datum.asInstanceOf[AnyRef]
+  override def userClass: Class[AnyRef] = classOf[AnyRef]
+}
+
+object LoadedClass {
+  @volatile var instances = 0
 }

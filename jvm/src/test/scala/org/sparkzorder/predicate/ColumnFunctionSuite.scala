@@ -40,18 +40,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
       case 4     => InSet(f, Seq.fill(1 + random.nextInt(4))(literal().value).toSet)
       case _     =>
         val (left, right) = if (random.nextBoolean()) (f, literal()) else (literal(), f)
-        one(
-          random,
-          Seq[(Expression, Expression) => Expression](
-            EqualTo(_, _),
-            EqualNullSafe(_, _),
-            LessThan(_, _),
-            LessThanOrEqual(_, _),
-            GreaterThan(_, _),
-            GreaterThanOrEqual(_, _),
-            (a, b) => Not(EqualTo(a, b))
-          )
-        )(left, right)
+        one(random, RandomConditions.comparisons)(left, right)
     }
   }
 

@@ -155,15 +155,7 @@ final class RandomConditions(random: Random) {
       val of = one(Seq(column(), column(), cast()))
       val value = literal(of.dataType, 0.05)
       val (left, right) = if (chance(0.7)) (of, value) else (value, of)
-      one(Seq[(Expression, Expression) => Expression](
-        EqualTo(_, _),
-        EqualNullSafe(_, _),
-        LessThan(_, _),
-        LessThanOrEqual(_, _),
-        GreaterThan(_, _),
-        GreaterThanOrEqual(_, _),
-        (a, b) => Not(EqualTo(a, b))
-      ))(left, right)
+      one(RandomConditions.comparisons)(left, right)
   }
 
   private def literal(dt: DataType, nulls: Double): Literal =
@@ -171,6 +163,18 @@ final class RandomConditions(random: Random) {
 }
 
 object RandomConditions {
+
+  /** The six comparisons and `<=>`, of two expressions of one type. */
+  val comparisons: Seq[(Expression, Expression) => Expression] = Seq(
+    EqualTo(_, _),
+    EqualNullSafe(_, _),
+    LessThan(_, _),
+    LessThanOrEqual(_, _),
+    GreaterThan(_, _),
+    GreaterThanOrEqual(_, _),
+    (a, b) => Not(EqualTo(a, b))
+  )
+
   val schema: StructType = new StructType()
     .add(
       "i",
