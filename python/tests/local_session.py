@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def local_session(work: Path) -> SparkSession:
-    """Starts one; warehouse and scratch lie in `work`."""
+def local_session(work: Path, hive: bool = False) -> SparkSession:
+    """Starts one; warehouse and scratch lie in `work`, and with `hive` a metastore."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -29,6 +29,14 @@ def local_session(work: Path) -> SparkSession:
         .config("spark.sql.warehouse.dir", str(work / "warehouse"))
         .config("spark.local.dir", str(work / "scratch"))
     )
+    if hive:
+        metastore = f"jdbc:derby:;databaseName={work}/metastore;create=true"
+        builder = (
+            builder.config("spark.hadoop.javax.jdo.option.ConnectionURL", metastore)
+            .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={work}")
+            .config("spark.hadoop.hive.exec.dynamic.partition.mode", "nonstrict")
+            .enableHiveSupport()
+        )
     session = configure_spark(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session

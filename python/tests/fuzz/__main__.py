@@ -30,7 +30,7 @@ def main() -> int:
         parser.error("--query needs --table")
     seed = asked.seed or str(random.randrange(10**8))
     with tempfile.TemporaryDirectory(prefix="zorder-fuzz-") as work:
-        spark = local_session(Path(work))
+        spark = local_session(Path(work), hive=True)
         report = Report(asked.seconds)
         campaign = Campaign(spark, Path(work), seed, report.line)
         if asked.table is not None:

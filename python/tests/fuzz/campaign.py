@@ -135,8 +135,9 @@ class Campaign:
         settings = sessions.using(self._source(table.number, "settings", numbers[0] // BATCH), table.twins)
         sessions.apply(table.spark, settings)
         common = alike(table, settings) & set(copy.columns)
+        names = table.called()
         columns = [
-            replace(c, alias=c.alias if c in common else None, swapped=c.path[0] in table.cased) for c in table.columns
+            replace(c, alias=c.alias if c in common else None, called=names.get(c.path[0])) for c in table.columns
         ]
         any_case = settings["spark.sql.caseSensitive"] == "false"
         conditions = [

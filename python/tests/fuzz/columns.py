@@ -18,14 +18,13 @@ class Column:
     alias: str | None
     """What the column is called in DuckDB's copy; None where it has none."""
     partition: bool = False
-    swapped: bool = False
-    """Whether the schema in force has the name in the other case."""
+    called: str | None = None
+    """The first name in the schema in force, where it is another than in the files."""
 
     @property
     def spark(self) -> str:
         """The name in SQL."""
-        first = self.path[0].swapcase() if self.swapped else self.path[0]
-        names = (first, *self.path[1:])
+        names = (self.called or self.path[0], *self.path[1:])
         return ".".join(name if name.isidentifier() and name.isascii() else quote(name) for name in names)
 
     @property
@@ -92,17 +91,23 @@ COLLATED = (
     _leaf("unicode", "un"),
     _leaf("trimmed", "rt"),
 )
+NOT_IN_HIVE = {"ntz", "time", "kept", "other", "other text"}
+"""Families of kinds."""
 TWINS = (_leaf("int", "Case"), _leaf("string", "cASE"))
 
 
-def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int]) -> list[Column]:
-    """Most of the plain columns or few of them, the struct or not, and some of the other pools."""
+def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int], hive: bool) -> list[Column]:
+    """Most of the plain columns or few of them, the struct or not, and some of the other pools; what Hive can name."""
     picked = [*r.sample(PLAIN[:8], 4), *r.sample(PLAIN[8:], r.choice((3, 6, 10)))]
     if r.random() < 0.6:
         picked += STRUCT
     for pool in pools:
         picked += pool if pool is TWINS else r.sample(pool, r.randint(1, len(pool)))
     fit = [(path, KINDS[kind]) for path, kind in picked if KINDS[kind].since <= spark]
+    if hive:
+        fit = [
+            (p, k) for p, k in fit if k.family not in NOT_IN_HIVE and all(n.isidentifier() and n.isascii() for n in p)
+        ]
     return [Column(path, kind, f"c{n}") for n, (path, kind) in enumerate(fit)]
 
 

@@ -32,6 +32,9 @@ def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
         family = c.kind.family
         if c.alias is None or family not in _ALIKE or c.path[0] in table.cased:
             return False
+        # Widened to another family, strings of it are others.
+        if family not in ("fraction", "decimal") and table.wider.get(c, "INT") not in ("INT", "BIGINT"):
+            return False
         if family == "timestamp":
             return table.form == "parquet" and not (hybrid or int96)
         if family == "date":

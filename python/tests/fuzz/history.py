@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -119,7 +120,9 @@ class History:
         return sorted((row.id, row.h) for row in rows)
 
     def _hashed(self, column: Column) -> str:
-        return column.spark if column.path[0] not in self._table.cased else "1"
+        if column.path[0] in self._table.cased:
+            return "1"
+        return replace(column, called=self._table.called().get(column.path[0])).spark
 
     # --- what others do
 
@@ -130,8 +133,8 @@ class History:
 
     def _replace(self) -> None:
         """A file of the same name with half of its rows, by another program."""
-        # pyarrow takes INT96 for another type, which a merged schema does not bear.
-        if self._table.form == "orc" or self._table.access == "merged":
+        # pyarrow takes INT96 for another type, which a merged schema does not bear; with ids nobody else writes.
+        if self._table.form == "orc" or self._table.access in ("merged", "ids"):
             self._swap()
             return
         path = self._random.choice(self._table.files())

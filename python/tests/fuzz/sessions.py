@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+FIELD_IDS = "spark.sql.parquet.fieldId.read.enabled"
+"""Whether Parquet's columns are found by the ids that the schema in force has, before their names."""
+
 # Thousands of tiny queries: compiling each would take longer than running it.
 _ALWAYS = {
     "spark.sql.codegen.wholeStage": "false",
@@ -33,10 +36,12 @@ _MAKING = {
     "spark.sql.parquet.outputTimestampType": ("INT96", "TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"),
     "spark.sql.parquet.binaryAsString": ("false",) * 7 + ("true",),
     "spark.sql.parquet.inferTimestampNTZ.enabled": ("true",) * 7 + ("false",),
+    FIELD_IDS: ("false", "false", "false", "true"),
 }
 
 _USING = {
     **_MAKING,
+    FIELD_IDS: ("false", "true"),
     "spark.sql.parquet.enableNestedColumnVectorizedReader": ("true", "false"),
     "spark.sql.parquet.int96TimestampConversion": ("false",) * 7 + ("true",),
     "spark.sql.readSideCharPadding": ("true", "true", "false"),

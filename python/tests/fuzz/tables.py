@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from pyarrow import orc
+from pyspark.sql.functions import col
+from pyspark.sql.types import StructField, StructType
 
 from fuzz import columns, sessions
 from fuzz.columns import Column, Leaf, Rows, quote
@@ -17,6 +19,10 @@ from fuzz.writers import ArrowOrcWriter, ArrowWriter, DuckWriter, SparkWriter, W
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+_ACCESS = ("path",) * 6 + ("catalog",) * 5 + ("schema",) * 4 + ("merged",) * 3 + ("hive",) * 3 + ("ids",)
+"""A folder; a table of Spark's catalog; a folder with a schema given, or merged from all files; a table of Hive's,
+where the session has a metastore; a schema whose columns are found by field ids."""
 
 _WRITERS = ("spark", "arrow", "spark orc", "duck", "spark", "spark", "arrow", "arrow orc", "spark orc")
 """Tables have them in turn, so that a short run sees all."""
@@ -27,7 +33,17 @@ _PARTITIONS = {
     "DATE": "IF(id % 2 = 0, DATE '2001-02-03', DATE '1999-12-31')",
 }
 
-_WIDER = {"INT": "BIGINT", "SMALLINT": "INT", "FLOAT": "DOUBLE", "DECIMAL(9,2)": "DECIMAL(18,2)"}
+_WIDER = {"INT": ("BIGINT",), "SMALLINT": ("INT",), "FLOAT": ("DOUBLE",), "DECIMAL(9,2)": ("DECIMAL(18,2)",)}
+_WIDER_IN_PARQUET = {
+    "TINYINT": ("INT", "DECIMAL(12,2)"),
+    "SMALLINT": ("INT", "DOUBLE"),
+    "INT": ("BIGINT", "BIGINT", "DOUBLE", "DECIMAL(20,3)"),
+    "FLOAT": ("DOUBLE",),
+    "DATE": ("TIMESTAMP_NTZ",),
+    "DECIMAL(9,2)": ("DECIMAL(18,2)", "DECIMAL(22,5)"),
+    "DECIMAL(18,4)": ("DECIMAL(38,10)",),
+}
+"""The types in which a reader may ask for others, which are then another physical type from file to file."""
 
 
 @dataclass
@@ -53,34 +69,50 @@ class FuzzTable:
         self.form = writer.form
         by_spark = isinstance(writer, SparkWriter)
         self.twins = by_spark and r.random() < 0.1
-        self.access = "catalog" if self.twins else r.choice(("path", "path", "catalog", "schema", "merged"))
+        self.access = "catalog" if self.twins else r.choice(_ACCESS)
+        if self.access == "ids" and not (by_spark and self.form == "parquet"):
+            self.access = "schema"
         self.name = f"fuzzed_{self.number}"
         self.ancient = r.random() < 0.4
         version = tuple(int(n) for n in self.spark.version.split(".")[:2])
         assert len(version) == 2
-        self.columns = columns.choose(r, self._pools(by_spark), version)
+        self.columns = columns.choose(r, self._pools(by_spark), version, self.access == "hive")
         if kind == "arrow orc":
             self.columns = [c for c in self.columns if c.kind.family not in ("timestamp", "ntz")]
         self.rows = Rows(r, self.columns, self.ancient)
         # A merged schema lacks a column when the only file that had it is gone.
-        drifts = {"path": [""], "merged": ["", "missing"]}.get(self.access, ["", "", "added", "missing"])
+        drifts = {"path": [""], "ids": [""], "merged": ["", "missing"]}.get(self.access, ["", "", "added", "missing"])
         self.drift = r.choice(drifts)
         self.drifting = r.choice([c.path[0] for c in self.columns if c.kind.sql != "INT" or len(c.path) > 1])
+        wider = _WIDER_IN_PARQUET if self.form == "parquet" and self.access != "hive" else _WIDER
         self.wider = {
-            c: _WIDER[c.kind.sql]
+            c: r.choice(wider[c.kind.sql])
             for c in self.columns
-            if self.access in ("schema", "catalog") and c.kind.sql in _WIDER and len(c.path) == 1 and r.random() < 0.15
+            if (self.access == "schema" or self.named)
+            and c.kind.sql in wider
+            and len(c.path) == 1
+            and r.random() < 0.15
         }
         self.cased = {
             c.path[0]
             for c in self.columns
             if self.access == "schema" and c.path[0].isidentifier() and r.random() < 0.08
         }
+        self.renamed: dict[str, str] = {}
+        if self.access == "ids":
+            # Names change hands between columns of one type only: Spark's own reader fails at others.
+            leaves = [c for c in r.sample(self.columns, len(self.columns)) if len(c.path) == 1]
+            first, *others = leaves
+            second = next((c for c in others if c.kind.sql == first.kind.sql), None)
+            self.renamed = {first.path[0]: second.path[0] if second else "new name"}
+            if second:
+                self.renamed[second.path[0]] = first.path[0]
         self.permuted = self.access == "schema" and r.random() < 0.5
-        self.inserts = self.access == "catalog" and by_spark and not self.drift and r.random() < 0.5
+        self.inserts = self.named and by_spark and not self.drift and r.random() < 0.5
         self.partition: str | None = None
         if r.random() < 0.25 and not self.twins:
-            self.partition = r.choice(("INT", "STRING", "DATE")) if by_spark else "INT"
+            wide = by_spark and self.access != "hive"
+            self.partition = r.choice(("INT", "STRING", "DATE")) if wide else "INT"
             kind_of = {"INT": "int", "STRING": "string", "DATE": "date"}[self.partition]
             alias = "part" if self.partition == "INT" else None
             self.columns.append(Column(("part",), KINDS[kind_of], alias, partition=True))
@@ -92,7 +124,7 @@ class FuzzTable:
     def another_writer(self, kind: str | None = None) -> Writer:
         """One of the kind, else one that writes the same format."""
         r = self.random
-        if kind is None and self.access == "merged":
+        if kind is None and self.access in ("merged", "ids"):
             return self.writers[0]
         if kind is None:
             kind = (
@@ -115,7 +147,7 @@ class FuzzTable:
             pools.append(columns.SPARK_ONLY)
         if by_spark and self.form == "parquet" and r.random() < 0.5:
             pools.append(columns.PARQUET_ONLY)
-        if by_spark and self.access == "catalog":
+        if by_spark and self.named:
             pools.append(columns.IN_CATALOG)
         # Spark does not read other collations back from ORC.
         if by_spark and self.access == "catalog" and self.form == "parquet":
@@ -135,7 +167,14 @@ class FuzzTable:
         typed = given.selectExpr(*self.rows.typed)
         names = [name for name in typed.columns if name != lacks]
         kept = [f"CAST({quote(n)} AS {wider[n]}) AS {quote(n)}" if n in wider else quote(n) for n in names]
-        return typed.selectExpr(*kept, *([f"{_PARTITIONS[self.partition]} AS part"] if self.partition else []))
+        made = typed.selectExpr(*kept, *([f"{_PARTITIONS[self.partition]} AS part"] if self.partition else []))
+        if self.access != "ids":
+            return made
+        ids = {name: {"parquet.field.id": n} for name, n in self._field_ids().items()}
+        return made.select(*(col(quote(name)).alias(name, metadata=ids.get(name)) for name in made.columns))
+
+    def _field_ids(self) -> dict[str, int]:
+        return {name: n for n, name in enumerate(["id", *dict.fromkeys(c.path[0] for c in self.columns)], 1)}
 
     def write(self, frame: DataFrame, writer: Writer, files: int, ordered: bool) -> None:
         """Adds files."""
@@ -151,15 +190,20 @@ class FuzzTable:
         """The table with its first rows."""
         r = self.random
         sessions.apply(self.spark, self.making)
-        if self.access == "catalog":
+        if self.named:
             self._declare()
         count = r.choice((150, 400, 700))
         self.write(self.frame(count, first=True), self._first, r.choice((12, 16, 24)), self.ordered)
 
     def _declare(self) -> None:
-        schema = ", ".join(self._fields(set()))
-        parts = "PARTITIONED BY (part)" if self.partition else ""
-        self.spark.sql(f"CREATE TABLE {self.name} ({schema}) USING {self.form} {parts} LOCATION '{self.folder}'")
+        fields = self._fields({})
+        using, parts = f"USING {self.form}", "PARTITIONED BY (part)"
+        if self.access == "hive" and self.spark.conf.get("spark.sql.catalogImplementation") == "hive":
+            using = f"STORED AS {self.form}"
+            if self.partition:
+                parts = f"PARTITIONED BY ({fields.pop()})"
+        rest = f"{using} LOCATION" if not self.partition else f"{parts} {using} LOCATION"
+        self.spark.sql(f"CREATE TABLE {self.name} ({', '.join(fields)}) {rest} '{self.folder}'")
 
     def files(self) -> list[Path]:
         """Data files by the least id in them, which does not depend on their names."""
@@ -178,13 +222,23 @@ class FuzzTable:
     @property
     def target(self) -> str:
         """What statements name."""
-        return self.name if self.access == "catalog" else f"{self.form}.`{self.folder}`"
+        return self.name if self.named else f"{self.form}.`{self.folder}`"
 
-    def _fields(self, cased: set[str]) -> list[str]:
-        """The declared schema, with some names in the other case."""
+    @property
+    def named(self) -> bool:
+        """Whether it is in a catalog."""
+        return self.access in ("catalog", "hive")
+
+    def called(self) -> dict[str, str]:
+        """The names of columns that are called otherwise than in the files, under the settings in force."""
+        by_ids = self.spark.conf.get(sessions.FIELD_IDS) == "true"
+        return self.renamed if self.access == "ids" and by_ids else {name: name.swapcase() for name in self.cased}
+
+    def _fields(self, names: dict[str, str]) -> list[str]:
+        """The declared schema, with other names for some columns."""
 
         def declared(c: Column) -> Column:
-            name = c.path[0].swapcase() if c.path[0] in cased else c.path[0]
+            name = names.get(c.path[0], c.path[0])
             return replace(c, path=(name, *c.path[1:]), kind=replace(c.kind, sql=self.wider.get(c, c.kind.sql)))
 
         return columns.fields([declared(c) for c in self.columns]) + (
@@ -193,7 +247,7 @@ class FuzzTable:
 
     def relation(self) -> str:
         """What stands behind FROM, its files listed anew, under the settings in force."""
-        if self.access == "catalog":
+        if self.named:
             if self.partition:
                 self.spark.sql(f"ALTER TABLE {self.name} RECOVER PARTITIONS")
             self.spark.catalog.refreshTable(self.name)
@@ -209,13 +263,20 @@ class FuzzTable:
         reader.load(str(self.folder)).createOrReplaceTempView(self.name)
         return self.name
 
-    def _given_schema(self) -> str:
-        fields = self._fields(self.cased)
-        return ", ".join(fields[1:] + fields[:1] if self.permuted else fields)
+    def _given_schema(self) -> str | StructType:
+        names = self.called()
+        fields = self._fields(names)
+        text = ", ".join(fields[1:] + fields[:1] if self.permuted else fields)
+        if self.access != "ids":
+            return text
+        ids = {names.get(name, name): {"parquet.field.id": n} for name, n in self._field_ids().items()}
+        given = StructType.fromDDL(text)
+        assert isinstance(given, StructType)
+        return StructType([StructField(f.name, f.dataType, True, ids.get(f.name)) for f in given.fields])
 
     def drop(self) -> None:
         """Forgets the table; its folder is the caller's."""
-        if self.access == "catalog":
+        if self.named:
             self.spark.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def words(self) -> str:
@@ -224,7 +285,7 @@ class FuzzTable:
             self.access,
             *(["ancient"] if self.ancient else []),
             *([f"{self.drift} {self.drifting}"] if self.drift else []),
-            *([f"wider {' '.join(c.spark for c in self.wider)}"] if self.wider else []),
+            *([f"wider {', '.join(f'{c.spark} {sql}' for c, sql in self.wider.items())}"] if self.wider else []),
             *([f"partitioned by {self.partition}"] if self.partition else []),
             *(["names differing in case"] if self.twins else []),
         ]

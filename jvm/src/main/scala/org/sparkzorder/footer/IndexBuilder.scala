@@ -83,15 +83,21 @@ object IndexBuilder extends Logging {
       schema: StructType,
       options: Map[String, String]
   ): Map[Int, FileStats] = {
+    val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
+    def canScan(file: Int, key: ColumnKey) = SchemaCheck.canScan(schema, files(file)._2, key.path, caseSensitive)
+    def isLasting(file: Int, key: ColumnKey) = !files(file)._2.sessionBound.get(key).contains(SessionBound.Always)
     val wanted = files.indices
-      .map(i =>
-        (i, files(i)._2.untrusted.filterNot(k => files(i)._2.sessionBound.get(k).contains(SessionBound.Always)))
-      )
+      .map(i => (i, files(i)._2.untrusted.filter(key => isLasting(i, key) && canScan(i, key))))
       .filter { case (i, keys) => keys.nonEmpty && files(i)._2.rows > 0 }
     val sets = wanted.map(_._2).distinct
+    def bySet(some: IndexedSeq[(Int, Set[ColumnKey])]) = some.groupMap(_._2)(_._1).toSeq
     val jobs =
-      if (sets.size <= MostJobs) sets.map(keys => (keys, wanted.collect { case (i, `keys`) => i }))
-      else Seq((sets.reduce(_ ++ _), wanted.map(_._1)))
+      if (sets.size <= MostJobs) bySet(wanted)
+      else {
+        val union = sets.reduce(_ ++ _)
+        val (all, some) = wanted.partition { case (i, _) => union.forall(canScan(i, _)) }
+        (union, all.map(_._1)) +: bySet(some)
+      }
     jobs.flatMap { case (keys, ordinals) =>
       FileScan.scan(
         spark,

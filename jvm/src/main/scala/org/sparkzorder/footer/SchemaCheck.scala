@@ -31,6 +31,26 @@ object SchemaCheck {
     } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings.caseSensitive)).map(at)
   }
 
+  /**
+   * Whether Spark's readers give a column's rows in the table's type, so that a job over the file does not fail for it.
+   * A column that the file lacks is read as null.
+   */
+  def canScan(tableSchema: StructType, footer: FileFooter, path: Seq[String], caseSensitive: Boolean): Boolean = {
+    val rules = new Rules(footer.format, caseSensitive)
+    def fits(table: StructType, file: StructType, names: List[String]): Boolean =
+      file.fields.toSeq.filter(f => rules.fold(f.name) == rules.fold(names.head)) match {
+        case Seq()    => true
+        case Seq(one) => (table.fields.find(_.name == names.head).map(_.dataType), one.dataType, names.tail) match {
+            case (Some(t), f, Nil)                           => value(t, f, Nil, rules).isEmpty
+            case (Some(t: StructType), f: StructType, inner) => fits(t, f, inner)
+            case _                                           => false
+          }
+        case _ => false
+      }
+    val isUnreadable = footer.unreadable.exists(u => rules.fold(u.column.head) == rules.fold(path.head))
+    !isUnreadable && (footer.positional || fits(tableSchema, footer.schema, path.toList))
+  }
+
   private final class Rules(val format: DataFormat, val caseSensitive: Boolean) {
     def fold(name: String): String = if (caseSensitive) name else NameMatch.fold(name)
   }

@@ -49,6 +49,26 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
+  test("a column that the reader refuses in one file is unknown there, the others are known") {
+    Seq(DataFormat.Parquet, DataFormat.Orc).foreach { format =>
+      val dir = folder.resolve(s"refused-${format.name}").toString
+      val schema = StructType.fromDDL("day date, n double, s struct<x: int, y: double>")
+      val first = spark.range(9).selectExpr("date_from_unix_date(int(id)) day", "double(id) n")
+      val second = spark.range(9).selectExpr("timestamp_ntz '2020-01-01 01:02:03' day", "double('NaN') n")
+      Seq(first -> "int(id)", second -> "'text'").foreach { case (rows, x) =>
+        rows.selectExpr("day", "n", s"struct(${x.replace("id", "n")} x, n y) s").coalesce(1)
+          .write.mode("append").format(format.name).save(dir)
+      }
+      val files = dataFiles(dir)
+      val columns = IndexableColumns.of(schema)
+      val built = IndexBuilder.build(spark, files, format, schema, columns, id)
+      val (old, drifted) = built.map(_._2).partition(_.columns.get(key(schema, "day")).exists(_.hasBounds))
+      assert(old.size == 1 && drifted.size == 1, format)
+      assert(drifted.head.columns(key(schema, "n")).nanCount == 9, format)
+      assert(drifted.head.columns.get(columns.find(_.path == Seq("s", "x")).get).forall(!_.hasBounds), format)
+    }
+  }
+
   test("changed and vanished files are left out, the others stay") {
     val dir = folder.resolve("left").toString
     spark.range(0, 40, 1, 4).selectExpr("id", "double('NaN') as n").write.parquet(dir)
