@@ -37,6 +37,12 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.optimize(["a", "s.x"]), "OPTIMIZE `db`.`t` ZORDER BY (`a`, `s`.`x`)"),
         (lambda t: t.optimize(("a b", "`c.d`.e")), "OPTIMIZE `db`.`t` ZORDER BY (`a b`, `c.d`.`e`)"),
         (lambda t: t.optimize({"a": 2, "b": 0.5}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 2, `b` WEIGHT 0.5)"),
+        (
+            lambda t: t.optimize(hilbert_by={"a": 2, "b": 1}),
+            "OPTIMIZE `db`.`t` HILBERT BY (`a` WEIGHT 2, `b` WEIGHT 1)",
+        ),
+        (lambda t: t.optimize(hilbert_by=["a"], full=True), "OPTIMIZE `db`.`t` FULL HILBERT BY (`a`)"),
+        (lambda t: t.optimize(order_by=["a", "b"]), "OPTIMIZE `db`.`t` ORDER BY (`a`, `b`)"),
         (lambda t: t.optimize({"a": 1e-7}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 0.0000001)"),
         (lambda t: t.optimize(["a"], where="day > '2024'"), "OPTIMIZE `db`.`t` WHERE day > '2024' ZORDER BY (`a`)"),
         (
@@ -107,6 +113,10 @@ def test_a_string_is_escaped() -> None:
         (lambda t: t.optimize("a"), TypeError, "not a string"),
         (lambda t: t.optimize([]), ValueError, "no column"),
         (lambda t: t.optimize({"a": 0}), ValueError, "weight of a"),
+        (lambda t: t.optimize(["a"], hilbert_by=["a"]), ValueError, "zorder_by and hilbert_by"),
+        (lambda t: t.optimize(hilbert_by="a"), TypeError, "hilbert_by"),
+        (lambda t: t.optimize(order_by={"a": 2}), TypeError, "without weights"),
+        (lambda t: t.optimize(order_by=[]), ValueError, "order_by names no column"),
         (lambda t: t.optimize({"a": float("nan")}), ValueError, "weight of a"),
         (lambda t: t.restore(-1), ValueError, "version"),
         (lambda t: t.restore("1"), ValueError, "version"),

@@ -115,7 +115,7 @@ def test_a_statement_of_a_later_version_says_so_and_touches_nothing(folder: Path
     table.optimize(["a"], options={"num-files": 4})
     before = sorted((p, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file())
     with pytest.raises(AnalysisException, match="ZORDER_NOT_YET_SUPPORTED"):
-        table.describe_clustering("a")
+        table.optimize(["a"], options={"partial-progress.enabled": True})
     assert sorted((p, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()) == before
 
 
@@ -125,6 +125,21 @@ def test_optimize_tells_the_files_of_a_point_lookup_before_and_after(table: ZOrd
     assert clustering.column == "a"
     assert clustering.meanFilesBefore > 7
     assert clustering.meanFilesAfter < 2
+
+
+def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
+    [before] = table.describe_clustering("b").collect()
+    assert (before.column, before.files, before.max_files, before.bound_files) == ("b", 8, 8, 1)
+    assert before.mean_files > 7
+    table.optimize(["a", "b"], options={"num-files": 16})
+    a, b = table.describe_clustering("a", "b").collect()
+    for column, known in ((a, ROWS), (b, ROWS - ROWS // 50)):
+        assert (column.files, column.bound_files) == (16, 4)
+        assert abs(column.skipped_fraction - (1 - column.mean_files / 16)) < 1e-9
+        assert 3.8 < column.mean_files < 4.5
+        assert abs(sum(column.depth_histogram) - known) < 5
+    # Without columns, of all that have an order.
+    assert {row.column for row in table.describe_clustering().collect()} > {"a", "b"}
 
 
 def test_other_readers_find_the_rows(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:

@@ -403,8 +403,22 @@ def test_the_number_of_files_is_exact(spark: SparkSession, tmp_path: Path, wante
     folder = tmp_path / "t"
     numbers(spark, 200).repartition(3).write.parquet(str(folder))
     # Two columns whose combinations are all different, so that a file of each row is possible.
-    metrics = optimize(spark, f"parquet.`{folder}`", f"ZORDER BY (a, b) OPTIONS ('num-files' = '{wanted}')")
+    options = f"OPTIONS ('num-files' = '{wanted}', 'cuts' = 'equal')"
+    metrics = optimize(spark, f"parquet.`{folder}`", f"ZORDER BY (a, b) {options}")
     assert metrics["numFilesAdded"] == wanted == len(data_files(folder))
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3, 7, 24, 50])
+@pytest.mark.parametrize("curve", ["ZORDER", "HILBERT"])
+def test_files_of_whole_cells_are_about_as_many(spark: SparkSession, tmp_path: Path, curve: str, wanted: int) -> None:
+    folder = tmp_path / "t"
+    numbers(spark).repartition(3).write.parquet(str(folder))
+    layout = f"{curve} BY (a, b) OPTIONS ('num-files' = '{wanted}')"
+    metrics = optimize(spark, f"parquet.`{folder}`", layout)
+    assert abs(metrics["numFilesAdded"] - wanted) <= wanted / 4
+    assert metrics["numFilesAdded"] == len(data_files(folder))
+    # And that is what was asked for.
+    assert optimize(spark, f"parquet.`{folder}`", layout)["numFilesAdded"] == 0
 
 
 def test_the_number_of_files_is_that_of_all_partitions(spark: SparkSession, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class ZOrderTable:
         self,
         zorder_by: Sequence[str] | Mapping[str, float] | None = None,
         *,
+        hilbert_by: Sequence[str] | Mapping[str, float] | None = None,
+        order_by: Sequence[str] | None = None,
         where: str | None = None,
         full: bool = False,
         options: Mapping[str, object] | None = None,
@@ -75,9 +77,11 @@ class ZOrderTable:
         """Rewrite the table's files along a space-filling curve; `OPTIMIZE`.
 
         Args:
-            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. When None,
-                the layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small files are
-                packed.
+            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. Without
+                any columns, the layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small
+                files are packed.
+            hilbert_by: The same, along a Hilbert curve instead.
+            order_by: The columns to sort by instead, one after the other.
             where: A predicate of partition columns, in SQL: only those partitions.
             full: Rewrite what is in the layout already, too.
             options: The statement's options: `{"num-files": 64}`. An unknown one is an error that lists all.
@@ -86,16 +90,22 @@ class ZOrderTable:
             One row: `path`, `metrics`.
 
         Raises:
-            TypeError: `zorder_by` is a string.
-            ValueError: A name is not one, a weight is not above 0, or `zorder_by` is empty.
+            TypeError: Columns are a string, or those to sort by have weights.
+            ValueError: A name is not one, a weight is not above 0, there is no column, or there are two layouts.
         """
         clauses = [f"OPTIMIZE {self._target}"]
         if full:
             clauses.append("FULL")
         if where is not None:
             clauses.append(f"WHERE {where}")
-        if zorder_by is not None:
-            clauses.append(f"ZORDER BY ({_keys(zorder_by)})")
+        layouts = {"zorder_by": zorder_by, "hilbert_by": hilbert_by, "order_by": order_by}
+        chosen = [(name, keys) for name, keys in layouts.items() if keys is not None]
+        if len(chosen) > 1:
+            raise ValueError(f"one layout at a time, not {' and '.join(name for name, _ in chosen)}")
+        if isinstance(order_by, Mapping):
+            raise TypeError(f"order_by is a list of columns, without weights: {order_by!r}")
+        for name, keys in chosen:
+            clauses.append(f"{name.replace('_', ' ').upper()} ({_keys(name, keys)})")
         if options:
             pairs = (f"{quote_string(key)} = {quote_string(_option(value))}" for key, value in options.items())
             clauses.append(f"OPTIONS ({', '.join(pairs)})")
@@ -177,17 +187,17 @@ def explain_skipping(spark: Session, query: str) -> DataFrame:
     return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
 
 
-def _keys(zorder_by: Sequence[str] | Mapping[str, float]) -> str:
-    if isinstance(zorder_by, str):
-        raise TypeError(f"zorder_by is a list of columns or a dict of weights, not a string: [{zorder_by!r}]")
-    if not zorder_by:
-        raise ValueError("zorder_by names no column")
-    if isinstance(zorder_by, Mapping):
-        weights = zorder_by.items()
+def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:
+    if isinstance(keys, str):
+        raise TypeError(f"{layout} is a list of columns or a dict of weights, not a string: [{keys!r}]")
+    if not keys:
+        raise ValueError(f"{layout} names no column")
+    if isinstance(keys, Mapping):
+        weights = keys.items()
         return ", ".join(
             f"{quote_name(name)} WEIGHT {positive_number(n, f'the weight of {name}')}" for name, n in weights
         )
-    return ", ".join(map(quote_name, zorder_by))
+    return ", ".join(map(quote_name, keys))
 
 
 def _columns(columns: Sequence[str]) -> str:

@@ -3,7 +3,7 @@ package org.sparkzorder.command
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.Record
-import org.sparkzorder.layout.FileCounts
+import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
 
@@ -19,7 +19,7 @@ private[command] object FileSelection {
    */
   def clustered(
       folders: Seq[DataFolder],
-      layout: String,
+      layout: LayoutSpec,
       history: => Seq[Record],
       names: RelativePath,
       options: OptimizeOptions,
@@ -30,11 +30,16 @@ private[command] object FileSelection {
     folders.zip(counts).collect {
       case (folder, count)
           if full || options.rewriteAll ||
-            !folder.files.forall(f => layouts.get(idOf(names, f)).contains(layout)) ||
-            (options.numFiles.isDefined && count != folder.files.size) =>
+            !folder.files.forall(f => layouts.get(idOf(names, f)).contains(layout.json)) ||
+            (options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout)) =>
         Rewrite(folder, folder.files, count)
     }
   }
+
+  /** Aligned cuts give about as many files as they are asked for. */
+  private def isSoMany(files: Int, wanted: Int, layout: LayoutSpec): Boolean =
+    if (layout.cuts == LayoutSpec.AlignedCuts) math.abs(files - wanted) <= AlignedCuts.CountTolerance * wanted
+    else files == wanted
 
   /**
    * Packing: small files next to each other in the order of their times come together in groups of the target size, oversized ones are split;

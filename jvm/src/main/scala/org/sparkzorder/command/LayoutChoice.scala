@@ -19,7 +19,6 @@ private[command] object LayoutChoice {
   private val mostColumns = 8
   private val clusteringProperty = "clusteringColumns"
   private val mapping = "range"
-  private val cuts = "equal"
 
   /**
    * @param history newest first
@@ -28,25 +27,35 @@ private[command] object LayoutChoice {
   def of(
       table: PlainTable,
       clause: Option[LayoutClause],
+      alignedCuts: Option[Boolean],
       history: => Seq[Record]
   ): Option[(LayoutSpec, Seq[KeyColumn])] =
     clause match {
       case Some(LayoutClause.Auto)               => throw ZOrderErrors.notYet("ZORDER BY AUTO")
-      case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns))
+      case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts))
       case None                                  =>
         history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption() match {
-          case Some(spec) => Some(spec -> keys(table, spec))
-          case None       => clusteredBy(table).map(columns => resolved(table, "zorder", columns))
+          case Some(spec) =>
+            val wanted = alignedCuts.fold(spec)(aligned => spec.copy(cuts = cutsOf(aligned)))
+            Some(wanted -> keys(table, wanted))
+          case None => clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts))
         }
     }
 
-  private def resolved(table: PlainTable, curve: String, columns: Seq[WeightedColumn]): (LayoutSpec, Seq[KeyColumn]) = {
-    if (curve == "hilbert") throw ZOrderErrors.notYet("HILBERT BY")
-    if (curve == "order") throw ZOrderErrors.notYet("OPTIMIZE .. ORDER BY")
+  private def cutsOf(aligned: Boolean): String = if (aligned) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts
+
+  private def resolved(
+      table: PlainTable,
+      curve: String,
+      columns: Seq[WeightedColumn],
+      alignedCuts: Option[Boolean]
+  ): (LayoutSpec, Seq[KeyColumn]) = {
+    if (curve == LayoutSpec.Order)
+      columns.find(_.weight.isDefined).foreach(c => throw ZOrderErrors.weightInSort(c.parts))
     val weights = columns.map(weight)
     val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
     if (columns.size > mostColumns) throw ZOrderErrors.tooManyColumns(columns.size, mostColumns)
-    val spec = LayoutSpec(curve, mapping, cuts, paths.map(_._1).zip(weights))
+    val spec = LayoutSpec(curve, mapping, cutsOf(alignedCuts.getOrElse(true)), paths.map(_._1).zip(weights))
     spec -> paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
   }
 

@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.LayoutShape
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteResult, RewriteUnit}
@@ -90,6 +91,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       stagingDir = folder.jobStaging(operationId),
       indexed = indexed,
       description = s"OPTIMIZE ${plan.table.name}",
+      shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
       sampleRows = plan.options.sampleRows
     ).run()
   }

@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import java.util.Locale
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.LayoutSpec
 
 /**
  * What OPTIONS of OPTIMIZE say. Sizes are bytes. This is the only place that knows the keys.
@@ -12,6 +13,7 @@ import org.sparkzorder.errors.ZOrderErrors
  * @param maxFileSize packing: larger files are rewritten; default 1.8 times the target
  * @param minInputFiles packing: a group of fewer files is left alone
  * @param sampleRows rows of the sample, of all folders together
+ * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  */
 final case class OptimizeOptions(
     targetFileSize: Long,
@@ -24,6 +26,7 @@ final case class OptimizeOptions(
     compression: Option[String],
     rowGroupSize: Option[Long],
     retainHours: Long,
+    alignedCuts: Option[Boolean],
     asGiven: Map[String, String]
 )
 
@@ -99,7 +102,10 @@ object OptimizeOptions {
       case Some(other)        => throw ZOrderErrors.invalidOptionValue(key, other, s"'$now' or '$later'")
     }
     choice(mappingKey, "range", "bytes")
-    choice(cutsKey, "equal", "aligned")
+    val cuts = byKey.get(cutsKey).map(_.trim.toLowerCase(Locale.ROOT))
+    cuts.filterNot(Set(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts)).foreach { other =>
+      throw ZOrderErrors.invalidOptionValue(cutsKey, other, s"'${LayoutSpec.AlignedCuts}' or '${LayoutSpec.EqualCuts}'")
+    }
 
     def number(key: String, min: Long, max: Long): Option[Long] = byKey.get(key).map { text =>
       text.trim.toLongOption.filter(n => n >= min && n <= max).getOrElse(
@@ -127,6 +133,7 @@ object OptimizeOptions {
       compression = codec,
       rowGroupSize = number(rowGroupSizeKey, 1024, Int.MaxValue),
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
+      alignedCuts = cuts.map(_ == LayoutSpec.AlignedCuts),
       asGiven = byKey
     )
     if (parsed.minFileSize >= parsed.maxFileSize)

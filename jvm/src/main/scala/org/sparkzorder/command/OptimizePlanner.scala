@@ -42,9 +42,9 @@ private[command] object OptimizePlanner {
   /** The statement's table, after every check that needs no look into the files. */
   def resolve(session: SparkSession, statement: OptimizeStatement): PlainTable = {
     val table = PlainTables.resolve(session, statement.target)
-    OptimizeOptions.parse(statement.options, table.formatName)
+    val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
-    LayoutChoice.of(table, statement.layout, Nil)
+    LayoutChoice.of(table, statement.layout, options.alignedCuts, Nil)
     table
   }
 
@@ -72,7 +72,7 @@ private[command] object OptimizePlanner {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     val version = Operations.version(table)
     lazy val history: Seq[Record] = History.read(Operations.folder(table)).map(_.record)
-    val chosen = LayoutChoice.of(table, statement.layout, history)
+    val chosen = LayoutChoice.of(table, statement.layout, options.alignedCuts, history)
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
@@ -80,7 +80,7 @@ private[command] object OptimizePlanner {
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }
     val rewrites = chosen match {
-      case Some((spec, _)) => FileSelection.clustered(folders, spec.json, history, table.names, options, statement.full)
+      case Some((spec, _)) => FileSelection.clustered(folders, spec, history, table.names, options, statement.full)
       case None            => FileSelection.packed(folders, options, statement.full)
     }
     if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && rewrites.map(_.outputFiles).sum == 1)

@@ -23,6 +23,8 @@ object ZOrderErrors {
   def invalidWeight(column: Seq[String], weight: String): Throwable =
     analysis("ZORDER_INVALID_WEIGHT", "column" -> quoted(column), "weight" -> weight)
 
+  def weightInSort(column: Seq[String]): Throwable = analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoted(column))
+
   def unknownOption(key: String, known: Seq[String]): Throwable =
     analysis("ZORDER_UNKNOWN_OPTION", "option" -> key, "options" -> list(known))
 
@@ -86,8 +88,6 @@ object ZOrderErrors {
 
   def tooManyColumns(named: Int, most: Int): Throwable =
     analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> named.toString, "most" -> most.toString)
-
-  def noClustering(target: String): Throwable = analysis("ZORDER_NO_CLUSTERING", "table" -> target)
 
   def versionNotFound(target: String, version: Long, current: Long): Throwable =
     analysis(

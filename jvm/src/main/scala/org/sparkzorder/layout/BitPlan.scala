@@ -4,36 +4,32 @@ package org.sparkzorder.layout
  * Which column owns each bit of the curve's value, from the most significant bit on.
  *
  * A column starts with width 1, and each bit halves it. The next bit goes to the column with the largest weight times
- * width, ties
- * to the earlier column. Equal weights give the plain round robin of Z-order; twice the weight is one bit earlier, not
- * twice
- * the bits, which is what minimises the weighted files touched: in bits, log2(1/width) = (log2 N)/D + log2 w -
- * mean(log2 w).
+ * width, ties to the earlier column. Equal weights give the plain round robin of Z-order; twice the weight is one bit
+ * earlier, not twice the bits, which is what minimises the weighted files touched: in bits, log2(1/width) =
+ * (log2 N)/D + log2 w - mean(log2 w).
  *
  * For weights 4, 1: the products 4 1, 2 1, 1 1 (a tie), 1/2 1 give the columns 0, 0, 0, 1, then in turns.
  *
  * @param owners ordinal of the column that owns each bit
  * @param columns number of columns; one may own no bit at all
  */
-final class BitPlan private (private val owners: Array[Int], val columns: Int) extends Serializable {
+final class BitPlan private (private val owners: Array[Int], override val columns: Int) extends Curve {
 
-  /** Bits of the curve's value, at most 62. */
-  def totalBits: Int = owners.length
+  override def totalBits: Int = owners.length
 
   /** Column ordinals from the most significant bit on. */
   def sequence: IndexedSeq[Int] = owners.toIndexedSeq
 
   private val widths: Array[Int] = Array.tabulate(columns)(c => owners.count(_ == c))
 
-  /** Bits that a column owns. */
-  def bits(column: Int): Int = widths(column)
+  override def bits(column: Int): Int = widths(column)
 
   /**
    * The bits of a column's id put where the column owns the curve's value, zero elsewhere. Monotone in the id.
    *
    * @param id from 0 until 2^bits(column)
    */
-  def spread(column: Int, id: Long): Long = {
+  override def spread(column: Int, id: Long): Long = {
     var left = bits(column)
     require(id >= 0 && (left >= 63 || id < (1L << left)), s"id $id does not fit the $left bits of column $column")
     var z = 0L
@@ -48,6 +44,8 @@ final class BitPlan private (private val owners: Array[Int], val columns: Int) e
     }
     z
   }
+
+  override def value(spread: Long): Long = spread
 
   /** A column's id back out of a value of the curve. */
   def extract(column: Int, z: Long): Long = {
@@ -101,6 +99,13 @@ object BitPlan {
       best
     }
     new BitPlan(owners, n)
+  }
+
+  /** The plan with these owners, from the most significant bit on. */
+  def ofSequence(owners: Seq[Int], columns: Int): BitPlan = {
+    require(owners.length <= MaxTotalBits, s"${owners.length} bits are over $MaxTotalBits")
+    owners.foreach(c => require(c >= 0 && c < columns, s"column $c of $columns"))
+    new BitPlan(owners.toArray, columns)
   }
 
   /** The plan for a table's keys: one key alone gets all bits, so that files are cut between its values exactly. */

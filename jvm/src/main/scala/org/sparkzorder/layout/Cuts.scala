@@ -2,8 +2,7 @@ package org.sparkzorder.layout
 
 /**
  * Where the files of a rewrite unit begin: file i > 0 begins at the i-th key. A key is a value of the curve and, since
- * a single value
- * may fill many files, a tie that differs from row to row. Keys are strictly increasing.
+ * a single value may fill many files, a tie that differs from row to row. Keys are strictly increasing.
  */
 final class Cuts private (private val zs: Array[Long], private val ties: Array[Long]) extends Serializable {
 
@@ -32,8 +31,7 @@ object Cuts {
 
   /**
    * Cuts at the sample's quantiles: `n` files, or as many as the sample has distinct keys when these are fewer. Every
-   * file
-   * holds at least one sampled row, so none is empty.
+   * file holds at least one sampled row, so none is empty.
    *
    * @param sample keys in ascending order, equal keys allowed
    */

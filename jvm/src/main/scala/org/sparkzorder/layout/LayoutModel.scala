@@ -1,21 +1,19 @@
 package org.sparkzorder.layout
 
 /**
- * All that a row of one rewrite unit needs to find its place: the columns' distributions, the bits that each column
- * owns,
- * and the keys at which files are cut.
+ * All that a row of one rewrite unit needs to find its place: the columns' distributions, the curve over their ids, and
+ * the keys at which files are cut.
  *
- * A row's value of the curve is the bitwise OR of one part for each column. The parts of all places of a distribution
- * are worked out once,
- * so that a row costs one search in each column and no work on bits.
+ * Of a row's value of the curve, each column has a part of its own; the parts are ORed, then the curve makes its value
+ * of them. The parts of all places of a distribution are worked out once, so that a row costs one search in each column.
  */
-final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val plan: BitPlan, val cuts: Cuts)
+final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val curve: Curve, val cuts: Cuts)
     extends Serializable {
-  require(plan.columns == distributions.length, s"a plan of ${plan.columns} columns for ${distributions.length}")
+  require(curve.columns == distributions.length, s"a curve of ${curve.columns} columns for ${distributions.length}")
 
   @transient private lazy val parts: Array[Array[Long]] = Array.tabulate(distributions.length) { c =>
-    val bits = plan.bits(c)
-    Array.tabulate(distributions(c).places)(p => plan.spread(c, distributions(c).id(p, bits)))
+    val bits = curve.bits(c)
+    Array.tabulate(distributions(c).places)(p => curve.spread(c, distributions(c).id(p, bits)))
   }
 
   @transient private lazy val longs: Array[LongDistribution] =
@@ -33,15 +31,18 @@ final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val pla
   /** The part of column c for null. */
   def partOfNull(c: Int): Long = parts(c)(0)
 
+  /** The value of the curve for the parts of all columns, ORed. */
+  def value(parts: Long): Long = curve.value(parts)
+
   /**
    * The value of the curve for encoded values, null for null: a `java.lang.Long` or an `Array[Byte]` for each column.
    */
-  def z(encoded: Seq[Any]): Long = encoded.zipWithIndex.foldLeft(0L) {
+  def z(encoded: Seq[Any]): Long = value(encoded.zipWithIndex.foldLeft(0L) {
     case (z, (null, c))           => z | partOfNull(c)
     case (z, (v: Long, c))        => z | part(c, v)
     case (z, (v: Array[Byte], c)) => z | part(c, v)
     case (_, (v, c)) => throw new IllegalArgumentException(s"not an encoded value in column $c: ${v.getClass.getName}")
-  }
+  })
 }
 
 /**

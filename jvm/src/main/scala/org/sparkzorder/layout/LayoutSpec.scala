@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.ObjectMapper
 /**
  * A layout as the journal holds it: files of one layout need not be rewritten into it.
  *
+ * @param curve zorder, hilbert or order
+ * @param mapping range
+ * @param cuts aligned or equal
  * @param columns paths of the key columns with their weights, the leading one first
  */
 final case class LayoutSpec(curve: String, mapping: String, cuts: String, columns: Seq[(Seq[String], Double)]) {
@@ -27,6 +30,15 @@ final case class LayoutSpec(curve: String, mapping: String, cuts: String, column
 }
 
 object LayoutSpec {
+  val ZOrder = "zorder"
+  val Hilbert = "hilbert"
+
+  /** Sorted by the first column, then by the next. */
+  val Order = "order"
+
+  val AlignedCuts = "aligned"
+  val EqualCuts = "equal"
+
   private val mapper = new ObjectMapper()
 
   /** None when the text is not that of a layout: then nothing is known to be laid out so. */

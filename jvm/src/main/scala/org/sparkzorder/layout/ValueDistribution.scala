@@ -5,15 +5,13 @@ import java.util.{Arrays, Comparator}
 /**
  * The distribution of one column's values in a sample, and the place of any value in it.
  *
- * Places number the steps of the distribution in the order of values: place 0 is null, 2i+1 the gap below sampled
- * value i,
- * 2i+2 sampled value i itself, and the last place the gap above all. Everything here is monotone in the value, null
- * being
- * the smallest.
+ * Places number the steps of the distribution in the order of values: place 0 is null, 2i+1 the gap below sampled value
+ * i, 2i+2 sampled value i itself, and the last place the gap above all. Everything here is monotone in the value, null
+ * being the smallest.
  *
  * @param nulls sampled rows in which the column is null
  * @param below below(i) sampled rows, nulls among them, are smaller than sampled value i; its last entry is the whole
- * sample
+ *   sample
  */
 sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) extends Serializable {
 

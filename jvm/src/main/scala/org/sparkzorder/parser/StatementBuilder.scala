@@ -6,6 +6,7 @@ import org.antlr.v4.runtime.ParserRuleContext
 import org.antlr.v4.runtime.misc.Interval
 import org.antlr.v4.runtime.tree.ParseTree
 
+import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.parser.antlr.ZOrderSqlBaseVisitor
 import org.sparkzorder.parser.antlr.ZOrderSqlParser._
 import org.sparkzorder.table.{PathTarget, Target}
@@ -31,7 +32,8 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
   override def visitZorderByAuto(ctx: ZorderByAutoContext): LayoutClause = LayoutClause.Auto
 
   override def visitLayoutBy(ctx: LayoutByContext): LayoutClause = {
-    val curve = if (ctx.ZORDER != null) "zorder" else if (ctx.HILBERT != null) "hilbert" else "order"
+    val curve =
+      if (ctx.ZORDER != null) LayoutSpec.ZOrder else if (ctx.HILBERT != null) LayoutSpec.Hilbert else LayoutSpec.Order
     LayoutClause.By(
       curve,
       ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.number).map(_.getText))).toSeq

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.layout.{LayoutModel, ValueDistribution}
+import org.sparkzorder.layout.{LayoutModel, LayoutShape, ValueDistribution}
 import org.sparkzorder.stats.{ColumnKey, FileStats}
 
 /**
@@ -80,6 +80,7 @@ final case class RewriteResult(
  * @param stagingDir created when missing
  * @param indexed columns to collect statistics of
  * @param description what people see of the jobs
+ * @param shape how rows are ordered and cut
  * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
  */
 final class RewriteJob(
@@ -94,6 +95,7 @@ final class RewriteJob(
     stagingDir: Path,
     indexed: Seq[ColumnKey],
     description: String,
+    shape: LayoutShape,
     sampleRows: Option[Long] = None
 ) {
 
@@ -107,7 +109,8 @@ final class RewriteJob(
   def run(): RewriteResult = {
     val started = System.nanoTime()
     val model =
-      if (units.forall(u => probability(u) == 0d)) UnitLayouts.of(Nil, unitOfFile, outputFiles, encodings, weights)
+      if (units.forall(u => probability(u) == 0d))
+        UnitLayouts.of(Nil, unitOfFile, outputFiles, encodings, weights, shape)
       else sampled()
     val written = System.nanoTime()
     val outputs = write(model)
@@ -187,7 +190,7 @@ final class RewriteJob(
         RewriteJob.collect(query, RewriteJob.sampler(probabilities, encoders)).toSeq
       }
       sampledRows = samples.map(_.rows.toLong).sum
-      UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights)
+      UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape)
     } finally probabilities.destroy()
   }
 
@@ -219,9 +222,9 @@ final class RewriteJob(
     val slot = Alias(SlotKey(scan.file, z.toAttribute, scan.tie, plan), "slot")()
     val keyed = Project(scan.data ++ Seq(scan.tie, z.toAttribute, slot), placed)
     val exchanged = RepartitionByExpression(Seq(slot.toAttribute), keyed, slots)
-    // The curve over one column has steps, each of many values: inside a step the column itself decides.
-    val single = if (keys.length == 1) Seq(scan.key(keys.head)) else Nil
-    val order = (z.toAttribute +: single :+ scan.tie).map(SortOrder(_, Ascending))
+    // A sort by the curve has steps, each of many values: inside a step the columns themselves decide.
+    val columns = if (shape.isSort(keys.length)) keys.map(scan.key) else Nil
+    val order = (z.toAttribute +: columns :+ scan.tie).map(SortOrder(_, Ascending))
     val sorted = Sort(order, global = false, exchanged)
     if (LeadingFields.possible(scan.data.length, sorted.output.length)) sorted else Project(scan.data, sorted)
   }

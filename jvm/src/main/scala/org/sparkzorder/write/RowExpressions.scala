@@ -32,7 +32,7 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
       )
       c += 1
     }
-    z
+    unit.value(z)
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
@@ -50,7 +50,8 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
         ${of.code}
         $unitClass $unit = $rowPlan.layout().ofFile(${of.value});
         long ${ev.value} = 0L;
-        ${parts.mkString("\n")}""",
+        ${parts.mkString("\n")}
+        ${ev.value} = $unit.value(${ev.value});""",
       isNull = FalseLiteral
     )
   }

@@ -1,6 +1,6 @@
 package org.sparkzorder.write
 
-import org.sparkzorder.layout.{BitPlan, Cuts, LayoutModel, UnitLayout, ValueDistribution}
+import org.sparkzorder.layout._
 
 /** From sampled rows to the layouts of all units. */
 object UnitLayouts {
@@ -11,15 +11,16 @@ object UnitLayouts {
    * @param outputFiles files wanted of each unit
    * @param encodings of the key columns; none to keep rows in the order in which they arrived
    * @param weights of the key columns
+   * @param shape how rows are ordered and cut
    */
   def of(
       samples: Seq[KeySample],
       unitOfFile: Array[Int],
       outputFiles: IndexedSeq[Int],
       encodings: Seq[KeyEncoding],
-      weights: Seq[Double]
+      weights: Seq[Double],
+      shape: LayoutShape
   ): LayoutModel = {
-    val plan = BitPlan.forKeys(weights)
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
     val ofUnit = rows.groupBy { case (s, i) => unitOfFile(samples(s).files(i)) }
     val units = outputFiles.indices.map { u =>
@@ -31,14 +32,16 @@ object UnitLayouts {
         if (encodings(c).isLong) ValueDistribution.ofLongs(known.map(_.asInstanceOf[Long]).toArray, nulls)
         else ValueDistribution.ofBytes(known.map(_.asInstanceOf[Array[Byte]]).toArray, nulls)
       }
-      val uncut = new UnitLayout(distributions, plan, Cuts.none)
+      val curve =
+        if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
+      val uncut = new UnitLayout(distributions, curve, Cuts.none)
       if (outputFiles(u) == 1) uncut
       else {
         val keys = own.map { case (s, i) =>
           val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(samples(s).key(i))
           (z, samples(s).ties(i))
         }
-        new UnitLayout(distributions, plan, Cuts.equal(keys.sorted, outputFiles(u)))
+        new UnitLayout(distributions, curve, shape.cutsOf(keys.sorted, outputFiles(u), curve))
       }
     }
     new LayoutModel(units.toArray, unitOfFile)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.layout.{FileBounds, FilesTouched}
+import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, OrderedValue}
 
 class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
@@ -66,7 +66,8 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
       units: Seq[RewriteUnit],
       keys: Seq[KeyColumn],
       conf: Map[String, String] = Map.empty,
-      sampleRows: Option[Long] = None
+      sampleRows: Option[Long] = None,
+      shape: LayoutShape = LayoutShape(LayoutSpec.ZOrder, aligned = false)
   ): RewriteResult =
     new RewriteJob(
       spark,
@@ -80,6 +81,7 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
       folder(),
       IndexableColumns.of(schema),
       "OPTIMIZE test",
+      shape,
       sampleRows
     ).run()
 
@@ -211,17 +213,32 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
     val schema = spark.read.parquet(path.toString).schema
     val keys = Seq("a", "c").map(k => KeyColumn(Seq(k), IntegerType, 1d))
     // All rows are sampled: the model that rows were placed by can be made again from them.
-    val result = rewrite(format, schema, Seq(unit(path, "parquet", 64)), keys, sampleRows = Some(1000000L))
-    assert(result.sampledRows == 40000)
-    val plan = org.sparkzorder.layout.BitPlan.forKeys(Seq(1d, 1d))
-    val layout = new org.sparkzorder.layout.UnitLayout(result.samples.head, plan, org.sparkzorder.layout.Cuts.none)
-    val zs = result.outputs.flatMap(readOne("parquet", schema, _).map(r =>
-      layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))
-    ))
-    assert(zs.length == 40000 && zs == zs.sorted)
-    keys.indices.foreach { c =>
-      val bounds = result.outputs.map(o => FileBounds.of(o.stats.columns(ColumnKey(keys(c).path, IntegerType)), o.rows))
-      assert(FilesTouched.mean(result.samples.head(c), bounds) <= 1.7 * 8)
+    for {
+      (curve, aligned, most) <- Seq(
+        (LayoutSpec.ZOrder, false, 1.7),
+        (LayoutSpec.ZOrder, true, 1.1),
+        (LayoutSpec.Hilbert, false, 1.4),
+        (LayoutSpec.Hilbert, true, 1.1)
+      )
+      shape = LayoutShape(curve, aligned)
+    } withClue(s"$shape: ") {
+      val result =
+        rewrite(format, schema, Seq(unit(path, "parquet", 64)), keys, sampleRows = Some(1000000L), shape = shape)
+      assert(result.sampledRows == 40000)
+      val layout = new UnitLayout(
+        result.samples.head,
+        shape.curveOf(Seq(1d, 1d), result.samples.head, 64),
+        org.sparkzorder.layout.Cuts.none
+      )
+      val zs = result.outputs.flatMap(readOne("parquet", schema, _).map(r =>
+        layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))
+      ))
+      assert(zs.length == 40000 && zs == zs.sorted)
+      keys.indices.foreach { c =>
+        val bounds =
+          result.outputs.map(o => FileBounds.of(o.stats.columns(ColumnKey(keys(c).path, IntegerType)), o.rows))
+        assert(FilesTouched.mean(result.samples.head(c), bounds) <= most * 8)
+      }
     }
   }
 
@@ -309,11 +326,13 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
       "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
       "spark.sql.adaptive.enabled" -> "true"
     )
-    def run(conf: Map[String, String]) =
-      rewrite(formats.head, schema, Seq(unit(path, "parquet", 6)), keys, conf)
-        .outputs.map(o => readOne("parquet", schema, o).map(text))
-    val generated = run(Map.empty)
-    assert(generated.length == 6 && generated == run(interpreted))
+    for (curve <- Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert, LayoutSpec.Order)) {
+      def run(conf: Map[String, String]) =
+        rewrite(formats.head, schema, Seq(unit(path, "parquet", 6)), keys, conf, shape = LayoutShape(curve, false))
+          .outputs.map(o => readOne("parquet", schema, o).map(text))
+      val generated = run(Map.empty)
+      assert(generated.length == 6 && generated == run(interpreted), curve)
+    }
   }
 
   test("partition numbers are slots") {
@@ -366,7 +385,8 @@ class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
       Seq(KeyColumn(Seq("id"), LongType, 1d)),
       staging,
       Nil,
-      "OPTIMIZE test"
+      "OPTIMIZE test",
+      LayoutShape(LayoutSpec.ZOrder, aligned = true)
     )
     val e = intercept[org.apache.spark.SparkException](job.run())
     val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
