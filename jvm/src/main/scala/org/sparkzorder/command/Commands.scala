@@ -20,7 +20,7 @@ object Commands {
     case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
-    case s: DescribeClusteringStatement    => NotYetCommand(s.target, "DESCRIBE CLUSTERING")
+    case s: DescribeClusteringStatement    => DescribeClusteringCommand(s.target, s.columns)
     case s: RestoreStatement               => RestoreCommand(s.target, s.version)
     case s: VacuumStatement                => VacuumCommand(s.target, s.retainHours, s.dryRun)
   }

@@ -1,0 +1,142 @@
+package org.sparkzorder.layout
+
+import java.util.Arrays
+
+import org.sparkzorder.stats.OrderedValue
+
+/**
+ * How many files hold a value within their bounds, by the bounds alone.
+ *
+ * The rows of a file are taken to be spread evenly from its least to its greatest value.
+ *
+ * @param mean files that hold the value of a row drawn at random
+ * @param max files that hold the value which most files hold
+ * @param histogram number of rows, about, whose value 0, 1, .. max files hold
+ */
+final case class ClusteringDepth(mean: Double, max: Long, histogram: IndexedSeq[Long])
+
+object ClusteringDepth {
+
+  /** All values of a column lie from 0 to here: fine enough for bounds, and sums of doubles stay exact enough. */
+  private val Span = (1L << 30).toDouble
+
+  /**
+   * @param files bounds of a column, and the rows in which it is not null, of each file
+   * @param floating whether longs stand for floating-point numbers, as [[OrderedValue.ofDouble]] makes them
+   */
+  def of(files: Seq[(FileBounds, Long)], floating: Boolean = false): ClusteringDepth = {
+    val everywhere = files.count(_._1 == FileBounds.Unknown)
+    val axis = Axis.of(files.map(_._1), floating)
+    if (axis.points == 0) {
+      val rows = files.collect { case (FileBounds.Unknown, rows) => rows }.sum
+      val histogram = if (everywhere == 0) IndexedSeq.empty else IndexedSeq.fill(everywhere)(0L) :+ rows
+      ClusteringDepth(everywhere.toDouble, everywhere.toLong, histogram)
+    } else new Sweep(axis, files, everywhere).result
+  }
+
+  /**
+   * The least mean that so many files can have for each of some independent columns that are asked for equally often:
+   * a file's share of the rows is no more than the product of its shares of the columns.
+   */
+  def bound(files: Long, columns: Int): Double =
+    if (files == 0 || columns == 0) 0d else math.pow(files.toDouble, 1 - 1d / columns)
+
+  /**
+   * Pieces of a column from its least to its greatest bound: a bound, what lies between it and the next one, the next
+   * one, and so on. The depth is the same all over a piece.
+   *
+   * @param lengths of the pieces
+   * @param ranges the pieces of the lower and the upper bound of each file that has bounds
+   */
+  private final case class Axis(lengths: Array[Double], ranges: Seq[Option[(Int, Int)]]) {
+    def points: Int = (lengths.length + 1) / 2
+  }
+
+  private object Axis {
+
+    def of(bounds: Seq[FileBounds], floating: Boolean): Axis = {
+      val longs = bounds.collect { case FileBounds.Longs(min, max) => Seq(min, max) }.flatten.distinct.sorted.toArray
+      val bytes = distinct(bounds.collect { case FileBounds.Bytes(min, max) => Seq(min, max) }.flatten.toArray)
+      val places =
+        if (bytes.nonEmpty) placesOf(bytes)
+        else if (floating) longs.map(v => finite(OrderedValue.toDouble(v)) / 4)
+        else longs.map(_.toDouble / 4)
+      def placeOf(v: Array[Byte]): Int =
+        Arrays.binarySearch(bytes, v, (a: Array[Byte], b: Array[Byte]) => OrderedValue.compare(a, b))
+      val ranges = bounds.map {
+        case FileBounds.Longs(min, max) =>
+          Some((2 * Arrays.binarySearch(longs, min), 2 * Arrays.binarySearch(longs, max)))
+        case FileBounds.Bytes(min, max) => Some((2 * placeOf(min), 2 * placeOf(max)))
+        case _                          => None
+      }
+      // A whole number is one of as many as there are from bound to bound; of others, one is next to nothing.
+      Axis(lengthsOf(places, if (bytes.isEmpty && !floating) 0.25 else 0d), ranges)
+    }
+
+    private def lengthsOf(places: Array[Double], value: Double): Array[Double] =
+      if (places.isEmpty) Array.emptyDoubleArray
+      else {
+        val span = places.last - places.head + value
+        val scale = if (span > 0) Span / span else 1d
+        Array.tabulate(2 * places.length - 1) { i =>
+          if (i % 2 == 0) math.max(value * scale, 1d)
+          else math.max((places(i / 2 + 1) - places(i / 2) - value) * scale, 0d)
+        }
+      }
+
+    private def finite(v: Double): Double = math.max(-Double.MaxValue, math.min(Double.MaxValue, v))
+
+    private def distinct(bytes: Array[Array[Byte]]): Array[Array[Byte]] = {
+      Arrays.sort(bytes, OrderedValue.compare(_, _))
+      bytes.indices.filter(i => i == 0 || !Arrays.equals(bytes(i - 1), bytes(i))).map(bytes(_)).toArray
+    }
+
+    /** Byte strings as binary fractions, without the bytes that all have in common. */
+    private def placesOf(sorted: Array[Array[Byte]]): Array[Double] = {
+      val common = Arrays.mismatch(sorted.head, sorted.last) match {
+        case -1 => sorted.head.length
+        case n  => n
+      }
+      sorted.map { v =>
+        (0 until 7).foldLeft(0d)((sum, i) => sum * 256 + (if (common + i < v.length) v(common + i) & 0xff else 0))
+      }
+    }
+  }
+
+  private final class Sweep(axis: Axis, files: Seq[(FileBounds, Long)], everywhere: Int) {
+    private val pieces = axis.lengths.length
+    private val before = axis.lengths.scanLeft(0d)(_ + _)
+    private val depths = new Array[Int](pieces + 1)
+    private val density = new Array[Double](pieces + 1)
+    private val constant = new Array[Long](pieces)
+    files.zip(axis.ranges).foreach {
+      case ((_, rows), Some((low, high))) =>
+        depths(low) += 1
+        depths(high + 1) -= 1
+        if (low == high) constant(low) += rows
+        else {
+          val share = rows / (before(high + 1) - before(low))
+          density(low) += share
+          density(high + 1) -= share
+        }
+      case _ => ()
+    }
+
+    def result: ClusteringDepth = {
+      var depth = 0
+      var rows = 0d
+      val ofDepth = new Array[Double](files.length + 1)
+      var max = 0
+      for (i <- 0 until pieces) {
+        depth += depths(i)
+        rows += density(i)
+        // What rounding leaves behind must not count as less than nothing.
+        ofDepth(depth + everywhere) += math.max(rows, 0d) * axis.lengths(i) + constant(i)
+        max = math.max(max, depth + everywhere)
+      }
+      val all = ofDepth.sum
+      val mean = if (all == 0) 0d else ofDepth.indices.map(d => d * ofDepth(d)).sum / all
+      ClusteringDepth(mean, max.toLong, ofDepth.take(max + 1).map(math.round).toIndexedSeq)
+    }
+  }
+}
