@@ -1,5 +1,6 @@
 package org.sparkzorder.functions
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
@@ -25,8 +26,95 @@ object FunctionDescriptions {
        AAAA00
   """,
       build = InterleaveBits(_)
+    ),
+    describe(
+      "ordered_bytes",
+      classOf[OrderedBytes],
+      usage = "_FUNC_(expr) - Returns bytes whose unsigned order is the sort order of `expr`. Returns NULL for NULL, " +
+        "which is sorted first.",
+      arguments = """
+    Arguments:
+      * expr - an expression of an atomic type that can be ordered
+  """,
+      examples = """
+    Examples:
+      > SELECT hex(_FUNC_(1));
+       80000001
+      > SELECT hex(_FUNC_(-1.5D));
+       4007FFFFFFFFFFFF
+      > SELECT _FUNC_(-1) < _FUNC_(0);
+       true
+  """,
+      build = exactly("ordered_bytes", 1)(children => OrderedBytes(children.head))
+    ),
+    describe(
+      "zvalue",
+      classOf[ZValue],
+      usage =
+        "_FUNC_(expr, ...) - Returns the interleaved bits of the ordered bytes of its arguments, by which rows are " +
+          "sorted in Z-order. NULL counts as the smallest value of its type.",
+      arguments = """
+    Arguments:
+      * expr - an expression of an atomic type that can be ordered; the first argument has the most significant bit
+  """,
+      examples = """
+    Examples:
+      > SELECT hex(_FUNC_(1Y, 2Y));
+       C006
+  """,
+      build = new ZValue(_)
+    ),
+    describe(
+      "hilbert_value",
+      classOf[HilbertValue],
+      usage =
+        "_FUNC_(bits, id, ...) - Returns the place of a point on the Hilbert curve. Returns NULL if any id is NULL.",
+      arguments = """
+    Arguments:
+      * bits - how many of the lowest bits of each id count, a constant; bits times ids is at most 63
+      * id - a coordinate of the point
+  """,
+      examples = """
+    Examples:
+      > SELECT _FUNC_(2, 3, 0);
+       15
+  """,
+      build = HilbertValue(_)
+    ),
+    describe(
+      "range_id",
+      classOf[RangeId],
+      usage = "_FUNC_(expr, bounds) - Returns how many of the bounds are smaller than `expr`, 0 for NULL.",
+      arguments = """
+    Arguments:
+      * expr - an expression of an atomic type that can be ordered
+      * bounds - a constant array of the same type in ascending order
+  """,
+      examples = """
+    Examples:
+      > SELECT _FUNC_(15, array(10, 20, 30));
+       1
+  """,
+      build = exactly("range_id", 2)(children => RangeId(children.head, children.last))
     )
   )
+
+  private def exactly(
+      name: String,
+      expected: Int
+  )(build: Seq[Expression] => Expression): Seq[Expression] => Expression =
+    children =>
+      if (children.length == expected) build(children)
+      else
+        throw new AnalysisException(
+          "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+          Map(
+            "functionName" -> s"`$name`",
+            "expectedNum" -> expected.toString,
+            "actualNum" -> children.length.toString,
+            "docroot" -> "https://spark.apache.org/docs/latest"
+          )
+        )
 
   private def describe(
       name: String,

@@ -74,13 +74,4 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(InterleaveBits(Seq(Literal(1, IntegerType))).checkInputDataTypes().isFailure)
     assert(InterleaveBits(Seq(Literal(Array[Byte](1)))).checkInputDataTypes().isSuccess)
   }
-
-  test("the function has a name, a description and a builder") {
-    assert(FunctionDescriptions.all.length == 1)
-    val (id, info, build) = FunctionDescriptions.all.head
-    assert(id.funcName == "interleave_bits" && info.getName == "interleave_bits")
-    assert(info.getExamples.contains("B629") && info.getUsage.contains("interleave_bits"))
-    val example = build(Seq(Literal(bytes("d6")), Literal(bytes("61"))))
-    assert(example.foldable && hex(example.eval().asInstanceOf[Array[Byte]]) == "b629")
-  }
 }

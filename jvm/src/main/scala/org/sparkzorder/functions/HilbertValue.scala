@@ -1,0 +1,96 @@
+package org.sparkzorder.functions
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
+import org.apache.spark.sql.catalyst.expressions.{Expression, ImplicitCastInputTypes}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
+
+import org.sparkzorder.layout.HilbertCurve
+
+/**
+ * The SQL function `hilbert_value(bits, id, ..)`: the place of a point on the Hilbert curve of [[HilbertCurve]], a BIGINT
+ * from 0 until 2^(bits * ids). Of an id only the lowest bits count. Null when any id is null.
+ *
+ * @param children the number of bits, a constant, then the ids
+ */
+final case class HilbertValue(children: Seq[Expression]) extends Expression with ImplicitCastInputTypes {
+  private def ids: Seq[Expression] = children.drop(1)
+  private lazy val bits = children.head.eval().asInstanceOf[Int]
+
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = ids.exists(_.nullable)
+  override def foldable: Boolean = children.forall(_.foldable)
+  override def prettyName: String = "hilbert_value"
+  override def inputTypes: Seq[DataType] = IntegerType +: ids.map(_ => LongType)
+
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val types = super.checkInputDataTypes()
+    def wrong(text: String) = DataTypeMismatch(
+      "VALUE_OUT_OF_RANGE",
+      Map("exprName" -> "bits", "valueRange" -> text, "currentValue" -> children.headOption.fold("none")(_.sql))
+    )
+    if (types.isFailure) types
+    else if (ids.isEmpty) wrong("a number of bits and at least one id")
+    else if (!children.head.foldable || children.head.eval() == null) wrong("a constant")
+    else if (bits < 1 || bits > HilbertValue.MaxBits / ids.length)
+      wrong(s"[1, ${HilbertValue.MaxBits / ids.length}], with ${ids.length} ids")
+    else TypeCheckResult.TypeCheckSuccess
+  }
+
+  override def eval(input: InternalRow): Any = {
+    val axes = new Array[Long](ids.length)
+    var i = 0
+    var known = true
+    while (known && i < axes.length) {
+      val id = ids(i).eval(input)
+      if (id == null) known = false else axes(i) = id.asInstanceOf[Long] & ((1L << bits) - 1)
+      i += 1
+    }
+    if (known) HilbertValue.place(axes, bits) else null
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val axes = ctx.addMutableState("long[]", "axes", field => s"$field = new long[${ids.length}];", forceInline = true)
+    val known = ctx.freshName("known")
+    val fills = ids.zipWithIndex.map { case (id, i) =>
+      val code = id.genCode(ctx)
+      s"""
+         |if ($known) {
+         |  ${code.code}
+         |  if (${code.isNull}) {
+         |    $known = false;
+         |  } else {
+         |    $axes[$i] = ${code.value} & ${(1L << bits) - 1}L;
+         |  }
+         |}""".stripMargin
+    }
+    val filled = ctx.splitExpressionsWithCurrentInputs(
+      expressions = fills,
+      funcName = "hilbertInputs",
+      extraArguments = Seq("boolean" -> known),
+      returnType = "boolean",
+      makeSplitFunction = body => s"$body\nreturn $known;",
+      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
+    )
+    val own = HilbertValue.getClass.getName.stripSuffix("$")
+    ev.copy(code = code"""
+      boolean $known = true;
+      $filled
+      boolean ${ev.isNull} = !$known;
+      long ${ev.value} = $known ? $own.place($axes, $bits) : 0L;""")
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): HilbertValue = copy(newChildren)
+}
+
+object HilbertValue {
+
+  /** Bits of a value, which is a BIGINT and not negative. */
+  val MaxBits = 63
+
+  /** For generated code too, which finds no static method beside a class's own of the same name. */
+  def place(axes: Array[Long], bits: Int): Long = HilbertCurve.value(axes, bits)
+}

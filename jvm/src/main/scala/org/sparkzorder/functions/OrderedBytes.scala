@@ -1,0 +1,117 @@
+package org.sparkzorder.functions
+
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.catalyst.util.CollationFactory
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.sparkzorder.stats.{Encoding, OrderedValue}
+
+/**
+ * The SQL function `ordered_bytes`: bytes whose unsigned order is Spark's sort order of the values. Numbers, dates, times
+ * and intervals have as many bytes as their type; decimals of over 18 digits 16; strings of the binary collation and
+ * binaries are themselves, of other collations their collation keys. -0.0 is 0.0, every NaN the same. Null for null,
+ * which Spark sorts first.
+ */
+final case class OrderedBytes(child: Expression) extends UnaryExpression {
+  override def dataType: DataType = BinaryType
+  override def prettyName: String = "ordered_bytes"
+
+  override def checkInputDataTypes(): TypeCheckResult =
+    if (OrderedBytes.width(child.dataType).isDefined) TypeCheckResult.TypeCheckSuccess
+    else
+      DataTypeMismatch(
+        "UNEXPECTED_INPUT_TYPE",
+        Map(
+          "paramIndex" -> "first",
+          "requiredType" -> "an atomic type that can be ordered",
+          "inputSql" -> child.sql,
+          "inputType" -> s"\"${child.dataType.sql}\""
+        )
+      )
+
+  override protected def nullSafeEval(value: Any): Any = OrderedBytes.of(child.dataType, value)
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val own = OrderedBytes.getClass.getName.stripSuffix("$")
+    defineCodeGen(
+      ctx,
+      ev,
+      v =>
+        child.dataType match {
+          case BooleanType    => s"$own.ofLong($v ? 1L : 0L, 1)"
+          case FloatType      => s"$own.ofFloat($v)"
+          case DoubleType     => s"$own.ofDouble($v)"
+          case BinaryType     => v
+          case NullType       => "null"
+          case s: StringType  => s"$own.ofString($v, ${s.collationId})"
+          case d: DecimalType => s"$own.ofDecimal($v, ${d.precision}, ${d.scale})"
+          case other          => s"$own.ofLong((long) $v, ${OrderedBytes.width(other).get})"
+        }
+    )
+  }
+
+  override protected def withNewChildInternal(newChild: Expression): OrderedBytes = copy(newChild)
+}
+
+object OrderedBytes {
+
+  /** Bytes of a value of the type, 0 where it depends on the value, or there is only null; None for a type without order. */
+  def width(dataType: DataType): Option[Int] = dataType match {
+    case BooleanType | ByteType                                        => Some(1)
+    case ShortType                                                     => Some(2)
+    case IntegerType | DateType | FloatType | _: YearMonthIntervalType => Some(4)
+    case _: StringType | BinaryType | NullType                         => Some(0)
+    case d: DecimalType => Some(if (d.precision <= Decimal.MAX_LONG_DIGITS) 8 else 16)
+    case other if OrderedValue.encoding(other).contains(Encoding.Longs) => Some(8)
+    case _                                                              => None
+  }
+
+  private[functions] def of(dataType: DataType, value: Any): Array[Byte] = (dataType, value) match {
+    case (BooleanType, v: Boolean)      => ofLong(if (v) 1L else 0L, 1)
+    case (FloatType, v: Float)          => ofFloat(v)
+    case (DoubleType, v: Double)        => ofDouble(v)
+    case (BinaryType, v: Array[Byte])   => v
+    case (s: StringType, v: UTF8String) => ofString(v, s.collationId)
+    case (d: DecimalType, v: Decimal)   => ofDecimal(v, d.precision, d.scale)
+    case (other, v: Number)             => ofLong(v.longValue, width(other).get)
+    case (other, v) => throw new IllegalArgumentException(s"${v.getClass.getName} is no ${other.catalogString}")
+  }
+
+  /** The low bytes of a number, big-endian, sign bit flipped. */
+  def ofLong(value: Long, width: Int): Array[Byte] = {
+    val out = new Array[Byte](width)
+    var i = width - 1
+    var rest = value
+    while (i >= 0) {
+      out(i) = rest.toByte
+      rest >>= 8
+      i -= 1
+    }
+    out(0) = (out(0) ^ 0x80).toByte
+    out
+  }
+
+  def ofFloat(value: Float): Array[Byte] = {
+    val bits = java.lang.Float.floatToIntBits(value + 0.0f)
+    ofLong((bits ^ ((bits >> 31) & Int.MaxValue)).toLong, 4)
+  }
+
+  def ofDouble(value: Double): Array[Byte] = ofLong(OrderedValue.ofDouble(value), 8)
+
+  def ofDecimal(value: Decimal, precision: Int, scale: Int): Array[Byte] =
+    OrderedValue.encode(DecimalType(precision, scale), value) match {
+      case v: java.lang.Long => ofLong(v, 8)
+      case v                 => v.asInstanceOf[Array[Byte]]
+    }
+
+  def ofString(value: UTF8String, collationId: Int): Array[Byte] =
+    if (collationId == StringType.collationId) value.getBytes
+    else CollationFactory.getCollationKeyBytes(value, collationId)
+
+  /** What stands for null in a value of the curve: the smallest of its width. */
+  private[functions] def smallest(dataType: DataType): Array[Byte] = new Array[Byte](width(dataType).getOrElse(0))
+}

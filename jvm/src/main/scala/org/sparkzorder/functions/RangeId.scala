@@ -1,0 +1,83 @@
+package org.sparkzorder.functions
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.analysis.{TypeCheckResult, TypeCoercion}
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
+import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, ImplicitCastInputTypes}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType, LongType}
+
+import org.sparkzorder.stats.OrderedValue
+
+/**
+ * The SQL function `range_id(x, bounds)`: how many of the bounds are smaller than x, as Spark's range partitioning
+ * numbers its partitions: a bound belongs to the range that it ends. 0 for null.
+ *
+ * @param left the value
+ * @param right a constant array of the value's type, ascending
+ */
+final case class RangeId(left: Expression, right: Expression) extends BinaryExpression with ImplicitCastInputTypes {
+  override def dataType: DataType = IntegerType
+  override def nullable: Boolean = false
+  override def prettyName: String = "range_id"
+
+  /** Numbers of several types come to a common one. */
+  override def inputTypes: Seq[DataType] = (left.dataType, right.dataType) match {
+    case (value, ArrayType(element, containsNull)) if value != element =>
+      TypeCoercion.findWiderTypeWithoutStringPromotion(Seq(value, element)).fold(Seq.empty[DataType]) { common =>
+        Seq(common, ArrayType(common, containsNull))
+      }
+    case _ => Nil
+  }
+
+  override def checkInputDataTypes(): TypeCheckResult = {
+    def mismatch(required: String, of: Expression) = DataTypeMismatch(
+      "UNEXPECTED_INPUT_TYPE",
+      Map(
+        "paramIndex" -> (if (of eq left) "first" else "second"),
+        "requiredType" -> required,
+        "inputSql" -> of.sql,
+        "inputType" -> s"\"${of.dataType.sql}\""
+      )
+    )
+    (left.dataType, right.dataType) match {
+      case (value, _) if OrderedValue.encoding(value).isEmpty => mismatch("an atomic type of binary order", left)
+      case (value, ArrayType(element, _)) if value == element =>
+        if (!right.foldable || right.eval() == null) mismatch("a constant array", right)
+        else if (!bounds.isAscending) mismatch("an array in ascending order without null", right)
+        else TypeCheckResult.TypeCheckSuccess
+      case (value, _) => mismatch(s"an array of ${value.sql}", right)
+    }
+  }
+
+  @transient private lazy val bounds = RangeBounds.of(left.dataType, right.eval().asInstanceOf[ArrayData])
+
+  override def eval(input: InternalRow): Any = {
+    val value = left.eval(input)
+    if (value == null) 0 else bounds.id(OrderedValue.encode(left.dataType, value))
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val value = left.genCode(ctx)
+    val longs = classOf[LongBounds].getName
+    val of = ctx.addReferenceObj("bounds", bounds, classOf[RangeBounds].getName)
+    val id = left.dataType match {
+      case LongType | IntegerType => s"(($longs) $of).id((long) ${value.value})"
+      case other                  =>
+        val dataType = ctx.addReferenceObj("dataType", other, classOf[DataType].getName)
+        val encoder = OrderedValue.getClass.getName.stripSuffix("$")
+        s"$of.id($encoder.encode($dataType, ${value.value}))"
+    }
+    ev.copy(
+      code = code"""
+        ${value.code}
+        int ${ev.value} = ${value.isNull} ? 0 : $id;""",
+      isNull = FalseLiteral
+    )
+  }
+
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): RangeId =
+    copy(newLeft, newRight)
+}
