@@ -41,7 +41,10 @@ SEED    ?=
 TABLE   ?=
 QUERY   ?=
 
-.PHONY: help demo test test-all test-jvm test-python fuzz check format wheel jars envs golden clean
+# Of `make layout`: files of 1000 have two thousand each.
+ROWS ?= 2000000
+
+.PHONY: help demo test test-all test-jvm test-python fuzz layout check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -51,6 +54,7 @@ help:
 	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
 	@echo "make test-all                  the same and the long suites, on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
+	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
@@ -72,6 +76,9 @@ test-all: test
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
+
+layout: $(STAMPS)/installed
+	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
 
 test-jvm: $(SBT_JAR)
 	$(SBT) $(call sbt_name,$(NEWEST))/test
