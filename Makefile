@@ -70,6 +70,7 @@ test: test-jvm $(addprefix test-,$(OLDER)) test-python
 # The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
 test-all: test
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
+	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
 	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -104,3 +105,9 @@ def _without_checksum(path: Path) -> Path:
 def once(ids: Iterable[int]) -> Counter[int]:
     """Each of them once."""
     return Counter(set(ids))
+
+
+def sealed(record: dict[str, Any]) -> bytes:
+    """A record as it is in its file, with the checksum that it should have."""
+    text = json.dumps({k: v for k, v in record.items() if k != "crc"}, separators=(",", ":"))[:-1]
+    return f'{text},"crc":{zlib.crc32(text.encode())}}}'.encode()

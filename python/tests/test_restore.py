@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException
-from small_tables import ROWS, SmallTable, once, write_file
+from small_tables import ROWS, SmallTable, once, sealed, write_file
 
 from spark_zorder import ZOrderTable, explain_skipping
 
@@ -171,7 +171,7 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     # Eight days ago.
     [record] = (folder.root / "_zorder").glob("v0000000001-*.json")
     said = json.loads(record.read_text())
-    record.write_text(json.dumps(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
+    record.write_bytes(sealed(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
     first = [f for f in trash(folder) if f.parent.name == "v0000000001"]
     assert table.vacuum(retain_hours=9 * 24, dry_run=True).collect() == []
     listed = table.vacuum(dry_run=True).collect()

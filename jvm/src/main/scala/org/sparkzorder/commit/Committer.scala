@@ -35,6 +35,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
     val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
     orRollBack {

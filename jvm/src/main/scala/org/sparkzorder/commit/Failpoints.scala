@@ -46,7 +46,7 @@ object Failpoints {
   )
 
   def hit(name: String): Unit = {
-    val asked = Option(System.getProperty(Property)).orElse(sys.env.get(Variable))
+    val asked = Option(System.getProperty(Property)).orElse(Option(System.getenv(Variable)))
     asked.foreach { value =>
       value.split(":", 3) match {
         case Array(`name`)                => Runtime.getRuntime.halt(137)

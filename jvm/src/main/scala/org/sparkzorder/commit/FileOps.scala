@@ -51,6 +51,15 @@ trait FileOps {
   /** Writes a new file; fails when something lies there or its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit
 
+  /** The same for a file that is to have no rights but these, from the beginning; `0x1a4` are those of `rw-r--r--`. */
+  def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = writeNew(path, bytes)
+
+  /** The rights that there are on all these folders and all files in them, as far as the file system knows rights. */
+  def commonMode(folders: Seq[Path]): Int = 0xfff
+
+  /** Gives files that are to replace others their rights and their group, as far as the file system knows such. */
+  def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = ()
+
   /** All bytes of a file. Fails when there are more than `limit`. */
   def read(path: Path, limit: Long): Array[Byte]
 

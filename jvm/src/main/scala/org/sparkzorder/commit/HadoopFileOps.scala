@@ -12,6 +12,7 @@ import java.nio.file.{
 }
 
 import org.apache.hadoop.fs.{FSError, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.slf4j.LoggerFactory
 
 /**
  * [[FileOps]] over a Hadoop file system.
@@ -34,18 +35,28 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     case other                    => other
   }
 
+  private val permissions = new Permissions(plain, local)
+
   /** File system's clock minus ours, in milliseconds, as last seen. */
   @volatile private var skew = 0L
 
-  override def list(dir: Path): Seq[FileMeta] =
-    try fs.listStatus(dir).toIndexedSeq.map(meta)
-    catch { case _: FileNotFoundException => Nil }
+  override def list(dir: Path): Seq[FileMeta] = {
+    refuseLinks(dir)
+    try {
+      val all = fs.listStatus(dir).toIndexedSeq.map(meta)
+      if (links(dir).isEmpty) all else all.filterNot(isLink)
+    } catch { case _: FileNotFoundException => Nil }
+  }
 
-  override def status(path: Path): Option[FileMeta] =
+  override def status(path: Path): Option[FileMeta] = {
+    refuseLinks(path)
     try Some(meta(fs.getFileStatus(path)))
     catch { case _: FileNotFoundException => None }
+  }
 
-  override def rename(src: Path, dst: Path): Unit =
+  override def rename(src: Path, dst: Path): Unit = {
+    refuseLinks(src)
+    refuseLinks(dst)
     if (local) renameLocally(src, dst)
     else {
       if (fs.exists(dst)) throw new IOException(s"cannot rename $src: $dst exists")
@@ -55,6 +66,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         throw new IOException(s"cannot rename $src to $dst")
       }
     }
+  }
 
   // A checksum file never lies alone among the data: into a side folder it goes first, out of it last.
   private def renameLocally(src: Path, dst: Path): Unit = {
@@ -89,7 +101,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
     }
 
-  override def deleteEmpty(dir: Path): Boolean =
+  override def deleteEmpty(dir: Path): Boolean = {
+    refuseLinks(dir)
     if (local) {
       try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
       catch { case _: DirectoryNotEmptyException => false }
@@ -97,15 +110,33 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       // The list comes first since some file systems delete a full folder when asked without 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
     }
+  }
 
   override def deleteRecursive(dir: Path): Unit = {
     FileOps.requireBelowSideFolder(dir)
+    refuseLinks(dir)
     if (!fs.delete(dir, true) && fs.exists(dir)) throw new IOException(s"cannot delete $dir")
   }
 
-  override def mkdirs(dir: Path): Unit = if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
+  override def mkdirs(dir: Path): Unit = {
+    refuseLinks(dir)
+    val missing =
+      if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
+      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toSeq
+    if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
+    missing.foreach(permissions.inherit)
+  }
 
-  override def writeNew(path: Path, bytes: Array[Byte]): Unit = {
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit = write(path, bytes, None)
+
+  override def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = write(path, bytes, Some(mode))
+
+  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = permissions.adopt(written, replaced)
+
+  override def commonMode(folders: Seq[Path]): Int = permissions.common(folders)
+
+  private def write(path: Path, bytes: Array[Byte], mode: Option[Int]): Unit = {
+    refuseLinks(path)
     // The raw local file system would make missing parents.
     if (local && !Files.isDirectory(nio(path.getParent)))
       throw new FileNotFoundException(s"no folder ${path.getParent}")
@@ -118,8 +149,12 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       null
     )
     try {
-      try out.write(bytes)
-      finally out.close()
+      try {
+        // Before anything is in it.
+        permissions.inherit(path)
+        mode.foreach(permissions.restrict(path, _))
+        out.write(bytes)
+      } finally out.close()
     } catch {
       // So Hadoop's local file system says that the disk is full.
       case e: FSError => throw new IOException(s"cannot write $path: ${Option(e.getCause).getOrElse(e).getMessage}", e)
@@ -128,6 +163,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   override def read(path: Path, limit: Long): Array[Byte] = {
+    refuseLinks(path)
     val length = plain.getFileStatus(path).getLen
     if (length > math.min(limit, Int.MaxValue - 16L))
       throw new IOException(s"$path has $length bytes, more than $limit")
@@ -139,9 +175,34 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   override def touch(path: Path): Unit = {
+    refuseLinks(path)
     // Some stores make nothing of a missing file, others ignore the call: the owner looks at the file afterwards.
     if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
+  }
+
+  /** In a side folder nothing of ours is a symbolic link, and through one we would reach what is not the table's. */
+  private def refuseLinks(path: Path): Unit =
+    links(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
+
+  private def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${TableFolder.Side}/")
+
+  private def isLink(found: FileMeta): Boolean = {
+    val link = Files.isSymbolicLink(nio(found.path))
+    if (link) HadoopFileOps.log.warn(s"${found.path} is a symbolic link and is ignored")
+    link
+  }
+
+  /** What could be one, from the side folder down; nothing outside of side folders. HDFS has none. */
+  private def links(path: Path): Seq[LocalPath] = {
+    val text = path.toUri.getPath
+    val side = s"$text/".indexOf(s"/${TableFolder.Side}/") + 1
+    if (!local || side == 0) Nil
+    else {
+      val whole = nio(path)
+      val below = text.substring(side).split('/').length
+      (whole.getNameCount - below + 1 to whole.getNameCount).map(n => whole.getRoot.resolve(whole.subpath(0, n)))
+    }
   }
 
   private def meta(s: FileStatus): FileMeta =
@@ -150,4 +211,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 
   private def checksum(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+}
+
+private object HadoopFileOps {
+  private val log = LoggerFactory.getLogger(classOf[HadoopFileOps])
 }

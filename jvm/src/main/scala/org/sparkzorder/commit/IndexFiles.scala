@@ -11,15 +11,16 @@ object IndexFiles {
   /**
    * Writes a new index file, complete before it has its name. Needs the lock.
    *
+   * @param mode rights that it may have: statistics are for who may read the data
    * @return its status, the newest index of the table from now on
    */
-  def write(folder: TableFolder, lock: Lock, bytes: Array[Byte]): FileMeta = {
+  def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): FileMeta = {
     val ops = folder.ops
-    val next = TableFolder.indexes(lock.listing()).headOption.fold(0L)(_.number) + 1
+    val next = TableFolder.indexes(lock.listing()).map(_.number).find(_ < TableFolder.MaxVersion).fold(0L)(identity) + 1
     val temporary = folder.newTemporary()
     val target = folder.index(next)
     try {
-      ops.writeNew(temporary, bytes)
+      ops.writeNew(temporary, bytes, mode)
       lock.check()
       ops.rename(temporary, target)
     } catch {
@@ -34,6 +35,12 @@ object IndexFiles {
   /** Removes all but the newest two. Needs the lock. */
   def prune(folder: TableFolder): Unit =
     TableFolder.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
+
+  /** Removes all but the newest: they tell what they should not. Needs the lock. */
+  def forget(folder: TableFolder, lock: Lock): Unit = {
+    lock.check()
+    TableFolder.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
+  }
 
   /** Removes all, the newest last, so that no older one comes to count. Needs the lock. */
   def drop(folder: TableFolder, lock: Lock): Unit = {

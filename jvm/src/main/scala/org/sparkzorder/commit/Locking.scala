@@ -121,9 +121,7 @@ object Locking {
       (fileSystemTime.isDefined || System.currentTimeMillis() - meta.modificationTime > settings.timeoutMillis) &&
         exactTime - meta.modificationTime > settings.timeoutMillis
     locks.map { meta =>
-      val owner =
-        try Owner.parse(folder.ops.read(meta.path, Owner.ReadLimit))
-        catch { case _: FileNotFoundException => None }
+      val owner = Owner.read(folder.ops, meta)
       val state = owner.map(settings.liveness.verdict) match {
         case Some(Verdict.Alive) => Live(owner)
         case Some(Verdict.Gone)  => Dead(owner)

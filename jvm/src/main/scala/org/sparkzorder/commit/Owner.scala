@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -39,6 +39,14 @@ object Owner {
     root.put("operation", owner.operation)
     mapper.writeValueAsString(root).getBytes(UTF_8)
   }
+
+  /** Of a lock file as a listing shows it; None also when it is gone, or too large to be one. */
+  def read(ops: FileOps, lock: FileMeta): Option[Owner] =
+    if (lock.length > ReadLimit) None
+    else {
+      try parse(ops.read(lock.path, ReadLimit))
+      catch { case _: FileNotFoundException => None }
+    }
 
   /** None when it is no lock file of ours, or not yet written in full. */
   def parse(bytes: Array[Byte]): Option[Owner] =

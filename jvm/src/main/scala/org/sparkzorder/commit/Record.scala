@@ -70,16 +70,22 @@ final case class Record(
 
 object Record {
 
+  /** The end of the year 9999: what Spark shows of times. */
+  private val MaxTime = 253402300799999L
+
   /** Why a record must not be acted upon, if so. */
   def fault(record: Record): Option[String] = {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
     val numbers =
       record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
-      .orElse(record.outputs.flatMap(_.source).find(!isSideName(_)).map(n => s"not a file below a side folder: '$n'"))
+      .orElse(record.outputs.find(!isFromTrash(_)).map(o => s"not a file below a side folder: '${o.source.get}'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
       .orElse(if (numbers.exists(_ < 0)) Some("a negative size") else None)
-      .orElse(if (record.version < 0) Some("a negative version") else None)
+      .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
+      .orElse(if (record.version < 0 || record.version > TableFolder.MaxVersion) Some("a version that is none")
+      else None)
+      .orElse(if (record.timestamp < 0 || record.timestamp > MaxTime) Some("a time that is none") else None)
       .orElse(if (!isName(record.operationId)) Some(s"not an operation id: '${record.operationId}'") else None)
   }
 
@@ -90,6 +96,11 @@ object Record {
 
   private def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
 
-  private def isSideName(path: String): Boolean =
-    isRelative(path) && path.split('/').dropRight(1).contains(TableFolder.Side)
+  /** What RESTORE brings back lies where an operation put it: in the trash of the folder that it is to be in again. */
+  private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>
+    val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
+    isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
+    TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
+    TableFolder.name(source) == TableFolder.name(output.path) + TableFolder.RetiredSuffix
+  }
 }

@@ -1,28 +1,39 @@
 package org.sparkzorder.commit
 
 import java.io.IOException
+import java.nio.charset.StandardCharsets.{ISO_8859_1, US_ASCII}
+import java.util.zip.CRC32
 
-import scala.jdk.CollectionConverters._
+import scala.collection.immutable.ArraySeq
+import scala.collection.mutable
 
-import com.fasterxml.jackson.core.StreamReadConstraints
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonProcessingException, JsonToken, StreamReadConstraints}
+import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
-/** A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. */
+/**
+ * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. Its last field is the
+ * CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
+ */
 object RecordJson {
   val Format = 1L
 
-  /** Some millions of file names. */
-  val ReadLimit: Long = 1L << 30
+  /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
+  val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
 
-  private val mapper = {
-    val made = new ObjectMapper()
+  private val mapper = new ObjectMapper()
+
+  private val factory = {
+    val made = new JsonFactory()
     // A layout of a wide table may be long, but no name is longer than this.
-    made.getFactory.setStreamReadConstraints(StreamReadConstraints.builder().maxStringLength(16 << 20).build())
-    made
+    made.setStreamReadConstraints(
+      StreamReadConstraints.builder().maxStringLength(16 << 20).maxNestingDepth(200).build()
+    )
+    made.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
   }
 
+  /** @throws java.io.IOException when it is longer than what is read */
   def write(record: Record): Array[Byte] = {
     val root = mapper.createObjectNode()
     root.put("format", Format)
@@ -42,15 +53,47 @@ object RecordJson {
       file(node, f.path, f.length, f.modificationTime, f.rows)
       f.source.foreach(node.put("source", _))
     }
-    mapper.writeValueAsBytes(root)
+    val bytes = sealing(mapper.writeValueAsBytes(root))
+    if (bytes.length > ReadLimit) {
+      throw new IOException(
+        s"the record of ${record.inputs.length + record.outputs.length} files is longer than $ReadLimit"
+      )
+    }
+    bytes
   }
+
+  /** The object with its checksum as one more field. */
+  private[commit] def sealing(json: Array[Byte]): Array[Byte] =
+    json.dropRight(1) ++ s",\"$Checksum\":${crc(json, json.length - 1)}}".getBytes(US_ASCII)
+
+  private val Checksum = "crc"
+  private val Ending = s""".*(,"$Checksum":(\\d+)\\})""".r
+
+  private def crc(bytes: Array[Byte], length: Int): Long = {
+    val sum = new CRC32
+    sum.update(bytes, 0, length)
+    sum.getValue
+  }
+
+  private def isSealed(bytes: Array[Byte], asRead: Long): Boolean =
+    new String(bytes, math.max(0, bytes.length - 24), math.min(24, bytes.length), ISO_8859_1) match {
+      case Ending(end, digits) => digits == asRead.toString && crc(bytes, bytes.length - end.length) == asRead
+      case _                   => false
+    }
 
   /** @throws UnreadableRecordException naming `from` */
   def parse(bytes: Array[Byte], from: Path): Record = {
-    val root =
-      try mapper.readTree(bytes)
-      catch { case e: IOException => throw new UnreadableRecordException(from, "not JSON", e) }
-    val record = new Reader(from).record(root)
+    val record =
+      try {
+        val json = factory.createParser(bytes)
+        try new Reader(from, json).all(isSealed(bytes, _))
+        finally json.close()
+      } catch {
+        // Its message, and so its place in a log, has a piece of the file in it.
+        case e: JsonProcessingException =>
+          val place = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n => s" from byte $n on")
+          throw new UnreadableRecordException(from, s"not JSON$place")
+      }
     Record.fault(record).foreach(why => throw new UnreadableRecordException(from, why))
     record
   }
@@ -58,9 +101,10 @@ object RecordJson {
   /** @throws UnreadableRecordException when it is damaged
     * @throws java.io.IOException when it cannot be read at all */
   def read(folder: TableFolder, file: RecordFile): Record = {
-    val record = parse(folder.ops.read(file.meta.path, ReadLimit), file.meta.path)
-    if (record.version != file.version)
-      throw new UnreadableRecordException(file.meta.path, s"it says version ${record.version}")
+    val path = file.meta.path
+    if (file.meta.length > ReadLimit) throw new UnreadableRecordException(path, s"it has ${file.meta.length} bytes")
+    val record = parse(folder.ops.read(path, ReadLimit), path)
+    if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
     record
   }
 
@@ -75,71 +119,112 @@ object RecordJson {
     ()
   }
 
-  private final class Reader(from: Path) {
+  /** Token by token: as a tree, a text takes many times its bytes when somebody wants it to. */
+  private final class Reader(from: Path, json: JsonParser) {
 
-    def record(root: JsonNode): Record = {
-      if (root == null || !root.isObject) fail("not an object")
-      val format = long(root, "format")
+    def all(isSealed: Long => Boolean): Record = {
+      json.nextToken()
+      val root = fields()
+      if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
+      if (json.nextToken() != null) fail("something follows the record")
+      val format = root.long("format")
       if (format < 1 || format > Format) fail(s"format $format is not known")
       Record(
-        long(root, "version"),
-        text(root, "operationId"),
-        text(root, "operation"),
-        long(root, "timestamp"),
-        text(root, "userId"),
-        map(root, "parameters"),
-        map(root, "metrics"),
-        nodes(root, "inputs").map(n =>
-          InputFile(text(n, "path"), long(n, "length"), long(n, "modificationTime"), long(n, "rows"))
-        ),
-        nodes(root, "outputs").map { n =>
-          OutputFile(
-            text(n, "path"),
-            long(n, "length"),
-            long(n, "modificationTime"),
-            long(n, "rows"),
-            optional(n, "source")
-          )
-        },
-        optional(root, "layout")
+        root.long("version"),
+        root.text("operationId"),
+        root.text("operation"),
+        root.long("timestamp"),
+        root.text("userId"),
+        root.texts("parameters"),
+        root.texts("metrics"),
+        root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows)),
+        root.files("outputs"),
+        root.optional("layout")
       )
     }
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
 
-    private def field(node: JsonNode, name: String): JsonNode = {
-      val found = node.get(name)
-      if (found == null || found.isNull) fail(s"no '$name'")
-      found
+    /** The object that begins here: scalars, and those of its lists and objects that a record has. */
+    private def fields(): Fields = {
+      val found = mutable.HashMap.empty[String, Any]
+      if (json.currentToken != JsonToken.START_OBJECT) fail("not an object")
+      while (json.nextToken() != JsonToken.END_OBJECT) {
+        val name = json.currentName
+        json.nextToken() match {
+          case JsonToken.VALUE_STRING if Reader.texts(name) => found(name) = json.getText
+          case JsonToken.VALUE_NUMBER_INT if json.getNumberType != JsonParser.NumberType.BIG_INTEGER =>
+            found(name) = json.getLongValue
+          case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
+          case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
+          case JsonToken.VALUE_NULL                           => ()
+          case _                                              =>
+            json.skipChildren()
+            if (Reader.known(name)) found(name) = None
+        }
+      }
+      new Fields(found)
     }
 
-    private def long(node: JsonNode, name: String): Long = {
-      val found = field(node, name)
-      if (!found.isIntegralNumber || !found.canConvertToLong) fail(s"'$name' is not a 64-bit integer")
-      found.longValue
+    private def files(): Seq[OutputFile] = {
+      val all = mutable.ArrayBuffer.empty[OutputFile]
+      while (json.nextToken() != JsonToken.END_ARRAY) {
+        val f = fields()
+        all += OutputFile(
+          f.text("path"),
+          f.long("length"),
+          f.long("modificationTime"),
+          f.long("rows"),
+          f.optional("source")
+        )
+      }
+      ArraySeq.unsafeWrapArray(all.toArray)
     }
 
-    private def text(node: JsonNode, name: String): String = {
-      val found = field(node, name)
-      if (!found.isTextual) fail(s"'$name' is not a text")
-      found.textValue
+    private def texts(name: String): Map[String, String] = {
+      val all = Map.newBuilder[String, String]
+      while (json.nextToken() != JsonToken.END_OBJECT) {
+        val key = json.currentName
+        if (json.nextToken() != JsonToken.VALUE_STRING) fail(s"'$key' in '$name' is not a text")
+        all += key -> json.getText
+      }
+      all.result()
     }
 
-    private def optional(node: JsonNode, name: String): Option[String] =
-      if (node.hasNonNull(name)) Some(text(node, name)) else None
+    private final class Fields(found: mutable.Map[String, Any]) {
+      private def get(name: String): Any = found.getOrElse(name, fail(s"no '$name'"))
 
-    private def map(node: JsonNode, name: String): Map[String, String] = {
-      val found = field(node, name)
-      if (!found.isObject) fail(s"'$name' is not an object")
-      found.fieldNames.asScala.map(key => key -> text(found, key)).toMap
-    }
+      def long(name: String): Long = get(name) match {
+        case n: Long => n
+        case _       => fail(s"'$name' is not a 64-bit integer")
+      }
 
-    private def nodes(node: JsonNode, name: String): Seq[JsonNode] = {
-      val found = field(node, name)
-      if (!found.isArray) fail(s"'$name' is not an array")
-      val all = found.elements.asScala.toIndexedSeq
-      if (all.exists(!_.isObject)) fail(s"'$name' holds something that is not an object")
-      all
+      def text(name: String): String = get(name) match {
+        case s: String => s
+        case _         => fail(s"'$name' is not a text")
+      }
+
+      def optionalLong(name: String): Option[Long] = if (found.contains(name)) Some(long(name)) else None
+
+      def optional(name: String): Option[String] = if (found.contains(name)) Some(text(name)) else None
+
+      def texts(name: String): Map[String, String] = get(name) match {
+        case m: Map[_, _] => m.asInstanceOf[Map[String, String]]
+        case _            => fail(s"'$name' is not an object")
+      }
+
+      def files(name: String): Seq[OutputFile] = get(name) match {
+        case s: Seq[_] => s.asInstanceOf[Seq[OutputFile]]
+        case _         => fail(s"'$name' is not an array")
+      }
     }
+  }
+
+  private object Reader {
+    val lists: Set[String] = Set("inputs", "outputs")
+    val objects: Set[String] = Set("parameters", "metrics")
+    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
+    private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
+    val known: Set[String] = lists ++ objects ++ texts ++ longs
   }
 }

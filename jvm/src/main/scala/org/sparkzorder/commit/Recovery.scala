@@ -82,9 +82,7 @@ object Recovery {
   // First of all: an owner that was only stalled must find its lock gone before we touch what it was at.
   private def removeLocks(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
     val removed = lock.others.map { dead =>
-      val owner =
-        try Owner.parse(folder.ops.read(dead.path, Owner.ReadLimit))
-        catch { case _: FileNotFoundException => None }
+      val owner = Owner.read(folder.ops, dead)
       folder.ops.delete(dead.path)
       val certain = owner.exists(o => settings.liveness.verdict(o) == Verdict.Gone)
       (s"removed the lock of ${owner.fold("an unknown owner")(_.describe)}", certain)

@@ -143,6 +143,9 @@ object TableFolder {
   val StagedSuffix = ".staged"
   val RetiredSuffix = ".retired"
 
+  /** A number of more digits would not be found again in a name. */
+  private[commit] val MaxVersion: Long = 999999999999999998L
+
   private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
   private val TrashName: Regex = """v(\d{10,18})""".r

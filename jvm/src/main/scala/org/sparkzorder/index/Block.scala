@@ -25,6 +25,9 @@ private[index] object Block {
    */
   def pack(id: Array[Byte], raw: Array[Byte]): Array[Byte] = id ++ Zstd.compress(raw, Level)
 
+  /** Bytes in the file of a block of so many in memory, at most. */
+  def maxLength(rawLength: Long): Long = IdSize + Zstd.compressBound(rawLength)
+
   /** @throws IndexFormatException when the bytes are not those that the footer was written for */
   def unpack(id: Array[Byte], block: Block, bytes: Array[Byte]): Array[Byte] = {
     def bad(why: String) = throw new IndexFormatException(s"the block at ${block.offset} $why")

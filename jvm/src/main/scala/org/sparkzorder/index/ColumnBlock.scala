@@ -77,7 +77,11 @@ private[index] object ColumnBlock {
       case Some(Encoding.Longs) =>
         val min = in.longs(n, previous)
         val max = in.longs(n, (_, i) => min(i))
-        foreach(bounded)(i => if (min(i) > max(i)) throw crossed())
+        val (least, most) = (OrderedValue.least(dt), OrderedValue.most(dt))
+        foreach(bounded) { i =>
+          if (min(i) > max(i)) throw crossed()
+          if (min(i) < least || max(i) > most) throw new IndexFormatException("a bound that is no value of its type")
+        }
         new LongStatsColumn(min, max, bounded, nulls, nans)
       case Some(Encoding.Bytes) =>
         val (minSizes, maxSizes) = (in.raw(n), in.raw(n))

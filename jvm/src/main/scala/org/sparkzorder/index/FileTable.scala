@@ -30,11 +30,22 @@ final class FileTable private[index] (
     var i = 0
     while (i < files) {
       var slot = mix(hash(i)) & (slots.length - 1)
-      while (slots(slot) != 0) slot = (slot + 1) & (slots.length - 1)
+      var probes = 0
+      while (slots(slot) != 0) {
+        slot = (slot + 1) & (slots.length - 1)
+        probes += 1
+        if (probes > FileTable.MaxProbes) throw new IndexFormatException("too many paths of one hash")
+      }
       slots(slot) = i + 1
       i += 1
     }
     slots
+  }
+
+  /** Makes the table of hashes now, where a file that is made to have none of use can be refused. */
+  private def hashed(): Unit = {
+    slots
+    ()
   }
 
   /** The file that all three are of, -1 when there is none. Nothing is allocated for a path of ASCII characters. */
@@ -96,6 +107,9 @@ private[index] object FileTable {
   // Above it the table of hashes would not fit an array.
   val MaxFiles: Int = 1 << 28
 
+  // Chance needs a hundred or so for a hundred million files; paths that are chosen for their hash would need ages.
+  private val MaxProbes = 2000
+
   def apply(ids: Seq[(FileId, Long)]): FileTable = {
     val n = ids.length
     require(n <= MaxFiles, s"$n files are too many for an index")
@@ -142,6 +156,8 @@ private[index] object FileTable {
     val (lengths, times, rows) = (in.longs(n, previous), in.longs(n, previous), in.longs(n, previous))
     in.end()
     if (rows.exists(_ < 0) || lengths.exists(_ < 0)) throw new IndexFormatException("a file of negative size")
-    new FileTable(paths, starts, lengths, times, rows)
+    val table = new FileTable(paths, starts, lengths, times, rows)
+    table.hashed()
+    table
   }
 }

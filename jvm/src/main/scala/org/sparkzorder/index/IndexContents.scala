@@ -30,22 +30,28 @@ object IndexContents {
   /**
    * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same
    * file (path, length and time) of the old index. Columns of the old index are copied as they are, without an object
-   * for each value. One that cannot be read is lost, with a warning.
+   * for each value. One that cannot be read is lost, with a warning, as is one that `keepColumn` does not say to.
    */
-  def merge(old: IndexSnapshot, keep: FileId => Boolean, added: Seq[(FileId, FileStats)]): IndexContents = {
+  def merge(
+      old: IndexSnapshot,
+      keep: FileId => Boolean,
+      added: Seq[(FileId, FileStats)],
+      keepColumn: ColumnKey => Boolean = _ => true
+  ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
       val id = old.fileId(i)
       !replaced(id) && keep(id)
     }
-    new Merged(Some(old), kept, added, old.properties)
+    new Merged(Some(old), kept, added, old.properties, keepColumn)
   }
 
   private final class Merged(
       old: Option[IndexSnapshot],
       kept: Array[Int],
       addedTwice: Seq[(FileId, FileStats)],
-      val properties: Map[String, String]
+      val properties: Map[String, String],
+      keepColumn: ColumnKey => Boolean = _ => true
   ) extends IndexContents {
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
     private val rows = added.map(_._2.rows)
@@ -65,7 +71,8 @@ object IndexContents {
       columns
     }
 
-    val columns: Seq[ColumnKey] = (old.fold(Seq.empty[ColumnKey])(_.columns) ++ addedColumns.keys).distinct
+    val columns: Seq[ColumnKey] =
+      (old.fold(Seq.empty[ColumnKey])(_.columns).filter(keepColumn) ++ addedColumns.keys).distinct
 
     private[index] def column(key: ColumnKey): ColumnData = {
       val builder = new ColumnBuilder(key.dataType, files.files)

@@ -46,6 +46,7 @@ object IndexFile {
     }
     val files = contents.files
     val footer = IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties).toJson
+    require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
     put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array)
     put(Magic)
@@ -82,7 +83,9 @@ object IndexFile {
         throw new IndexFormatException("it does not end as an index does")
       }
       val footerFrom = size - TailSize - footerLength
-      if (footerLength < 0 || footerFrom < Magic.length || footerLength > limit) {
+      if (
+        footerLength < 0 || footerFrom < Magic.length || footerLength > math.min(limit, IndexFooter.MaxBytes.toLong)
+      ) {
         throw new IndexFormatException(s"a footer of $footerLength bytes in a file of $size")
       }
       val json = bytes(footerFrom, footerLength)

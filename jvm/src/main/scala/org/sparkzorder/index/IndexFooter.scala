@@ -5,6 +5,7 @@ import java.io.IOException
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
+import com.fasterxml.jackson.core.{JsonFactory, JsonParser, StreamReadConstraints}
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -48,7 +49,18 @@ private[index] final case class IndexFooter(
 
 private[index] object IndexFooter {
   val Version = 1
-  private val mapper = new ObjectMapper()
+
+  /** Bytes that a footer may have: some ten thousand columns. */
+  val MaxBytes: Int = 16 << 20
+
+  // As a tree, a text takes many times its bytes when it is made of nothing but brackets.
+  private val mapper = {
+    val factory = new JsonFactory()
+    factory.setStreamReadConstraints(
+      StreamReadConstraints.builder().maxTokenCount(2000000L).maxNestingDepth(200).build()
+    )
+    new ObjectMapper(factory.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION))
+  }
 
   /**
    * @param blocksEnd the first byte of the file that is not of a block
@@ -57,7 +69,8 @@ private[index] object IndexFooter {
   def parse(json: Array[Byte], blocksEnd: Long, limit: Long): IndexFooter = {
     val root =
       try mapper.readTree(json)
-      catch { case e: IOException => throw new IndexFormatException("the footer is not JSON", e) }
+      // The cause would bring a piece of the file into the log.
+      catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
     val version = number(root, "version")
     if (version > Version) {
       throw new IndexFormatException(
@@ -76,6 +89,9 @@ private[index] object IndexFooter {
       }
       if (raw < 0 || raw > math.min(limit, RawBytes.MaxSize)) {
         throw new IndexFormatException(s"a block of $raw bytes is more than the $limit that it may take in memory")
+      }
+      if (length > Block.maxLength(raw)) {
+        throw new IndexFormatException(s"a block of $length bytes cannot hold only $raw")
       }
       Block(offset, length.toInt, raw.toInt, crc)
     }

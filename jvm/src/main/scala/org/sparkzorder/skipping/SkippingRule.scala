@@ -13,7 +13,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
+import org.sparkzorder.commit.CommitException
 import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.index.IndexFormatException
 import org.sparkzorder.table.PlainTables
 import org.sparkzorder.write.FixedFileIndex
 
@@ -62,10 +64,12 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
     } catch {
       // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
       case NonFatal(e) =>
-        logWarning(
-          s"No files are skipped for ${relation.location.rootPaths.mkString(", ")}: ${e.getClass.getSimpleName}",
-          e
-        )
+        // Our own messages name the file that is to blame and hold no data; of others' nobody knows.
+        val why = e match {
+          case _: CommitException | _: IndexFormatException => e.getMessage
+          case _                                            => e.getClass.getSimpleName
+        }
+        logWarning(s"No files are skipped for ${relation.location.rootPaths.mkString(", ")}: $why", e)
         SkippingErrors.count()
         None
     }

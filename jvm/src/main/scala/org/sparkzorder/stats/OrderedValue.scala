@@ -101,14 +101,16 @@ object OrderedValue {
       val bytes = v.clone()
       bytes(0) = (bytes(0) ^ 0x80).toByte
       decimal(d, new BigInteger(bytes))
-    case (s: StringType, v: Array[Byte]) if isBinaryString(s) => UTF8String.fromBytes(v)
-    case (BinaryType, v: Array[Byte])                         => v
-    case (other, v: Long) if isTime(other)                    => v
+    case (s: StringType, v: Array[Byte]) if isBinaryString(s)                 => UTF8String.fromBytes(v)
+    case (BinaryType, v: Array[Byte])                                         => v
+    case (other, v: Long) if isTime(other) && v >= least(dt) && v <= most(dt) => v
     case _ => throw new IllegalArgumentException(s"not an encoded ${dt.catalogString}")
   }
 
   /**
    * An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null".
+   *
+   * @throws IllegalArgumentException when `encoded` is no encoding of `dt`
    */
   def display(dt: DataType, encoded: Any): String = (dt, encoded) match {
     case (_, null)                                            => "null"
@@ -116,6 +118,14 @@ object OrderedValue {
     case (s: StringType, v: Array[Byte]) if isBinaryString(s) => new String(v, UTF_8)
     case _ => String.valueOf(Cast(Literal(decode(dt, encoded), dt), StringType, Some("UTC")).eval())
   }
+
+  /** No long below it stands for a value of the type; of most types any may. */
+  def least(dt: DataType): Long = if (isTime(dt)) 0L else Long.MinValue
+
+  /** No long above it stands for a value of the type. */
+  def most(dt: DataType): Long = if (isTime(dt)) NanosPerDay - 1 else Long.MaxValue
+
+  private val NanosPerDay = 24L * 60 * 60 * 1000000000L
 
   private[stats] val WideDecimalBytes = 16
 

@@ -16,15 +16,18 @@ class RecordSuite extends AnyFunSuite {
     "Zoë \"Q\"",
     Map("zOrderBy" -> "[\"a\",\"b\"]"),
     Map("numFiles" -> "2"),
-    Seq(InputFile("p=a%3Ab/part-1.parquet", 100L, 5L, 3L), InputFile("with blank/x:y.parquet", 0L, 0L, 0L)),
+    Seq(InputFile("p=a%3Ab/part-1.parquet", 100L, 5L, 3L), InputFile("with blank/x:y.parquet", 0L, 0L, 1L)),
     Seq(
       OutputFile("p=a%3Ab/new.parquet", 50L, 6L, 3L),
-      OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v1/o.parquet.retired"))
+      OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v0000000001/o.parquet.retired"))
     ),
     Some("{\"curve\":\"z\"}")
   )
 
-  private val text = new String(RecordJson.write(record), UTF_8)
+  private val written = new String(RecordJson.write(record), UTF_8)
+
+  /** Without the checksum, so that it can be changed. */
+  private val text = written.replaceFirst(",\"crc\":\\d+}$", "}")
 
   private def fails(json: String): String = {
     val e = intercept[UnreadableRecordException](RecordJson.parse(json.getBytes(UTF_8), from))
@@ -33,15 +36,39 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("a record reads back as it was written, and fields that are not known are ignored") {
-    assert(RecordJson.parse(text.getBytes(UTF_8), from) == record)
+    assert(RecordJson.parse(written.getBytes(UTF_8), from) == record)
     assert(RecordJson.parse(text.replaceFirst("\\{", "{\"future\": [1, {}],").getBytes(UTF_8), from) == record)
   }
 
   test("a record cut short anywhere is refused") {
-    val bytes = text.getBytes(UTF_8)
+    val bytes = written.getBytes(UTF_8)
     for (n <- 0 until bytes.length) {
       assertThrows[UnreadableRecordException](RecordJson.parse(bytes.take(n), from))
     }
+    fails(written + "{}")
+  }
+
+  test("a record with a byte changed is refused, or says the same") {
+    val bytes = written.getBytes(UTF_8)
+    for (n <- bytes.indices; mask <- Seq(1, 32, 128)) {
+      val garbled = bytes.clone()
+      garbled(n) = (garbled(n) ^ mask).toByte
+      try assert(RecordJson.parse(garbled, from) == record)
+      catch { case _: UnreadableRecordException => }
+    }
+    assert(fails(written.replace("part-1", "part-2")).contains("checksum"))
+  }
+
+  test("what appears twice, or goes deep, is refused") {
+    fails(text.replace("\"version\":7", "\"version\":7,\"version\":7"))
+    fails(text.replace("\"rows\":3", "\"rows\":3,\"rows\":3"))
+    fails(text.replaceFirst("\\{", "{\"future\":" + "[" * 500 + "]" * 500 + ","))
+  }
+
+  test("a record whose rows come or go, or whose numbers are beyond all measure, is refused") {
+    assert(fails(text.replaceFirst("\"rows\":3", "\"rows\":2")).contains("rows come or go"))
+    assert(fails(text.replace("1700000000000", Long.MaxValue.toString)).contains("a time"))
+    assert(fails(text.replace("\"version\":7", "\"version\":999999999999999999")).contains("a version"))
   }
 
   test("names that leave the table are refused") {
@@ -62,8 +89,12 @@ class RecordSuite extends AnyFunSuite {
     ) {
       assert(fails(text.replace("\"o.parquet\"", s"\"$name\"")).contains("not a file below"))
     }
-    for (source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x")) {
-      assert(fails(text.replace("_zorder/trash/v1/o.parquet.retired", source)).contains("not a file below"))
+    val elsewhere = Seq("p=1/_zorder/trash/v0000000001", "_zorder/trash/v0000000001/..", "_zorder/staging/op")
+    for (
+      source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x", "_zorder/lock-1") ++
+        elsewhere.map(_ + "/o.parquet.retired")
+    ) {
+      assert(fails(text.replace("_zorder/trash/v0000000001/o.parquet.retired", source)).contains("not a file below"))
     }
     for (id <- Seq("..", "a/b", "")) fails(text.replace("\"op-1\"", s"\"$id\""))
   }

@@ -53,14 +53,15 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
       InputFile(n, file.length, file.time, file.rows.size.toLong)
     }
     val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
-      val (even, odd) = in.flatMap(rowsOf).toSet.partition(_ % 2 == 0)
+      // Of a row that is there twice both are read, and written.
+      val (even, odd) = in.flatMap(rowsOf(_).toSeq).partition(_ % 2 == 0)
       Seq(named(dir, s"new-$id-1.parquet") -> even, named(dir, s"new-$id-2.parquet") -> odd)
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep)
       val staged = outputRows.map { case (name, ids) =>
         val path = new Path(s"mem:/t/_zorder/staging/$id/$name.staged")
-        fs.put(path.toUri.getPath, ids, 50L)
+        fs.put(path.toUri.getPath, ids.toSet, 50L)
         name -> path
       }
       val outputs = outputRows.keys.toSeq.sorted.map { name =>
@@ -68,7 +69,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
       }
       committer.prepare(record(id, "OPTIMIZE", inputs, outputs), staged)
       val known = snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) } ++
-        outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path)))
+        outputs.map(o => Statistics(o.path, o.length, o.modificationTime, outputRows(o.path).toSet))
       try IndexFiles.write(folder, lock, Statistics.write(known))
       catch { case e: IOException => committer.abort(); throw e }
       committer.commit()

@@ -1,0 +1,44 @@
+"""What the JVM of the tests logs for a while, in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@contextmanager
+def logged(spark: SparkSession, file: Path, ours: str = "WARN") -> Iterator[Path]:
+    """The log of a block of code: warnings of everybody, and from a level on what our own classes say.
+
+    Args:
+        spark: A session.
+        file: Where it is written to; it is complete at the end of the block, and can be read inside of it.
+        ours: The level of `org.sparkzorder`.
+    """
+    jvm = spark._jvm
+    assert jvm is not None
+    log4j = jvm.org.apache.logging.log4j
+    context = log4j.LogManager.getContext(False)
+    level = log4j.core.config.Configurator
+    layout = log4j.core.layout.PatternLayout.newBuilder().withPattern("%p %c %m%n%throwable").build()
+    appender = log4j.core.appender.FileAppender.newBuilder().withFileName(str(file)).setName(file.name)
+    appender = appender.setLayout(layout).build()
+    appender.start()
+    root = context.getConfiguration().getRootLogger()
+    before = root.getLevel()
+    root.addAppender(appender, None, None)
+    level.setRootLevel(log4j.Level.WARN)
+    level.setLevel("org.sparkzorder", log4j.Level.toLevel(ours))
+    context.updateLoggers()
+    try:
+        yield file
+    finally:
+        root.removeAppender(file.name)
+        level.setLevel("org.sparkzorder", before)
+        level.setRootLevel(before)
+        appender.stop()

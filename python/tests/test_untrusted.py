@@ -1,0 +1,215 @@
+"""What lies in `_zorder` is not trusted: whatever it is, a query has the same rows, and the log names the file."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from comparison import condition_of, files_read
+from logs import logged
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from small_tables import SmallTable, sealed
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+OUTSIDE = b"nobody may touch this"
+
+
+@pytest.fixture(scope="module")
+def clustered(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of two partitions after two operations, with history, index and trash."""
+    folder = tmp_path_factory.mktemp("clustered") / "t"
+    table = SmallTable.write(folder, partitioned=True)
+    spark_session.sql(table.optimize).collect()
+    statement = f"OPTIMIZE parquet.`{folder}` FULL ZORDER BY (id) OPTIONS ('num-files' = '6')"
+    spark_session.sql(statement).collect()
+    return folder
+
+
+@pytest.fixture
+def copy(clustered: Path, tmp_path: Path) -> SmallTable:
+    """A copy of it, time stamps and all."""
+    return SmallTable(Path(shutil.copytree(clustered, tmp_path / "t")), partitioned=True)
+
+
+def newest(side: Path, pattern: str) -> Path:
+    """The file of the highest number."""
+    return max(p for p in side.iterdir() if re.fullmatch(pattern, p.name))
+
+
+def index(side: Path) -> Path:
+    return newest(side, r"index-\d+\.zidx")
+
+
+def record(side: Path) -> Path:
+    return newest(side, r"v\d+-\d+ms\.json")
+
+
+def write(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def only_index(side: Path, content: bytes) -> Path:
+    for other in side.glob("index-*"):
+        other.unlink()
+    return write(side / "index-0000000007.zidx", content)
+
+
+def as_state(side: Path, suffix: str, **changes: object) -> Path:
+    """The newest record as one of an operation under way, with other contents."""
+    content = json.loads(record(side).read_bytes()) | {"version": 3} | changes
+    return write(side / f"v0000000003.{suffix}", sealed(content))
+
+
+def outside(side: Path) -> str:
+    return str(side.parents[1] / "outside" / "kept.parquet.retired")
+
+
+def entry(path: str, rows: int = 1) -> dict[str, object]:
+    return {"path": path, "length": len(OUTSIDE), "modificationTime": 1000, "rows": rows}
+
+
+def linked(side: Path, name: str) -> Path:
+    """A symbolic link to what lies outside."""
+    path = side / name
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.symlink_to(side.parents[1] / "outside", target_is_directory=True)
+    return path
+
+
+CASES: dict[str, Callable[[Path], Path | None]] = {
+    "an index cut short": lambda side: only_index(side, index(side).read_bytes()[:-9]),
+    "an empty index": lambda side: only_index(side, b""),
+    "an index of noise": lambda side: only_index(side, random.Random(1).randbytes(5000)),
+    "an index of a later format": lambda side: only_index(side, later_format(index(side).read_bytes())),
+    "an index with a byte changed": lambda side: only_index(side, changed(index(side).read_bytes(), -200)),
+    "a record of noise": lambda side: write(record(side), random.Random(2).randbytes(500)),
+    "a record cut short": lambda side: write(record(side), record(side).read_bytes()[:-5]),
+    "a record of a later format": lambda side: write(
+        record(side), sealed(json.loads(record(side).read_bytes()) | {"format": 2})
+    ),
+    "a record that goes deep": lambda side: write(record(side), b"[" * 100_000),
+    "a publishing record of noise": lambda side: write(side / "v0000000003.publishing", b"{\x00"),
+    "a publishing record with a path that leads away": lambda side: as_state(
+        side, "publishing", inputs=[entry("../outside/kept.parquet")], outputs=[entry("p=1/../../x.parquet")]
+    ),
+    "a publishing record with an absolute path": lambda side: as_state(
+        side, "publishing", inputs=[entry(outside(side))], outputs=[entry("p=1/x.parquet")]
+    ),
+    "a publishing record of billions of rows": lambda side: as_state(
+        side, "publishing", inputs=[entry("p=1/a.parquet", 4_000_000_000_000_000_000)] * 2, outputs=[]
+    ),
+    "a publishing record that takes everything away": lambda side: as_state(side, "publishing", outputs=[]),
+    "a pending record of noise": lambda side: write(side / "v0000000003.pending", b"\xff" * 100),
+    "an undoing record of noise": lambda side: write(side / "v0000000003.undoing", b"\xff" * 100),
+    "an undone record of noise": lambda side: write(side / "v0000000003-x.undone", b"\xff" * 100),
+    "a link in place of the trash": lambda side: linked(side, "trash"),
+    "a link in place of the staging folder": lambda side: linked(side, "staging"),
+    "a lock of noise": lambda side: write(side / "lock-x", b"\x00" * 100) and None,
+    "a lock that is too large": lambda side: write(side / "lock-x", b"x" * 70_000) and None,
+    "a record of the last version": lambda side: write(side / "v999999999999999999-1ms.json", b"{}"),
+    "an index of the last number": lambda side: write(side / "index-999999999999999999.zidx", b"{}"),
+    "names of nobody": lambda side: write(side / "v1.exe", b"\x00") and None,
+}
+
+
+def changed(content: bytes, at: int) -> bytes:
+    garbled = bytearray(content)
+    garbled[at] ^= 0x10
+    return bytes(garbled)
+
+
+def later_format(content: bytes) -> bytes:
+    length = int.from_bytes(content[-16:-12], "big")
+    footer = content[-16 - length : -16].replace(b'"version":1', b'"version":2')
+    ending = len(footer).to_bytes(4, "big") + zlib.crc32(footer).to_bytes(4, "big")
+    return content[: -16 - length] + footer + ending + content[-8:]
+
+
+def answer_of(spark: SparkSession, statement: str) -> list[Row] | str:
+    """The rows of a statement, or the condition of its error."""
+    try:
+        return spark.sql(statement).collect()
+    except (PySparkException, Py4JJavaError) as error:
+        return condition_of(error)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_query_has_the_same_rows_and_the_log_names_the_file(spark: SparkSession, copy: SmallTable, case: str) -> None:
+    away = copy.root.parent / "outside"
+    away.mkdir()
+    kept = [write(away / name, OUTSIDE) for name in ("kept.parquet", "kept.parquet.retired", "kept.parquet.staged")]
+    for path in kept:
+        os.utime(path, (1, 1))
+    blamed = CASES[case](copy.root / "_zorder")
+    with logged(spark, copy.root.parent / "log") as log:
+        assert copy.spark_ids(spark) == Counter(copy.ids)
+        query = f"SELECT id FROM {copy.source} WHERE id = 17"
+        assert [row["id"] for row in spark.sql(query).collect()] == [17]
+        files_read(spark, query)
+        for statement in ("DESCRIBE HISTORY", "REFRESH SKIPPING INDEX ON", "VACUUM"):
+            answer = answer_of(spark, f"{statement} {copy.source}")
+            assert isinstance(answer, list) or answer.startswith("ZORDER_"), answer
+        assert copy.spark_ids(spark) == Counter(copy.ids)
+        if blamed is not None:
+            assert blamed.name in log.read_text(), log.read_text()
+    assert sorted(away.iterdir()) == sorted(kept)
+    assert all(path.read_bytes() == OUTSIDE and path.stat().st_mtime == 1 for path in kept)
+
+
+def test_where_only_the_newest_index_is_damaged_the_one_before_serves(spark: SparkSession, copy: SmallTable) -> None:
+    side = copy.root / "_zorder"
+    write(side / "index-0000000009.zidx", b"x" * 400)
+    with logged(spark, copy.root.parent / "log") as log:
+        kept, total = files_read(spark, f"SELECT id FROM {copy.source} WHERE id = 17")
+        assert kept == 1 < total
+        assert "index-0000000009.zidx" in log.read_text()
+
+
+def test_a_table_goes_on_after_what_was_damaged(spark: SparkSession, copy: SmallTable) -> None:
+    side = copy.root / "_zorder"
+    only_index(side, b"nothing")
+    write(side / "index-999999999999999998.zidx", b"nothing")
+    write(side / "v0000000003.pending", b"nothing")
+    write(side / "lock-x", b"x" * 70_000)
+    os.utime(side / "lock-x", (1, 1))
+    spark.sql(f"CREATE SKIPPING INDEX ON {copy.source}")
+    kept, total = files_read(spark, f"SELECT id FROM {copy.source} WHERE id = 17")
+    assert kept == 1 < total
+    spark.sql(f"OPTIMIZE {copy.source} FULL ZORDER BY (a) OPTIONS ('num-files' = '4')").collect()
+    assert copy.spark_ids(spark) == Counter(copy.ids) == copy.plain_ids()
+
+
+def test_sixty_folders_garbled_at_random(spark: SparkSession, clustered: Path, tmp_path: Path) -> None:
+    chance = random.Random(20261121)
+    started = time.monotonic()
+    skipped = 0
+    with logged(spark, tmp_path / "log"):
+        for n in range(60):
+            table = SmallTable(Path(shutil.copytree(clustered, tmp_path / f"t{n}")), partitioned=True)
+            files = [p for p in sorted((table.root / "_zorder").iterdir()) if p.is_file()]
+            for path in chance.sample(files, min(len(files), chance.randint(1, 3))):
+                content = bytearray(path.read_bytes())
+                for _ in range(chance.choice([1, 1, 20])):
+                    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+                path.write_bytes(bytes(content[: chance.choice([len(content), chance.randrange(len(content))])]))
+            value = chance.randrange(120)
+            rows = spark.sql(f"SELECT id FROM {table.source} WHERE id >= {value}").collect()
+            assert Counter(row["id"] for row in rows) == Counter(range(value, 120)), (n, value)
+            kept, total = files_read(spark, f"SELECT id FROM {table.source} WHERE id = {value}")
+            skipped += kept < total
+    print(f"60 folders in {time.monotonic() - started:.0f} s, files were skipped in {skipped}")
