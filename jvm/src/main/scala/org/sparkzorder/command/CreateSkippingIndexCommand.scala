@@ -33,7 +33,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
-      TableIndex.replace(folder, lock, if (columns.isEmpty) None else Some(chosen.map(_.path)), stats)
+      TableIndex.replace(table, folder, lock, if (columns.isEmpty) None else Some(chosen.map(_.path)), stats)
     }
     Nil
   }
@@ -47,7 +47,10 @@ object CreateSkippingIndexCommand {
     if (columns.isEmpty) usable
     else
       KeyColumns.resolveAll(table, columns).map { case (path, dataType) =>
-        usable.find(_.path == path).getOrElse(throw ZOrderErrors.unsupportedColumnType(path, dataType.sql))
+        usable.find(_.path == path).getOrElse {
+          if (ExcludedColumns.of(table)(path)) throw ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
+          throw ZOrderErrors.unsupportedColumnType(path, dataType.sql)
+        }
       }
   }
 }

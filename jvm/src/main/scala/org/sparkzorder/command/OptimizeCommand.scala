@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.LayoutShape
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
@@ -50,7 +51,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       try {
         val snapshot = TableIndex.of(table, folder)
         val result = rewrite(plan, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
-        validate(plan, result)
+        val encryption = validate(plan, result)
+        result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+          folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
+        }
         val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
         val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
         val metrics = metricsOf(plan, result)
@@ -59,7 +63,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
           names.map { case (o, n) => n -> o.path }.toMap
         )
         // Entries of the inputs stay until the next change of the index: the operation may still be undone.
-        val added = names.map { case (o, n) => FileId(n, o.length, o.modificationTime) -> o.stats }
+        val added = names.map { case (o, n) =>
+          FileId(n, o.length, o.modificationTime) -> EncryptedFiles.shown(o.stats, encryption)
+        }
         TableIndex.add(table, folder, lock, snapshot, plan.listed, added)
         (prepared, metrics)
       } catch {
@@ -96,14 +102,20 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     ).run()
   }
 
-  /** Rows by our count of what was written = rows that the inputs' footers tell. Footers of the outputs are looked at as well. */
-  private def validate(plan: OptimizePlan, result: RewriteResult): Unit = {
+  /**
+   * Rows by our count of what was written = rows that the inputs' footers tell = rows that the outputs' footers tell, and
+   * what was encrypted still is. Returns what is.
+   */
+  private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
     val read = plan.inputs.map(_.footer.rows).sum
     val written = result.outputs.map(_.rows).sum
     if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
-    val onDisk =
-      OptimizePlanner.rowsOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+    val footers =
+      OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+    val onDisk = footers.map(_.rows).sum
     if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
+    EncryptedFiles.refuseAfter(plan.inputs, footers)
+    footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }
 
   private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {

@@ -87,6 +87,7 @@ private[command] object OptimizePlanner {
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
     val inputs = read(table, rewrites.flatMap(_.files), keys)
+    if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
       throw Drifted(d)
     )
@@ -121,9 +122,9 @@ private[command] object OptimizePlanner {
     catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
   }
 
-  /** Rows that the footers of some files tell. */
-  def rowsOf(table: PlainTable, files: Seq[FileStatus]): Long =
-    Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil).map(_.rows).sum
+  /** Footers of files that were just written. */
+  def footersOf(table: PlainTable, files: Seq[FileStatus]): Seq[FileFooter] =
+    Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil)
 
   /** Files that a lookup of a sampled value touches, before by the inputs' footers and after by the statistics of what was written. */
   def clustering(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {

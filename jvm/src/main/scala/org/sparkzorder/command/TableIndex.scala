@@ -40,8 +40,11 @@ object TableIndex {
     snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
   }
 
-  /** Of those whose type has no order only the nulls are counted. */
-  def usableColumns(table: PlainTable): Seq[ColumnKey] = IndexableColumns.all(table.dataSchema)
+  /** Of those whose type has no order only the nulls are counted. What the table keeps out is not among them. */
+  def usableColumns(table: PlainTable): Seq[ColumnKey] = {
+    val isExcluded = ExcludedColumns.of(table)
+    IndexableColumns.all(table.dataSchema).filterNot(c => isExcluded(c.path))
+  }
 
   /** The paths named when the index was made; None when it is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
@@ -82,11 +85,14 @@ object TableIndex {
       added: Seq[(FileId, FileStats)]
   ): Unit = {
     val lasting = added.map { case (id, stats) => id -> withoutInstants(table, stats) }
+    val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
-      case Some(old) => IndexContents.merge(old, listed.contains, lasting)
+      case Some(old) => IndexContents.merge(old, listed.contains, lasting, c => !isExcluded(c.path))
       case None      => IndexContents(lasting)
     }
-    write(folder, lock, contents)
+    write(table, folder, lock, contents, listed)
+    // The index of before is kept for the case that this one cannot be read, but not with what is to be kept out.
+    if (snapshot.exists(_.columns.exists(c => isExcluded(c.path)))) IndexFiles.forget(folder, lock)
   }
 
   /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
@@ -99,6 +105,7 @@ object TableIndex {
 
   /** Makes the index anew. Needs the lock. */
   def replace(
+      table: PlainTable,
       folder: TableFolder,
       lock: Lock,
       columns: Option[Seq[Seq[String]]],
@@ -113,13 +120,20 @@ object TableIndex {
       }
       columnsProperty -> mapper.writeValueAsString(array)
     }
-    write(folder, lock, IndexContents(files, properties.toMap))
+    write(table, folder, lock, IndexContents(files, properties.toMap), files.map(_._1))
   }
 
-  private def write(folder: TableFolder, lock: Lock, contents: IndexContents): Unit = {
+  private def write(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      contents: IndexContents,
+      files: Iterable[FileId]
+  ): Unit = {
     val out = new ByteArrayOutputStream
     IndexFile.write(out, contents)
-    IndexFiles.write(folder, lock, out.toByteArray)
+    val folders = files.iterator.map(id => table.names.resolve(id.path)).filter(table.names.isBelow).map(_.getParent)
+    IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
     ()
   }
 

@@ -1,5 +1,9 @@
 package org.sparkzorder.command
 
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.table.PlainTable
 
@@ -19,11 +23,22 @@ private[command] object WriteSettings {
     (codec ++ timestamps).toMap
   }
 
-  /** Options of the file writer. */
-  def options(table: PlainTable, options: OptimizeOptions): Map[String, String] =
-    options.rowGroupSize.map { bytes =>
-      (if (table.formatName == "parquet") "parquet.block.size" else "orc.stripe.size") -> bytes.toString
-    }.toMap
+  /** Options of the file writer: those of the format that the table has (Bloom filters, encryption..), and ours. */
+  def options(table: PlainTable, options: OptimizeOptions): Map[String, String] = {
+    val ofTable = table.relation.options match {
+      // Names of columns stand in some of them.
+      case insensitive: CaseInsensitiveMap[String] => insensitive.originalMap
+      case others                                  => others
+    }
+    // The codec is that of the files, or the statement's.
+    val codecs = Set("parquet.compression", "orc.compress")
+    ofTable.filter { case (key, _) =>
+      key.toLowerCase(Locale.ROOT).startsWith(s"${table.formatName}.") && !codecs(key.toLowerCase(Locale.ROOT))
+    } ++
+      options.rowGroupSize.map { bytes =>
+        (if (table.formatName == "parquet") "parquet.block.size" else "orc.stripe.size") -> bytes.toString
+      }
+  }
 
   private def mostly(codecs: Seq[String]): Option[String] =
     if (codecs.isEmpty) None else Some(codecs.groupBy(identity).toSeq.maxBy { case (c, all) => (all.size, c) }._1)

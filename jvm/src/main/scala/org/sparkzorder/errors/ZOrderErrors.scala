@@ -80,6 +80,12 @@ object ZOrderErrors {
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
 
+  def encryptedFiles(path: String, what: String): Throwable =
+    analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
+
+  def excludedColumn(column: Seq[String], property: String): Throwable =
+    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoted(column), "property" -> s"`$property`")
+
   def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
 
   def indexNotFound(target: String): Throwable = analysis("ZORDER_INDEX_NOT_FOUND", "table" -> target)

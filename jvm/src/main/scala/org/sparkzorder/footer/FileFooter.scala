@@ -19,6 +19,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param untrusted columns about which only the rows can tell
  * @param missing columns that the file has under no spelling: every row has null, or the column's default
  * @param sessionBound columns whose values depend on the settings of the session that reads them, see [[SessionBound]]
+ * @param encryption what of it is encrypted
  * @param positional whether Spark reads the columns by their position, not their names (ORC files of old Hive)
  */
 final case class FileFooter(
@@ -34,8 +35,40 @@ final case class FileFooter(
     untrusted: Set[ColumnKey],
     missing: Set[ColumnKey],
     sessionBound: Map[ColumnKey, SessionBound],
-    positional: Boolean
+    positional: Boolean,
+    encryption: Encryption = Encryption.none
 )
+
+/**
+ * What of a file is encrypted: by Parquet's modular encryption, or ORC's of columns. Of that nothing is known outside of
+ * the file: its statistics would be a copy that is not.
+ *
+ * @param footer whether all that the footer tells is a secret
+ * @param columns by the names in the file, leaves for Parquet
+ */
+final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
+  def isNone: Boolean = !footer && columns.isEmpty
+
+  /** Whether statistics of the column, or of what lies below it, would tell something. Names are compared in any case. */
+  def hides(path: Seq[String]): Boolean = {
+    val folded = path.map(NameMatch.fold)
+    footer || columns.exists { c =>
+      val other = c.map(NameMatch.fold)
+      other.startsWith(folded) || folded.startsWith(other)
+    }
+  }
+
+  def ++(that: Encryption): Encryption = Encryption(footer || that.footer, columns ++ that.columns)
+
+  /** What is encrypted here and not there, in words; None when there is nothing. */
+  def beyond(that: Encryption): Option[String] =
+    if (footer && !that.footer) Some("its footer")
+    else columns.find(c => !that.columns(c)).map(c => s"the column ${c.map(n => s"`$n`").mkString(".")}")
+}
+
+object Encryption {
+  val none: Encryption = Encryption(footer = false, Set.empty)
+}
 
 /** A column of a file, by the names in the file, and why Spark cannot hold its values exactly. */
 final case class Unreadable(column: Seq[String], reason: String)

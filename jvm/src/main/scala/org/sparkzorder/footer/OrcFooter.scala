@@ -33,8 +33,11 @@ private[footer] final class OrcFooter(
       // By position and by name are the same when the names agree place by place.
       val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
       val statistics = new OrcStatistics(reader)
+      val encryption = encryptionOf(reader)
       val judged = Judgement(columns.map { key =>
-        if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+        // Of who has no key, the reader shows a mask.
+        if (encryption.hides(key.path) || (moved && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
+        else if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
         else judge(key, reader.getSchema, statistics)
       })
       val (schema, unreadable) = typesOf(reader.getSchema)
@@ -51,11 +54,26 @@ private[footer] final class OrcFooter(
         judged.untrusted,
         judged.missing,
         judged.sessionBound,
-        positional
+        positional,
+        encryption
       )
     } catch {
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
+  }
+
+  private def encryptionOf(reader: Reader): Encryption = Option(reader.getEncryptionVariants) match {
+    case Some(variants) if variants.nonEmpty =>
+      Encryption(footer = false, variants.map(v => pathOf(v.getRoot)).toSet)
+    case _ => Encryption.none
+  }
+
+  // The full name of ORC puts dots between names that may have dots.
+  private def pathOf(column: TypeDescription): Seq[String] = Option(column.getParent) match {
+    case Some(struct) if struct.getCategory == TypeDescription.Category.STRUCT =>
+      pathOf(struct) :+ struct.getFieldNames.get(struct.getChildren.asScala.indexWhere(_ eq column))
+    case Some(other) => pathOf(other)
+    case None        => Nil
   }
 
   private def open(path: Path): Reader =

@@ -11,7 +11,8 @@ import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
@@ -44,9 +45,14 @@ private[footer] final class ParquetFooter(
     val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
     val blocks = metadata.getBlocks.asScala.toSeq
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
-    val judged = Judgement(columns.map(key => judge(key, file.getSchema, chunks, writer)))
+    val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
+    val judged = Judgement(columns.map { key =>
+      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
+      else judge(key, file.getSchema, chunks, writer)
+    })
     val (schema, unreadable) = types.of(file.getSchema)
-    val codecs = blocks.flatMap(_.getColumns.asScala.map(_.getCodec)).distinct
+    val codecs =
+      blocks.flatMap(_.getColumns.asScala).filterNot(c => encryption.columns(pathOf(c))).map(_.getCodec).distinct
     FileFooter(
       status.getPath.toString,
       DataFormat.Parquet,
@@ -60,9 +66,22 @@ private[footer] final class ParquetFooter(
       judged.untrusted,
       judged.missing,
       judged.sessionBound,
-      positional = false
+      positional = false,
+      encryption
     )
   }
+
+  private def pathOf(chunk: ColumnChunkMetaData): Seq[String] = chunk.getPath.toArray.toSeq
+
+  private def encryptionOf(file: FileMetaData, chunks: Seq[ColumnChunkMetaData]): Encryption =
+    file.getEncryptionType match {
+      case EncryptionType.UNENCRYPTED => Encryption.none
+      case kind                       =>
+        val decryptor = Option(file.getFileDecryptor).filterNot(_.plaintextFile)
+        def isEncrypted(c: ColumnChunkMetaData) =
+          c.isEncrypted || decryptor.exists(_.getColumnSetup(c.getPath).isEncrypted)
+        Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
+    }
 
   private def metadataOf(status: FileStatus): ParquetMetadata = {
     val path = status.getPath.toString
@@ -73,6 +92,8 @@ private[footer] final class ParquetFooter(
     try ParquetFileReader.readFooter(input, options, stream)
     catch {
       // parquet-java says 'not a Parquet file' and 'corrupt' with plain runtime exceptions, Thrift errors come as IOExceptions.
+      case e: ParquetCryptoRuntimeException =>
+        throw new NotDataFileException(path, "it is encrypted and the key is not at hand", e)
       case e: RuntimeException  => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
       case e: EOFException      => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
       case e: ChecksumException => throw new NotDataFileException(path, "its checksum does not match", e)
