@@ -1,5 +1,6 @@
 package org.sparkzorder.footer
 
+import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
@@ -65,12 +66,18 @@ private[footer] object ParquetChunks {
           for {
             min <- encoded(rawMin)
             max <- encoded(rawMax)
-            if EncodedOrder.compare(min, max) <= 0
+            if EncodedOrder.compare(min, max) <= 0 && !isEmpty(rawMax)
           } yield (min, max)
       }
       if (each.contains(None)) None
       else each.flatten.reduceOption((a, b) => (EncodedOrder.min(a._1, b._1), EncodedOrder.max(a._2, b._2)))
     }
+
+  // Sooner a field that a writer has set to nothing than a column of nothing but empty texts.
+  private def isEmpty(raw: Any): Boolean = raw match {
+    case v: Binary => v.length == 0
+    case _         => false
+  }
 
   private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): Verdict = {
     val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
