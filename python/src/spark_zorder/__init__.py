@@ -4,10 +4,20 @@ Importing this package starts no JVM, and does not import pyspark either.
 """
 
 from spark_zorder.artifacts import jar_path
+from spark_zorder.clustering import Clustering
 from spark_zorder.errors import NoJarError
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 
 __version__ = "0.1.0"
 
-__all__ = ["EXTENSION", "NoJarError", "ZOrderTable", "__version__", "configure_spark", "explain_skipping", "jar_path"]
+__all__ = [
+    "EXTENSION",
+    "Clustering",
+    "NoJarError",
+    "ZOrderTable",
+    "__version__",
+    "configure_spark",
+    "explain_skipping",
+    "jar_path",
+]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.names import positive_number, quote, quote_name, quote_string, whole_number
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
 
@@ -140,6 +142,53 @@ class ZOrderTable:
             columns: The columns; all that can be used when there are none. They need not be clustered by.
         """
         return self._spark.sql(f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
+
+    def clustering(self, *columns: str) -> Clustering:
+        """How the files lie now, to draw beside how they lie later; see `plot_clustering`.
+
+        Args:
+            columns: The columns; all that can be used when there are none.
+
+        Returns:
+            What `DESCRIBE CLUSTERING` and, where there is an index, `DESCRIBE SKIPPING INDEX` say.
+        """
+        from pyspark.errors import AnalysisException
+
+        depths = tuple(ColumnDepth.of(row) for row in self.describe_clustering(*columns).collect())
+        try:
+            ranges = FileRange.all_of(self.describe_skipping_index().collect())
+        except AnalysisException as error:
+            if error.getCondition() != "ZORDER_INDEX_NOT_FOUND":
+                raise
+            return Clustering(self._target, depths, None)
+        asked = {depth.column for depth in depths}
+        return Clustering(self._target, depths, tuple(r for r in ranges if r.column in asked))
+
+    def plot_clustering(self, *columns: str, before: Clustering | None = None) -> Figure:
+        """Draw how many files a lookup reads; needs matplotlib, `pip install spark_zorder[plot]`.
+
+        For each column a histogram of the files that hold a value, with the mean and the bound, the best that so many
+        files can do for these columns. Below, where the table has an index, the files' ranges in the first two columns
+        as rectangles: the less they overlap, the fewer are read.
+
+            before = table.clustering("a", "b")
+            table.optimize(zorder_by=["a", "b"])
+            table.plot_clustering("a", "b", before=before).savefig("clustering.png")
+
+        Args:
+            columns: The columns; all that can be used when there are none.
+            before: How the files lay, to be drawn behind and beside; of the same columns.
+
+        Returns:
+            The figure, which a notebook shows.
+
+        Raises:
+            ModuleNotFoundError: matplotlib is not installed.
+            ValueError: `before` lacks a column, or the table has none that could be drawn.
+        """
+        from spark_zorder.plot import draw
+
+        return draw(self.clustering(*columns), before)
 
     def describe_history(self) -> DataFrame:
         """A row for each committed operation, newest first; `DESCRIBE HISTORY`."""

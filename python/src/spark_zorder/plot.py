@@ -1,0 +1,107 @@
+"""Pictures of a table's clustering, to decide by. Needs matplotlib: `pip install spark_zorder[plot]`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from spark_zorder.clustering import Clustering, ColumnDepth, is_measured, positions
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_BARS = 40
+_BEFORE, _NOW, _BOUND = "#b0b0b0", "#2a6f97", "#d1495b"
+
+
+def draw(now: Clustering, before: Clustering | None) -> Figure:
+    """A histogram of files touched for each column, and the files of the first two columns as rectangles.
+
+    The columns are those of `now`, in its order.
+
+    Raises:
+        ValueError: There is no column, or `before` lacks one.
+        ModuleNotFoundError: matplotlib is not installed.
+    """
+    from matplotlib.figure import Figure
+
+    if not now.columns:
+        raise ValueError(f"{now.target} has no column with an order")
+    lacking = [c.column for c in now.columns if before and before.depth(c.column) is None]
+    if lacking:
+        raise ValueError(f"`before` does not have {', '.join(lacking)}: ask it for the same columns")
+    maps = [("now", now)] if len(now.columns) > 1 and now.ranges is not None else []
+    if maps and before and before.ranges is not None:
+        maps.insert(0, ("before", before))
+    across = max(len(now.columns), len(maps))
+    figure = Figure(figsize=(4.2 * across, 3.4 * (2 if maps else 1)), layout="constrained")
+    grid = figure.add_gridspec(2 if maps else 1, across)
+    for at, column in enumerate(now.columns):
+        _histogram(figure.add_subplot(grid[0, at]), column, before.depth(column.column) if before else None)
+    if maps:
+        pair = [c.column for c in now.columns[:2]]
+        shared: Axes | None = None
+        for at, (when, clustering) in enumerate(maps):
+            axes = figure.add_subplot(grid[1, at], sharex=shared, sharey=shared)
+            shared = shared or axes
+            _rectangles(axes, when, clustering, pair, [c for _, c in maps])
+    figure.suptitle(now.target)
+    return figure
+
+
+def _histogram(axes: Axes, now: ColumnDepth, before: ColumnDepth | None) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    longest = max(len(c.histogram) for c in (now, before) if c)
+    width = max(math.ceil(longest / MOST_BARS), 1)
+    for column, colour, word in ((before, _BEFORE, "before"), (now, _NOW, "now")):
+        if column is None:
+            continue
+        shares = _shares(column.histogram, width)
+        said = f"{word}: {column.mean_files:.1f} of {column.files:,} files"
+        places = [(n + 0.5) * width - 0.5 for n in range(len(shares))]
+        axes.bar(places, shares, width=width, color=colour, alpha=0.75, label=said)
+        axes.axvline(column.mean_files, color=colour, linewidth=1)
+    axes.axvline(now.bound_files, color=_BOUND, linestyle="--", label=f"bound: {now.bound_files:.1f}")
+    axes.set_title(now.column)
+    axes.set_xlabel("files that hold a value")
+    axes.set_ylabel("share of the rows")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    # Room for the legend above the bars.
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.4)
+    axes.legend(fontsize="small", loc="upper center")
+
+
+def _shares(histogram: Sequence[int], width: int) -> list[float]:
+    rows = sum(histogram) or 1
+    return [sum(histogram[at : at + width]) / rows for at in range(0, len(histogram), width)]
+
+
+def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], shown: Sequence[Clustering]) -> None:
+    """`shown` are all that share the axes: ranks are among all of their values."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    places = []
+    for column, name in zip(pair, ("x", "y"), strict=True):
+        ranges = [r for c in shown for r in c.ranges_of(column).values()]
+        data_type = ranges[0].data_type if ranges else ""
+        places.append(positions([t for r in ranges for t in (r.low, r.high)], data_type))
+        label = column if is_measured(data_type) else f"{column}, by rank"
+        axes.set(**{f"{name}label": label})
+    horizontal, vertical = (of.ranges_of(column) for column in pair)
+    files = sorted(horizontal.keys() & vertical.keys())
+    boxes = []
+    for path in files:
+        (left, right), (low, high) = (
+            (at[r.low], at[r.high]) for at, r in zip(places, (horizontal[path], vertical[path]), strict=True)
+        )
+        boxes.append(Rectangle((left, low), right - left, high - low))
+    axes.add_collection(PatchCollection(boxes, facecolor=_NOW, edgecolor=_NOW, alpha=min(0.5, 8 / max(len(boxes), 1))))
+    axes.autoscale_view()
+    total = of.columns[0].files
+    axes.set_title(
+        f"{when}: {len(files):,} files" + (f" of {total:,}, others not indexed" if len(files) < total else "")
+    )
