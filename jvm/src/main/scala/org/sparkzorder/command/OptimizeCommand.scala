@@ -85,14 +85,16 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       indexed: Seq[ColumnKey]
   ): RewriteResult = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    val units = plan.rewrites.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles))
     new RewriteJob(
       spark = plan.table.session,
       format = plan.table.relation.fileFormat,
       dataSchema = plan.table.dataSchema,
       readOptions = plan.table.relation.options,
-      writeOptions = plan.writeOptions,
+      writeOptions =
+        model => plan.writeOptions ++ plan.bloomFilters.writeOptions(plan.table.formatName, units, plan.keys)(model),
       sessionConf = plan.writeConf,
-      units = plan.rewrites.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles)),
+      units = units,
       keys = plan.keys,
       stagingDir = folder.jobStaging(operationId),
       indexed = indexed,

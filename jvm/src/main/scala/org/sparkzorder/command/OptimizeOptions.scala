@@ -13,6 +13,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param maxFileSize packing: larger files are rewritten; default 1.8 times the target
  * @param minInputFiles packing: a group of fewer files is left alone
  * @param sampleRows rows of the sample, of all folders together
+ * @param bloomFilters columns that get Bloom filters, as given
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  */
 final case class OptimizeOptions(
@@ -26,6 +27,7 @@ final case class OptimizeOptions(
     compression: Option[String],
     rowGroupSize: Option[Long],
     retainHours: Long,
+    bloomFilters: Option[String],
     alignedCuts: Option[Boolean],
     asGiven: Map[String, String]
 )
@@ -67,7 +69,8 @@ object OptimizeOptions {
     sampleRowsKey,
     compressionKey,
     rowGroupSizeKey,
-    retainHoursKey
+    retainHoursKey,
+    BloomFilters.Key
   ) ++ notYet).sorted
 
   /** What an operation's parameters say on how long its retired files are kept. */
@@ -133,6 +136,7 @@ object OptimizeOptions {
       compression = codec,
       rowGroupSize = number(rowGroupSizeKey, 1024, Int.MaxValue),
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
+      bloomFilters = byKey.get(BloomFilters.Key),
       alignedCuts = cuts.map(_ == LayoutSpec.AlignedCuts),
       asGiven = byKey
     )

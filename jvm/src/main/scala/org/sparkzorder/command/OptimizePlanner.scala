@@ -22,6 +22,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param considered files of the partitions asked for
  * @param listed all files of the table
  * @param keys empty for packing
+ * @param bloomFilters of the files that are written
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -34,7 +35,8 @@ private[command] final case class OptimizePlan(
     listed: Set[FileId],
     version: Long,
     writeConf: Map[String, String],
-    writeOptions: Map[String, String]
+    writeOptions: Map[String, String],
+    bloomFilters: BloomFilters
 )
 
 private[command] object OptimizePlanner {
@@ -45,6 +47,7 @@ private[command] object OptimizePlanner {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
     LayoutChoice.of(table, statement.layout, options.alignedCuts, Nil)
+    BloomFilters.parse(table, options.bloomFilters)
     table
   }
 
@@ -102,7 +105,8 @@ private[command] object OptimizePlanner {
       all.flatMap(_.files).map(TableIndex.idOf(table, _)).toSet,
       version,
       WriteSettings.conf(table, options, inputs.map(_.footer)),
-      WriteSettings.options(table, options)
+      WriteSettings.options(table, options),
+      BloomFilters.parse(table, options.bloomFilters)
     )
   }
 

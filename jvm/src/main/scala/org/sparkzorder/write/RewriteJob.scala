@@ -74,7 +74,7 @@ final case class RewriteResult(
  *
  * @param dataSchema of the files, without partition columns; outputs have it, with all nullable
  * @param readOptions of the relation
- * @param writeOptions of the data source, Hadoop settings of the format among them
+ * @param writeOptions of the data source, Hadoop settings of the format among them, once the layout is known
  * @param sessionConf settings of the session to read and write with, over the caller's
  * @param keys to cluster by; none keeps the rows in the order in which they arrived
  * @param stagingDir created when missing
@@ -88,7 +88,7 @@ final class RewriteJob(
     format: FileFormat,
     dataSchema: StructType,
     readOptions: Map[String, String],
-    writeOptions: Map[String, String],
+    writeOptions: LayoutModel => Map[String, String],
     sessionConf: Map[String, String],
     units: Seq[RewriteUnit],
     keys: Seq[KeyColumn],
@@ -233,13 +233,14 @@ final class RewriteJob(
     schema.foreach { f =>
       check(format.supportDataType(f.dataType), s"column `${f.name}`: $format cannot write ${f.dataType.catalogString}")
     }
-    val hadoop = session.sessionState.newHadoopConfWithOptions(writeOptions)
+    val options = writeOptions(model)
+    val hadoop = session.sessionState.newHadoopConfWithOptions(options)
     stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
     val factory = RewriteJob.active(session) {
-      format.prepareWrite(session, job, CaseInsensitiveMap(writeOptions), schema)
+      format.prepareWrite(session, job, CaseInsensitiveMap(options), schema)
     }
     val conf = new SerializableConfiguration(job.getConfiguration)
     // Where there are no rows at all, one file keeps the schema readable.
