@@ -36,6 +36,11 @@ object Locking {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
+  /** For how long one may be at the few bytes of a lock file. */
+  private val UnfinishedMillis = 1000L
+
+  private val UnfinishedLooks = 20
+
   /**
    * Takes the table's lock. Dead owners' locks do not hinder; they are left for [[Recovery.recoverUnder]].
    *
@@ -117,17 +122,31 @@ object Locking {
       try Clock.now(folder)
       catch { case _: IOException => System.currentTimeMillis() } // may not write: our own clock must do
     }
-    def old(meta: FileMeta): Boolean =
-      (fileSystemTime.isDefined || System.currentTimeMillis() - meta.modificationTime > settings.timeoutMillis) &&
-        exactTime - meta.modificationTime > settings.timeoutMillis
-    locks.map { meta =>
-      val owner = Owner.read(folder.ops, meta)
-      val state = owner.map(settings.liveness.verdict) match {
+    def older(meta: FileMeta, millis: Long): Boolean =
+      (fileSystemTime.isDefined || System.currentTimeMillis() - meta.modificationTime > millis) &&
+        exactTime - meta.modificationTime > millis
+    @tailrec def look(meta: FileMeta, left: Int): LockState = {
+      val bytes = Owner.bytes(folder.ops, meta)
+      val owner = bytes.flatMap(Owner.parse)
+      owner.map(settings.liveness.verdict) match {
         case Some(Verdict.Alive) => Live(owner)
         case Some(Verdict.Gone)  => Dead(owner)
-        case _                   =>
-          if (old(meta)) Dead(owner) else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock else Live(owner)
+        // It tells no process, and need not: who was killed in writing it has touched nothing yet, and who is slow at it
+        // looks for his lock next and finds it gone.
+        case None if bytes.exists(Owner.isUnfinished) =>
+          if (left == 0 || older(meta, UnfinishedMillis)) Dead(None)
+          else {
+            settings.sleep(UnfinishedMillis / UnfinishedLooks)
+            look(meta, left - 1)
+          }
+        case _ =>
+          if (older(meta, settings.timeoutMillis)) Dead(owner)
+          else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock
+          else Live(owner)
       }
+    }
+    locks.map { meta =>
+      val state = look(meta, UnfinishedLooks)
       meta -> state
     }
   }

@@ -40,13 +40,19 @@ object Owner {
     mapper.writeValueAsString(root).getBytes(UTF_8)
   }
 
-  /** Of a lock file as a listing shows it; None also when it is gone, or too large to be one. */
-  def read(ops: FileOps, lock: FileMeta): Option[Owner] =
+  /** The bytes of a lock file as a listing shows it; None when it is gone, or too large to be one. */
+  def bytes(ops: FileOps, lock: FileMeta): Option[Array[Byte]] =
     if (lock.length > ReadLimit) None
     else {
-      try parse(ops.read(lock.path, ReadLimit))
+      try Some(ops.read(lock.path, ReadLimit))
       catch { case _: FileNotFoundException => None }
     }
+
+  /** Of a lock file as a listing shows it; None when there are no such bytes, or they are not all there. */
+  def read(ops: FileOps, lock: FileMeta): Option[Owner] = bytes(ops, lock).flatMap(parse)
+
+  /** Whether these are the first bytes of a lock file, and more are to come or never came. */
+  def isUnfinished(bytes: Array[Byte]): Boolean = !bytes.lastOption.contains('}'.toByte)
 
   /** None when it is no lock file of ours, or not yet written in full. */
   def parse(bytes: Array[Byte]): Option[Owner] =
