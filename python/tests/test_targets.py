@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from comparison import files_read, same_rows, settings
 from golden import snapshot
 from pyarrow import orc, parquet
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql.types import YearMonthIntervalType
 
 from spark_zorder import explain_skipping
@@ -644,6 +646,38 @@ def test_a_narrower_type_of_the_table_is_refused(spark: SparkSession, database: 
     before = snapshot(database / "t")
     assert condition(spark, "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '8')") == "ZORDER_SCHEMA_DRIFT"
     assert snapshot(database / "t") == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "column"),
+    [
+        ("spark.sql.parquet.binaryAsString", pa.array([b"\xff\xfe", b"\xc3", None] * 20, pa.binary())),
+        ("spark.sql.parquet.int96TimestampConversion", pa.array([1000, 10**15, None] * 20, pa.timestamp("ns"))),
+    ],
+    ids=["binaryAsString", "int96TimestampConversion"],
+)
+def test_what_a_setting_of_the_reader_turns_into_something_else_is_not_written_back(
+    spark: SparkSession, tmp_path: Path, setting: str, column: pa.Array
+) -> None:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    for n in range(3):
+        file = pa.table({"a": pa.array(range(60), pa.int32()), "b": column})
+        parquet.write_table(file, folder / f"{n}.parquet", use_deprecated_int96_timestamps=True, store_schema=False)
+    before = snapshot(folder)
+    stored = parquet.read_schema(folder / "0.parquet").field("b").type
+    statement = f"OPTIMIZE parquet.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '2')"
+    spark.conf.set(setting, "true")
+    with pytest.raises(AnalysisException, match=rf"0\.parquet .* column b: .*{re.escape(setting)}") as refused:
+        spark.sql(statement)
+    assert refused.value.getCondition() == "ZORDER_SCHEMA_DRIFT"
+    assert snapshot(folder) == before
+    spark.conf.set(setting, "false")
+    spark.sql(statement)
+    files = [parquet.read_table(path, partitioning=None) for path in data_files(folder)]
+    assert len(files) == 2
+    assert {file.schema.field("b").type for file in files} == {stored}
+    assert Counter(v for file in files for v in file["b"].to_pylist()) == Counter(column.to_pylist() * 3)
 
 
 MOMENTS = [

@@ -110,7 +110,11 @@ private[command] object OptimizePlanner {
     )
   }
 
-  private def settings(table: PlainTable): FooterSettings = FooterSettings.of(table.session.sessionState.conf)
+  // A catalog's table says itself what is text.
+  private def settings(table: PlainTable): FooterSettings = {
+    val all = FooterSettings.of(table.session.sessionState.conf)
+    all.copy(binaryAsString = all.binaryAsString && table.catalogTable.isEmpty)
+  }
 
   private def read(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get

@@ -58,7 +58,8 @@ private[footer] final class ParquetFooter(
       DataFormat.Parquet,
       blocks.map(_.getRowCount).sum,
       schema,
-      unreadable,
+      if (settings.int96Conversion && !writer.isParquetJava) unreadable ++ ParquetTypes.int96(file.getSchema)
+      else unreadable,
       ParquetTypes.timestamps(file.getSchema),
       if (codecs.size == 1) Some(NameMatch.fold(codecs.head.name)) else None,
       judged.stats,

@@ -64,6 +64,12 @@ private[footer] object ParquetTypes {
       }
   }
 
+  /** Instants that `spark.sql.parquet.int96TimestampConversion` moves, but for files of parquet-java, and so of ours. */
+  def int96(schema: MessageType): Seq[Unreadable] = leaves(schema, Nil).collect {
+    case (path, leaf) if leaf.getPrimitiveTypeName == INT96 =>
+      Unreadable(path, "under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
+  }
+
   private def leaves(group: GroupType, parents: List[String]): Seq[(Seq[String], PrimitiveType)] =
     group.getFields.asScala.toSeq.flatMap { (field: Type) =>
       val path = field.getName :: parents

@@ -28,7 +28,7 @@ object SchemaCheck {
     else if (footer.unreadable.nonEmpty) footer.unreadable.headOption.map(u => Drift(footer.path, u.column, u.reason))
     else if (footer.positional && names != tableSchema.fieldNames.take(names.size).toSeq) {
       Some(at((Nil, "its columns are known by their position only")))
-    } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings.caseSensitive)).map(at)
+    } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings)).map(at)
   }
 
   /**
@@ -36,7 +36,7 @@ object SchemaCheck {
    * A column that the file lacks is read as null.
    */
   def canScan(tableSchema: StructType, footer: FileFooter, path: Seq[String], caseSensitive: Boolean): Boolean = {
-    val rules = new Rules(footer.format, caseSensitive)
+    val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false))
     def fits(table: StructType, file: StructType, names: List[String]): Boolean =
       file.fields.toSeq.filter(f => rules.fold(f.name) == rules.fold(names.head)) match {
         case Seq()    => true
@@ -51,8 +51,9 @@ object SchemaCheck {
     !isUnreadable && (footer.positional || fits(tableSchema, footer.schema, path.toList))
   }
 
-  private final class Rules(val format: DataFormat, val caseSensitive: Boolean) {
-    def fold(name: String): String = if (caseSensitive) name else NameMatch.fold(name)
+  private final class Rules(val format: DataFormat, settings: FooterSettings) {
+    def fold(name: String): String = if (settings.caseSensitive) name else NameMatch.fold(name)
+    def textBySetting: Boolean = settings.binaryAsString && format == DataFormat.Parquet
   }
 
   private def struct(
@@ -82,6 +83,13 @@ object SchemaCheck {
       case (ArrayType(t, _), ArrayType(f, _))       => value(t, f, "element" :: at, rules)
       case (MapType(tk, tv, _), MapType(fk, fv, _)) =>
         value(tk, fk, "key" :: at, rules).orElse(value(tv, fv, "value" :: at, rules))
+      // Written back they would be text for every reader, and many refuse text that is not UTF-8.
+      case (_: StringType, BinaryType) if rules.textBySetting =>
+        Some((
+          at,
+          "the file does not say that its bytes are text, spark.sql.parquet.binaryAsString does; " +
+            "without that setting they stay what they are"
+        ))
       case _ if same(table, file, rules) || widens(table, file) => None
       case _ => Some((at, s"the file has ${file.catalogString} where the table has ${table.catalogString}"))
     }
