@@ -35,8 +35,9 @@ PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -n
 DATA  ?= flights
 SCALE ?= 1
 
-# Of `make fuzz`. Without a seed it takes a new one.
+# Of `make fuzz` and `make kills`. Without a seed they take a new one.
 SECONDS ?= 60
+KILLS   ?= 20
 SEED    ?=
 TABLE   ?=
 QUERY   ?=
@@ -44,7 +45,7 @@ QUERY   ?=
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz layout check format wheel jars envs golden clean
+.PHONY: help demo test test-all test-jvm test-python fuzz kills layout check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -54,6 +55,7 @@ help:
 	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
 	@echo "make test-all                  the same and the long suites, on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
+	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
@@ -77,6 +79,9 @@ test-all: test
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
+
+kills: $(STAMPS)/installed $(STAMPS)/dev
+	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)"
 
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)

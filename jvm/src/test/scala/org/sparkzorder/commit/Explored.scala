@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import java.util.concurrent.atomic.AtomicLong
 
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.{BeforeAndAfterAll, Outcome, TestSuite}
 
 /** How many states the suites of this JVM have looked at, and in how many a promise was broken. */
 object Explored {
@@ -27,11 +27,16 @@ object Explored {
     ()
   }
 
+  private[commit] def violated(): Unit = {
+    violations.incrementAndGet()
+    ()
+  }
+
   sys.addShutdownHook(println(s"All suites of crashes and races: ${summary(states.get, violations.get)}"))
 }
 
 /** A suite that counts the states it explores and prints their number in the end. */
-trait Explores extends BeforeAndAfterAll { this: Suite =>
+trait Explores extends TestSuite with BeforeAndAfterAll {
   private var states = 0L
   private var violations = 0L
 
@@ -47,6 +52,17 @@ trait Explores extends BeforeAndAfterAll { this: Suite =>
       if (!held) violations += 1
       Explored.count(!held)
     }
+  }
+
+  // What is broken on the way to a state counts as well.
+  override protected def withFixture(test: NoArgTest): Outcome = {
+    val before = violations
+    val outcome = super.withFixture(test)
+    if (outcome.isFailed && violations == before) {
+      violations += 1
+      Explored.violated()
+    }
+    outcome
   }
 
   override protected def afterAll(): Unit = {

@@ -1,0 +1,207 @@
+"""Kills one after the other, and what came of them. One `kill -9` of a process is a kill of each of its statements."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from comparison import condition_of
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from small_tables import ROWS, SmallTable
+
+from kills.aims import Aim, drawn
+from kills.process import Driver, DriverNotStartedError, until
+from kills.statements import EXPECTED, statement
+from kills.target import Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLES = 6
+"""Tables of a process."""
+LONGEST_LIFE = 12
+"""Kills after which a table is replaced by a new one."""
+SETTLED_LATER = 0.4
+"""The share of killed operations that the next process finds as they lie there."""
+PATIENCE = 10.0
+"""Lengths of a statement to wait for what is sought."""
+FALSE_STARTS = 5
+
+
+@dataclass
+class Tally:
+    """What was killed, and what was wrong after it."""
+
+    seed: str
+    processes: int = 0
+    under_way: Counter[tuple[str, str]] = field(default_factory=Counter)
+    checks: int = 0
+    lost: int = 0
+    doubled: int = 0
+    stuck: int = 0
+    false_starts: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def kills(self) -> int:
+        """Operations that were under way when their process was killed: their lock files say so."""
+        return self.under_way.total()
+
+    def line(self) -> str:
+        """How far it is."""
+        return (
+            f"{self.kills} operations killed in {self.processes} processes, {self.lost} rows lost, {self.doubled} "
+            f"doubled, {self.stuck} tables stuck in {self.checks} looks after one more statement, "
+            f"{self.seconds:.0f} seconds"
+        )
+
+    def summary(self) -> str:
+        """Statements by how far they were, the problems, and the figures as the last line."""
+        lines = [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
+        if self.false_starts:
+            lines.append(f"{self.false_starts} processes did not start in time, and touched nothing")
+        return "\n".join([*lines, *self.problems, f"seed {self.seed}: {self.line()}"])
+
+
+class Campaign:
+    """Kills by a seed. `say` gets a line for each ten kills and each problem."""
+
+    def __init__(
+        self, spark: SparkSession, folder: Path, seed: str, say: Callable[[str], None], java_options: str = ""
+    ) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._rng = Random(seed)
+        self._say = say
+        self._java_options = java_options
+        self._numbers = count()
+        self._next_id = 1000
+        self._targets: list[Target] = []
+        self.tally = Tally(seed)
+
+    def run(self, enough: Callable[[Tally], bool]) -> Tally:
+        """Kill until it is enough; every table that was hit is looked at in the end."""
+        began = time.monotonic()
+        following = self._driver()
+        try:
+            while not enough(self.tally):
+                # The next one starts while the last one's tables are looked at.
+                current, following = following, self._driver()
+                tens = self.tally.kills // 10
+                self._round(current)
+                self.tally.seconds = time.monotonic() - began
+                if self.tally.kills // 10 > tens:
+                    self._say(self.tally.line())
+        finally:
+            following.close()
+        for target in self._targets:
+            if target.unsettled:
+                self._settle(target)
+        self.tally.seconds = time.monotonic() - began
+        return self.tally
+
+    def _driver(self) -> Driver:
+        return Driver(self._folder / f"driver-{next(self._numbers)}", self._java_options)
+
+    def _round(self, driver: Driver) -> None:
+        try:
+            pid = driver.pid()
+        except DriverNotStartedError as error:
+            driver.close()
+            self.tally.false_starts += 1
+            if self.tally.false_starts > FALSE_STARTS:
+                raise
+            self._say(f"a process did not start: {error}")
+            return
+        while len(self._targets) < TABLES:
+            number = next(self._numbers)
+            self._targets.append(Target(SmallTable.write(self._folder / f"t{number}", number % 2 == 1)))
+        self._work_and_kill(driver, pid)
+        self.tally.processes += 1
+        for failed in driver.errors():
+            self._problem(failed)
+        driver.remove()
+        for target in self._targets:
+            found = target.killed(pid)
+            if found is not None:
+                self.tally.under_way[found] += 1
+                target.unsettled = True
+            self._judge(target, f"as {found} left it", *target.wrong_as_it_lies())
+            target.kills += 1
+            if target.unsettled and self._rng.random() >= SETTLED_LATER:
+                self._settle(target)
+        for target in [t for t in self._targets if t.kills >= LONGEST_LIFE and not t.unsettled]:
+            self._targets.remove(target)
+            target.remove()
+
+    def _work_and_kill(self, driver: Driver, pid: int) -> None:
+        aim = drawn(self._rng)
+        stop = threading.Event()
+        appending = threading.Thread(target=self._append, args=(stop, Random(self._rng.random())))
+        appending.start()
+        try:
+            driver.begin(f"{self.tally.seed}/{self.tally.processes}", [t.root for t in self._targets])
+            self._wait(aim, pid, driver.statement)
+            driver.kill()
+        finally:
+            stop.set()
+            appending.join()
+            driver.close()
+
+    def _wait(self, aim: Aim, pid: int, statement: float) -> None:
+        if not aim.at_once:
+            time.sleep(self._rng.uniform(0.1, 1.5) * statement)
+        if aim.sought is not None:
+            sought = aim.sought
+            until(lambda: any(sought(t, pid) for t in self._targets), PATIENCE * statement)
+        time.sleep(aim.pause(self._rng) * statement)
+
+    def _append(self, stop: threading.Event, rng: Random) -> None:
+        while not stop.wait(rng.uniform(0.02, 0.3)):
+            ids = range(self._next_id, self._next_id + ROWS)
+            self._next_id += ROWS
+            rng.choice(self._targets).append(ids, rng)
+
+    def _settle(self, target: Target) -> None:
+        """One more statement, after which nothing may be left of what was killed."""
+        table = target.table
+        sql = self._rng.choice(
+            (f"SELECT id FROM {table.source}", f"DESCRIBE HISTORY {table.source}", statement(table.root, self._rng))
+        )
+        expected = Counter(target.ids)
+        try:
+            rows = self._spark.sql(sql).collect()
+            if sql.startswith("SELECT id"):
+                found = Counter(row[0] for row in rows)
+                self._judge(target, f"in the answer to {sql}", expected - found, found - expected)
+        except (PySparkException, Py4JJavaError) as error:
+            if condition_of(error) not in EXPECTED:
+                self.tally.stuck += 1
+                self._problem(f"{table.root}: {sql}: {error}")
+        left = table.leftovers(1000)
+        if left:
+            self.tally.stuck += 1
+            self._problem(f"{table.root}: left over after {sql}: {left}")
+        for reader, found in (("pyarrow", table.plain_ids()), ("Spark", table.spark_ids(self._spark))):
+            self._judge(target, f"for {reader} after {sql}", expected - found, found - expected)
+        target.unsettled = False
+        self.tally.checks += 1
+
+    def _judge(self, target: Target, when: str, lost: Counter[int], doubled: Counter[int]) -> None:
+        self.tally.lost += lost.total()
+        self.tally.doubled += doubled.total()
+        if lost or doubled:
+            self._problem(f"{target.root}: {lost.total()} rows lost, {doubled.total()} doubled, {when}")
+
+    def _problem(self, text: str) -> None:
+        self.tally.problems.append(text)
+        self._say(text)

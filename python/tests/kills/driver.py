@@ -1,0 +1,87 @@
+"""A process that runs statements on tables without a pause, until it is killed: `driver.py <work> [<java options>]`.
+
+It says a line when it is warm, takes one with tables and a seed, and says a line for each error that a statement ended
+with. When its input ends, it goes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def main(work: Path, java_options: str) -> None:
+    """One thread a table."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    from comparison import condition_of
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+    from small_tables import SmallTable
+
+    from kills.statements import EXPECTED, statement
+    from spark_zorder import configure_spark
+
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.extraJavaOptions", java_options)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.catalogImplementation", "in-memory")
+        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        .config("spark.local.dir", str(work / "scratch"))
+    )
+    spark = configure_spark(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    jvm: Any = spark.sparkContext._jvm
+    out = threading.Lock()
+
+    def say(message: dict[str, Any]) -> None:
+        with out:
+            print(json.dumps(message), flush=True)
+
+    def loop(session: SparkSession, root: Path, rng: Random) -> None:
+        while True:
+            sql = statement(root, rng)
+            try:
+                session.sql(sql).collect()
+            except (PySparkException, Py4JJavaError) as error:
+                condition = condition_of(error)
+                if condition not in EXPECTED:
+                    say({"sql": sql, "error": condition, "message": str(error)[:3000]})
+
+    # The first statement of each kind loads thousands of classes, and most kills would hit the loading.
+    own = SmallTable.write(work / "own", False)
+    began = time.monotonic()
+    spark.sql(own.optimize).collect()
+    seconds = time.monotonic() - began
+    for sql in (
+        f"CREATE OR REPLACE SKIPPING INDEX ON {own.source}",
+        f"RESTORE {own.source} TO VERSION AS OF 0",
+        f"VACUUM {own.source} RETAIN 0 HOURS",
+    ):
+        spark.sql(sql).collect()
+    say({"jvm": jvm.java.lang.ProcessHandle.current().pid(), "first": seconds})
+    told = sys.stdin.readline()
+    if not told:
+        spark.stop()
+        return
+    work_to_do = json.loads(told)
+    for i, table in enumerate(work_to_do["tables"]):
+        own_session, rng = spark.newSession(), Random(f"{work_to_do['seed']}/{i}")
+        threading.Thread(target=loop, args=(own_session, Path(table), rng), daemon=True).start()
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), " ".join(sys.argv[2:]))

@@ -1,0 +1,117 @@
+"""A table that processes work on, and what a kill left there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from small_tables import SmallTable, write_file
+
+
+@dataclass
+class Target:
+    """A table with the ids that it holds.
+
+    Attributes:
+        kills: How many it has been through.
+        unfinished: Names of lock files that were not written to their end.
+        unsettled: Whether no statement has been run to its end since an operation was killed here.
+    """
+
+    table: SmallTable
+    ids: set[int] = field(init=False)
+    kills: int = 0
+    unfinished: set[str] = field(default_factory=set)
+    unsettled: bool = False
+
+    def __post_init__(self) -> None:
+        self.ids = self.table.ids
+
+    @property
+    def root(self) -> Path:
+        """Its folder."""
+        return self.table.root
+
+    def append(self, ids: range, rng: Random) -> None:
+        """A file more, which is complete when it has its name."""
+        hidden = self.root / f".{ids.start}.tmp"
+        write_file(hidden, ids)
+        hidden.rename(rng.choice(self.table.folders) / f"added-{ids.start}.parquet")
+        self.ids |= set(ids)
+
+    @property
+    def is_exchanging(self) -> bool:
+        """Whether a plain reader may see a row twice or not at all."""
+        return bool(self._side("*.publishing"))
+
+    def has(self, pid: int, operations: Collection[str]) -> bool:
+        """Whether a process is at one of these."""
+        return any(o and o["pid"] == pid and o["operation"] in operations for o in self._locks().values())
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether outputs of a job lie there."""
+        return bool(self._side("staging/*"))
+
+    def killed(self, pid: int) -> tuple[str, str] | None:
+        """What a process was at here, and how far it was."""
+        for lock, owner in self._locks().items():
+            if not owner and lock not in self.unfinished:
+                self.unfinished.add(lock)
+                return "unknown", "taking its lock"
+            if owner and owner["pid"] == pid:
+                return owner["operation"], self._phase(owner["operation"], owner["operationId"])
+        return None
+
+    def _phase(self, operation: str, identity: str) -> str:
+        for pattern, phase in (
+            ("*.publishing", "exchanging files"),
+            ("*.undoing", "undoing"),
+            ("*.pending", "before its commit point"),
+        ):
+            for record in self._side(pattern):
+                of_another = json.loads(record.read_text())["operationId"] != identity
+                return f"{phase} of one killed before" if of_another else phase
+        trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}/*") for p in self._side("*.vacuumed"))
+        if operation == "VACUUM" and any(any(files) for files in trash):
+            return "deleting"
+        if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("v*.json")):
+            return "tidying up"
+        if len(self._side("lock-*")) > 1:
+            return "tidying up after one killed before"
+        return "writing" if self._side(f"staging/{identity}/*") or self._side("tmp-*") else "with its lock"
+
+    def _locks(self) -> dict[str, dict[str, Any]]:
+        found = {}
+        for lock in self._side("lock-*"):
+            try:
+                text = lock.read_text()
+            except FileNotFoundError:
+                continue
+            found[lock.name] = dict(json.loads(text)) if text.endswith("}") else {}
+        return found
+
+    def _side(self, pattern: str) -> list[Path]:
+        try:
+            return list((self.root / "_zorder").glob(pattern))
+        except FileNotFoundError:
+            return []
+
+    def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
+        """Rows lost and rows doubled for a plain reader, with nothing done about a kill."""
+        found, expected = self.table.plain_ids(), Counter(self.ids)
+        if not self.is_exchanging:
+            return expected - found, found - expected
+        empty = [folder for folder in self.table.folders if not list(folder.glob("*.parquet"))]
+        foreign = found - Counter(dict.fromkeys(self.ids, 2))
+        return (expected if empty else Counter()), foreign
+
+    def remove(self) -> None:
+        """Nobody needs it any more."""
+        shutil.rmtree(self.root)
