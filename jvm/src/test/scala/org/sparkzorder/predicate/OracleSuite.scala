@@ -1,11 +1,8 @@
 package org.sparkzorder.predicate
 
-import java.nio.file.{Files, Paths}
-
 import scala.jdk.CollectionConverters._
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import org.apache.spark.sql.{DataFrame, Encoders}
+import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
@@ -17,16 +14,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
  * exceptions named here.
  */
 class OracleSuite extends AnyFunSuite with OptimizedConditions {
-
-  // Tests run somewhere below the root of the sources.
-  private def read(name: String): JsonNode = {
-    val file = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
-      .map(_.resolve(s"jvm/src/test/resources/oracle/$name.json")).find(Files.exists(_))
-      .getOrElse(fail(s"$name.json is not below ${Paths.get("").toAbsolutePath}"))
-    new ObjectMapper().readTree(file.toFile)
-  }
-
-  private def texts(node: JsonNode): Seq[String] = node.elements.asScala.map(_.asText).toSeq
+  import OracleCases._
 
   private def kept(schema: StructType, condition: String, files: Seq[FileStats]): Seq[Int] =
     Evaluation.keep(predicate(schema, condition), new ModelTable(files)).stream.toArray.toSeq
@@ -34,7 +22,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
   test("Delta's data skipping cases") {
     var prunable = 0
     val worse = read("delta_skipping_cases").elements.asScala.toSeq.flatMap { c =>
-      val files = deltaFiles(c)
+      val files = deltaFiles(spark, c)
       val schema = files.head.schema
       val stats = files.map(f =>
         ModelFile(schema, f.queryExecution.toRdd.map(_.copy()).collect().toSeq).exact
@@ -52,17 +40,6 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     }
     info(s"$prunable conditions skip files that Delta reads in vain")
     assert(worse == Nil)
-  }
-
-  private def deltaFiles(c: JsonNode): Seq[DataFrame] = {
-    val ddl = Option(c.get("schema")).orElse(Option(c.get("inferred_schema"))).get.asText
-    if (c.has("rows_sql")) Seq(spark.sql(c.get("rows_sql").asText))
-    else {
-      val files = if (c.has("files")) c.get("files").elements.asScala.toSeq.map(texts) else Seq(texts(c.get("data")))
-      files.map { rows =>
-        spark.read.schema(StructType.fromDDL(ddl)).json(spark.createDataset(rows)(Encoders.STRING))
-      }
-    }
   }
 
   test("Hudi's data skipping cases") {
@@ -104,7 +81,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     val worse = oracle.get("cases").elements.asScala.toSeq.flatMap { c =>
       val columns = oracle.get("files").get(c.get("file").asText)
       val (schema, stats) = icebergFile(columns)
-      val read = kept(schema, written(c.get("sql").asText), Seq(stats)).nonEmpty
+      val read = kept(schema, icebergSql(c), Seq(stats)).nonEmpty
       val expected = c.get("expected_keep_spark").asBoolean
       val clue = s"${c.get("id").asText}: ${c.get("sql").asText}"
       if (expected && c.get("tight").asBoolean) assert(read, clue)
@@ -112,10 +89,6 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
     }
     assert(worse == Nil)
   }
-
-  /** `<3 ints 5..7>` stands for `5, 6, 7`. */
-  private def written(sql: String): String =
-    raw"<\d+ ints (-?\d+)\.\.(-?\d+)>".r.replaceAllIn(sql, m => (m.group(1).toInt to m.group(2).toInt).mkString(", "))
 
   private def icebergFile(file: JsonNode): (StructType, FileStats) = {
     val columns = file.get("columns").properties.asScala.toSeq.map(e => (e.getKey.split('.').toSeq, e.getValue))

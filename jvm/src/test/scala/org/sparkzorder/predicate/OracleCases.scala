@@ -1,0 +1,40 @@
+package org.sparkzorder.predicate
+
+import java.nio.file.{Files, Paths}
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
+import org.apache.spark.sql.types.StructType
+
+/** The peers' test cases, as `jvm/src/test/resources/oracle` has them. */
+object OracleCases {
+
+  // Tests run somewhere below the root of the sources.
+  def read(name: String): JsonNode = {
+    val file = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
+      .map(_.resolve(s"jvm/src/test/resources/oracle/$name.json")).find(Files.exists(_))
+      .getOrElse(throw new IllegalStateException(s"$name.json is not below ${Paths.get("").toAbsolutePath}"))
+    new ObjectMapper().readTree(file.toFile)
+  }
+
+  def texts(node: JsonNode): Seq[String] = node.elements.asScala.map(_.asText).toSeq
+
+  /** The rows of each file of a case of Delta's. */
+  def deltaFiles(spark: SparkSession, c: JsonNode): Seq[DataFrame] = {
+    val ddl = Option(c.get("schema")).orElse(Option(c.get("inferred_schema"))).get.asText
+    if (c.has("rows_sql")) Seq(spark.sql(c.get("rows_sql").asText))
+    else {
+      val files = if (c.has("files")) c.get("files").elements.asScala.toSeq.map(texts) else Seq(texts(c.get("data")))
+      files.map { rows =>
+        spark.read.schema(StructType.fromDDL(ddl)).json(spark.createDataset(rows)(Encoders.STRING))
+      }
+    }
+  }
+
+  /** `<3 ints 5..7>` in a case of Iceberg's stands for `5, 6, 7`. */
+  def icebergSql(c: JsonNode): String =
+    raw"<\d+ ints (-?\d+)\.\.(-?\d+)>".r
+      .replaceAllIn(c.get("sql").asText, m => (m.group(1).toInt to m.group(2).toInt).mkString(", "))
+}
