@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from matplotlib.collections import PatchCollection
 
 from spark_zorder import Clustering, ZOrderTable
 from spark_zorder.clustering import ColumnDepth, FileRange, positions
@@ -25,6 +24,9 @@ def heights(axes: Axes) -> list[float]:
 
 def boxes(axes: Axes) -> list[tuple[float, float, float, float]]:
     """Left, low, right, high."""
+    # The environments of older Sparks, which only collect this file, have no matplotlib.
+    from matplotlib.collections import PatchCollection
+
     (drawn,) = (c for c in axes.collections if isinstance(c, PatchCollection))
     found = [path.get_extents() for path in drawn.get_paths()]
     return [(float(b.x0), float(b.y0), float(b.x1), float(b.y1)) for b in found]
