@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Plants the bugs of tools/mutants.txt, one at a time, and sees whether the suite named for each finds it.
+
+Works in a copy of the sources. One sbt is driven for all of them: a bug costs the compilation of what it touches and
+the run of one suite, which ends with its first failed test or after `--limit` seconds. Ends with 1 when a bug was not
+found in time.
+"""
+
+import argparse
+import os
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = "spark43"
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+DONE = re.compile(r"\[(success|error)\] (?:elapsed|Total) time", re.IGNORECASE)
+FAILED = re.compile(r"- (.*) \*\*\* FAILED \*\*\*")
+ENDED = re.compile(r"Run completed in ")
+TESTS = Path("jvm/src/test/scala")
+LONG = 900.0
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A bug: what stands in a file, and what is put in its place."""
+
+    name: str
+    had_by: str
+    file: str
+    suite: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    def planted(self, text: str) -> str:
+        """The file's text with the bug in it; lines are found whatever their indentation."""
+        lines = text.split("\n")
+        stripped = [line.strip() for line in lines]
+        n = len(self.old)
+        if n == 1:
+            places = [i for i, line in enumerate(stripped) if self.old[0] in line]
+        else:
+            places = [i for i in range(len(lines)) if tuple(stripped[i : i + n]) == self.old]
+        if len(places) != 1:
+            raise SystemExit(f"'{self.name}': its place is {len(places)} times in {self.file}")
+        at = places[0]
+        changed = [lines[at].replace(self.old[0], "\n".join(self.new))] if n == 1 else list(self.new)
+        return "\n".join(lines[:at] + changed + lines[at + n :])
+
+
+def read(path: Path) -> list[Mutant]:
+    """All bugs of a file, in order."""
+    mutants = []
+    for block in path.read_text().split("\n== ")[1:]:
+        name, *lines = block.rstrip().split("\n")
+        fields = dict(line.split(": ", 1) for line in lines if line[:2] not in ("- ", "+ ") and line)
+        old = tuple(line[2:].strip() for line in lines if line.startswith("- "))
+        new = tuple(line[2:].strip() for line in lines if line.startswith("+ "))
+        mutants.append(Mutant(name.strip(), fields["had by"], fields["file"], fields["suite"], old, new))
+    return mutants
+
+
+class Lines:
+    """A process, and what it prints, line by line."""
+
+    def __init__(self, command: list[str], folder: Path, log: Path) -> None:
+        self.log = log.open("a")
+        self.lines: queue.Queue[str | None] = queue.Queue()
+        self.process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.lines.put(CONTROL.sub("", line.rstrip("\n")))
+        self.lines.put(None)
+
+    def until(self, enough: Callable[[str], object], limit: float) -> list[str]:
+        """What it prints up to a line that is enough, its end, or for `limit` seconds."""
+        end = time.monotonic() + limit
+        printed: list[str] = []
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                return printed
+            if line is None:
+                return printed
+            self.log.write(line + "\n")
+            self.log.flush()
+            printed.append(line)
+            if enough(line):
+                return printed
+
+    def stop(self) -> None:
+        """Ends it at once."""
+        self.process.kill()
+        self.process.wait()
+
+
+class Suites:
+    """One sbt that compiles, and a JVM for each run of suites, which can be ended at any moment."""
+
+    def __init__(self, sbt: str, sources: Path, log: Path) -> None:
+        self.sources = sources
+        self.log = log
+        self.sbt = Lines(sbt.split(), sources, log)
+        if not self.compiled():
+            raise SystemExit(f"the sources do not compile; see {log}")
+        # A prompt may stand before what sbt says.
+        shown = (line.partition("[info] * ")[2] for line in self._told("show {}/Test/javaOptions"))
+        self.java = [option.strip() for option in shown if option]
+        # `export` says nothing at its end.
+        told = self._told("export {}/Test/fullClasspath", lambda line: ".jar" + os.pathsep in line)[-1]
+        self.path = told[told.index(os.sep) :]
+        self.classes = max((p for p in self.path.split(os.pathsep) if p.endswith("test-classes")), key=len)
+
+    def _told(self, command: str, last: Callable[[str], object] = DONE.search) -> list[str]:
+        assert self.sbt.process.stdin
+        self.sbt.process.stdin.write(command.format(PROJECT) + "\n")
+        self.sbt.process.stdin.flush()
+        printed = self.sbt.until(last, LONG)
+        if not printed or not last(printed[-1]):
+            raise SystemExit(f"sbt ended or hangs; see {self.log}")
+        return printed
+
+    def compiled(self) -> bool:
+        """Compiles what has changed; whether there was no error."""
+        return "success" in self._told("{}/Test/compile")[-1]
+
+    def failed(self, suites: list[str], limit: float) -> str | None:
+        """The first test that fails within the limit, if one does."""
+        command = ["java", *self.java, "-cp", self.path, "org.scalatest.tools.Runner", "-R", self.classes, "-oWD"]
+        for suite in suites:
+            file = next((self.sources / TESTS).rglob(f"{suite}.scala"))
+            command += ["-s", ".".join(file.relative_to(self.sources / TESTS).with_suffix("").parts)]
+        run = Lines(command, self.sources, self.log)
+        try:
+            printed = run.until(lambda line: FAILED.match(line) or ENDED.match(line), limit)
+        finally:
+            run.stop()
+        found = FAILED.match(printed[-1]) if printed else None
+        if not found and limit > LONG and not (printed and ENDED.match(printed[-1])):
+            raise SystemExit(f"the suites do not come to their end; see {self.log}")
+        return found.group(1) if found else None
+
+
+def copy_sources(to: Path) -> None:
+    """Copies what sbt needs of the newest Spark's module."""
+    # Compiled classes go along, so that the first compilation is not of everything.
+    keep = shutil.ignore_patterns(".git", "build", ".venv", "spark-4.[012]", "*.jar", "data")
+    shutil.copytree(ROOT, to, symlinks=True, ignore=keep)
+    if (ROOT / ".venv").exists():
+        (to / ".venv").symlink_to((ROOT / ".venv").resolve())
+
+
+def try_out(suites: Suites, mutant: Mutant, limit: float) -> tuple[bool, str]:
+    """Whether the bug is found, and the table's lines of it."""
+    target = suites.sources / mutant.file
+    original = target.read_text()
+    target.write_text(mutant.planted(original))
+    began = time.monotonic()
+    compiled = suites.compiled()
+    compiling = time.monotonic() - began
+    began = time.monotonic()
+    test = suites.failed([mutant.suite], limit) if compiled else None
+    testing = time.monotonic() - began
+    target.write_text(original)
+    verdict = f"{mutant.suite}: {test}" if test else "NOT FOUND" if compiled else "DOES NOT COMPILE"
+    return test is not None, f"{testing:7.1f} {compiling:9.1f}  {mutant.name}\n{'':17}  {verdict}"
+
+
+def main() -> int:
+    """Plants the bugs and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only see whether each bug's place is there")
+    parser.add_argument("--sbt", help="the command that starts sbt, in the folder of the sources")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants", help="where the copy is made")
+    parser.add_argument("--out", type=Path, help="also write the table to this file")
+    parser.add_argument("--only", default="", help="only bugs whose name holds this")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds that a suite may take")
+    args = parser.parse_args()
+
+    mutants = [m for m in read(ROOT / "tools" / "mutants.txt") if args.only in m.name]
+    for m in mutants:
+        m.planted((ROOT / m.file).read_text())
+    if args.check or not args.sbt:
+        print(f"{len(mutants)} bugs can be planted")
+        return 0
+    shutil.rmtree(args.work, ignore_errors=True)
+    args.work.parent.mkdir(parents=True, exist_ok=True)
+    sources = args.work / "sources"
+    copy_sources(sources)
+    table: list[str] = []
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+        table.append(line)
+
+    suites = Suites(args.sbt, sources, args.work / "sbt.log")
+    try:
+        began = time.monotonic()
+        wrong = suites.failed(sorted({m.suite for m in mutants}), 1800)
+        if wrong:
+            raise SystemExit(f"fails without any bug: {wrong}")
+        say(f"without a bug all suites pass, in {time.monotonic() - began:.0f} s")
+        say("  tests, compiling (seconds); the bug, and the first test that found it")
+        caught = 0
+        for m in mutants:
+            found, line = try_out(suites, m, args.limit)
+            caught += found
+            say(line)
+        say(f"{caught} of {len(mutants)} bugs found, each within {args.limit:.0f} s of testing")
+    finally:
+        suites.sbt.stop()
+        if args.out and table:
+            args.out.write_text("\n".join(table) + "\n")
+    return 0 if caught == len(mutants) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
