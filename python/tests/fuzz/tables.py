@@ -202,8 +202,8 @@ class FuzzTable:
             using = f"STORED AS {self.form}"
             if self.partition:
                 parts = f"PARTITIONED BY ({fields.pop()})"
-        rest = f"{using} LOCATION" if not self.partition else f"{parts} {using} LOCATION"
-        self.spark.sql(f"CREATE TABLE {self.name} ({', '.join(fields)}) {rest} '{self.folder}'")
+        how = f"{using} {parts}" if self.partition else using
+        self.spark.sql(f"CREATE TABLE {self.name} ({', '.join(fields)}) {how} LOCATION '{self.folder}'")
 
     def files(self) -> list[Path]:
         """Data files by the least id in them, which does not depend on their names."""
