@@ -86,6 +86,7 @@ kills: $(STAMPS)/installed $(STAMPS)/dev
 
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
+	@$(BIN)/python bench/pages.py --jar $(call jar,$(NEWEST))
 
 # Bugs planted one by one, and whether the suite named for each finds it: half an hour and more.
 mutants: $(SBT_JAR) $(STAMPS)/dev
