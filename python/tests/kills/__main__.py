@@ -1,4 +1,4 @@
-"""`make kills`: processes killed at random times, until so many operations were under way in them."""
+"""`make kills`: processes killed at random times, until so many of them had an operation under way."""
 
 from __future__ import annotations
 

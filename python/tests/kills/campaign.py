@@ -1,4 +1,4 @@
-"""Kills one after the other, and what came of them. One `kill -9` of a process is a kill of each of its statements."""
+"""Kills one after the other, and what came of them. A kill is a `kill -9` of a process with an operation under way."""
 
 from __future__ import annotations
 
@@ -38,10 +38,18 @@ FALSE_STARTS = 5
 
 @dataclass
 class Tally:
-    """What was killed, and what was wrong after it."""
+    """What was killed, and what was wrong after it.
+
+    Attributes:
+        processes: Those that got a SIGKILL.
+        kills: Those of them in which an operation was under way, as its lock file says.
+        under_way: The operations that were, by how far they were. A process has up to one for each table.
+        checks: Tables looked at after one more statement.
+    """
 
     seed: str
     processes: int = 0
+    kills: int = 0
     under_way: Counter[tuple[str, str]] = field(default_factory=Counter)
     checks: int = 0
     lost: int = 0
@@ -51,22 +59,19 @@ class Tally:
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
 
-    @property
-    def kills(self) -> int:
-        """Operations that were under way when their process was killed: their lock files say so."""
-        return self.under_way.total()
-
     def line(self) -> str:
         """How far it is."""
         return (
-            f"{self.kills} operations killed in {self.processes} processes, {self.lost} rows lost, {self.doubled} "
-            f"doubled, {self.stuck} tables stuck in {self.checks} looks after one more statement, "
+            f"{self.kills} kills, {self.under_way.total()} operations under way in them, {self.lost} rows lost, "
+            f"{self.doubled} doubled, {self.stuck} tables stuck in {self.checks} looks after one more statement, "
             f"{self.seconds:.0f} seconds"
         )
 
     def summary(self) -> str:
         """Statements by how far they were, the problems, and the figures as the last line."""
         lines = [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
+        if self.processes > self.kills:
+            lines.append(f"{self.processes - self.kills} processes more were killed with nothing under way")
         if self.false_starts:
             lines.append(f"{self.false_starts} processes did not start in time, and touched nothing")
         return "\n".join([*lines, *self.problems, f"seed {self.seed}: {self.line()}"])
@@ -130,6 +135,7 @@ class Campaign:
         for failed in driver.errors():
             self._problem(failed)
         driver.remove()
+        operations = self.tally.under_way.total()
         for target in self._targets:
             found = target.killed(pid)
             if found is not None:
@@ -139,6 +145,8 @@ class Campaign:
             target.kills += 1
             if target.unsettled and self._rng.random() >= SETTLED_LATER:
                 self._settle(target)
+        if self.tally.under_way.total() > operations:
+            self.tally.kills += 1
         for target in [t for t in self._targets if t.kills >= LONGEST_LIFE and not t.unsettled]:
             self._targets.remove(target)
             target.remove()
