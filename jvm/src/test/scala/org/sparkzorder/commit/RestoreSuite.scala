@@ -141,6 +141,22 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.history.map(_.state) == Seq("committed", "restored", "vacuumed"))
   }
 
+  test("VACUUM says so before the first retired file is gone") {
+    val t = optimized()
+    t.optimize(ops(t), "op-2")
+    def retired(version: Long): Int =
+      t.fs.below("/t").count(p => p.contains(f"/v$version%010d/") && p.endsWith(".retired"))
+    val before = t.history.map(e => e.record.version -> retired(e.record.version)).toMap
+    assert(before.size == 2 && before.values.forall(_ > 0))
+    t.fs.changed = () =>
+      t.history.filter(_.state != History.Vacuumed).map(_.record.version).foreach { version =>
+        assert(retired(version) == before(version), s"version $version, as the history says, leads back")
+      }
+    t.vacuum(ops(t), "op-3")
+    assert(t.history.forall(_.state == History.Vacuumed))
+    assert(before.keys.forall(retired(_) == 0))
+  }
+
   test("what is half vacuumed leads nowhere, though all its files are there, and goes with the next VACUUM") {
     val t = optimized()
     for (k <- 1 to 200 if t.history.forall(_.state != History.Vacuumed)) {

@@ -11,8 +11,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.predicate.OracleCases
 
 /**
- * Delta's cases over files that Spark or OPTIMIZE has written, through the extension's own rule. Cases whose columns go together share
- * a table, a partition for each. Where a file is read that holds no matching row, the reason stands beside the exception.
+ * Delta's cases over files that Spark or OPTIMIZE has written, through the extension's own rule. Cases whose columns go
+ * together share a table, a partition for each. Where a file is read that holds no matching row, the reason stands
+ * beside the exception.
  */
 class RealDeltaSuite extends AnyFunSuite with RealTables {
   import OracleCases._

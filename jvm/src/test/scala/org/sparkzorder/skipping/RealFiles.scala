@@ -8,7 +8,10 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 
-/** From the peers' fixtures, which are statistics, back to rows that have them. What a fixture leaves open, a case's own literals fill. */
+/**
+ * From the peers' fixtures, which are statistics, back to rows that have them. What a fixture leaves open, a case's own
+ * literals fill.
+ */
 private object RealFiles {
 
   val HudiSchema: StructType = StructType.fromDDL("A BIGINT, B STRING, C TIMESTAMP, D STRING")

@@ -14,8 +14,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.predicate.OracleCases
 
 /**
- * Hudi's and Iceberg's cases, Delta's strings and bits, over files that Spark has written, through the extension's own rule: no wrong
- * skip, and every skip that Spark's semantics allow.
+ * Hudi's and Iceberg's cases, Delta's strings and bits, over files that Spark has written, through the extension's own
+ * rule: no wrong skip, and every skip that Spark's semantics allow.
  */
 class RealOracleSuite extends AnyFunSuite with RealTables {
   import OracleCases._
@@ -110,8 +110,9 @@ class RealOracleSuite extends AnyFunSuite with RealTables {
     }
   }
 
-  // Of `delta_zorder_cases` the ranges, partitions and noise are Delta's way of dividing rows, which we do otherwise: ids are
-  // mid-points of a distribution, cut points are aligned, no byte is random. What the statement says and refuses is in sql-tests.
+  // Of `delta_zorder_cases` the ranges, partitions and noise are Delta's way of dividing rows, which we do otherwise:
+  // ids are mid-points of a distribution, cut points are aligned, no byte is random. What the statement says, and what
+  // it refuses, is in sql-tests.
   test("Delta's interleaved bits") {
     val cases = read("delta_zorder_cases").get("interleave_bits").elements.asScala.filter(interleavesIntegers).toSeq
     val calls = cases.map { c =>
@@ -171,8 +172,8 @@ object RealOracleSuite {
   private def noStatistics(key: (String, String)): Boolean = key._1 == "missingStats" || key._2 == "no_stats"
 
   /**
-   * Of Hudi's cases those over files without statistics of B, and rows by which the files that it keeps must be kept. An index of
-   * ours knows B of all files.
+   * Of Hudi's cases those over files without statistics of B, and rows by which the files that it keeps must be kept.
+   * An index of ours knows B of all files.
    */
   private val hudiUnknown: Map[String, String] = Map("hudi.26" -> "abc", "hudi.28" -> "b")
 
