@@ -59,6 +59,16 @@ private[commit] object Cleanup {
     record.folders.foreach(work => folders(folder, work.folder, record))
   }
 
+  /** Removes the empty folders of trash that a VACUUM has emptied, but for the last of its calls. */
+  def vacuumed(folder: TableFolder, records: Seq[Record]): Unit = {
+    val ops = folder.ops
+    for (dir <- records.flatMap(_.folders.map(_.folder)).distinct) {
+      records.foreach(record => ops.deleteEmpty(folder.trashOf(dir, record.version)))
+      ops.deleteEmpty(folder.trashesOf(dir))
+      if (dir.nonEmpty) ops.deleteEmpty(folder.sideOf(dir))
+    }
+  }
+
   /** Removes the empty ones of an operation's folders within one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops

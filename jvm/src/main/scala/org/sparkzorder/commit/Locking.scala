@@ -93,8 +93,10 @@ object Locking {
           Right(new Lock(folder, path, owner, settings, own.get.modificationTime, others))
       }
     } finally if (!kept) {
-        try ops.delete(path)
-        catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
+        try {
+          ops.delete(path)
+          ops.deleteEmpty(folder.side)
+        } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
         settings.liveness.deregister(owner.operationId)
       }
   }

@@ -140,16 +140,23 @@ object Recovery {
     }
   }
 
+  private def readable(folder: TableFolder, file: RecordFile): Option[Record] =
+    try Some(RecordJson.read(folder, file))
+    catch {
+      case e: UnreadableRecordException =>
+        log.warn("its folders are not cleaned", e)
+        None
+    }
+
   private def leftovers(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
     val ops = folder.ops
     lock.check()
     // Whose lock was the only trace may have died while cleaning up after its last record.
     val statuses = lock.listing()
     if (lock.others.nonEmpty) {
-      TableFolder.records(statuses).find(_.state == RecordState.Done).foreach { newest =>
-        try Cleanup.done(folder, RecordJson.read(folder, newest))
-        catch { case e: UnreadableRecordException => log.warn("its folders are not cleaned", e) }
-      }
+      val files = TableFolder.records(statuses)
+      files.find(_.state == RecordState.Done).flatMap(readable(folder, _)).foreach(Cleanup.done(folder, _))
+      Cleanup.vacuumed(folder, files.filter(_.state == RecordState.Vacuumed).flatMap(readable(folder, _)))
     }
     val stagings = ops.list(folder.stagings).filter(m => m.isDirectory && m.name != lock.operationId)
     stagings.foreach(m => ops.deleteRecursive(m.path))

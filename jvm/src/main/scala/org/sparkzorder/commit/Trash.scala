@@ -1,5 +1,9 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+
 /**
  * The retired files of one version.
  *
@@ -62,25 +66,32 @@ object Trash {
 
   /**
    * Deletes the retired files of a version. Needs the lock. The record says so first: from a trash that is half deleted
-   * nothing is restored.
+   * nothing is restored. If it fails the lock is abandoned, so that the next statement takes away empty folders.
    */
   def vacuum(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit = {
-    val ops = folder.ops
     lock.check()
     val done =
       TableFolder.records(lock.listing()).find(f => f.version == retired.version && f.state == RecordState.Done)
     // Nothing is forgotten whose record just was not listed yet.
     if (retired.record.isDefined || done.isEmpty) {
-      done.foreach(file => ops.rename(file.meta.path, folder.vacuumed(file)))
-      Failpoints.hit("vacuum-record")
-      retired.files.map(_.path.getParent).distinct.foreach { trash =>
-        lock.check()
-        ops.deleteRecursive(trash)
-        ops.deleteEmpty(trash.getParent)
-        // The table's own holds the lock, and stays.
-        ops.deleteEmpty(trash.getParent.getParent)
-        Failpoints.hit("vacuum-1")
+      try {
+        done.foreach(file => folder.ops.rename(file.meta.path, folder.vacuumed(file)))
+        Failpoints.hit("vacuum-record")
+        retired.files.map(_.path.getParent).distinct.foreach(delete(folder.ops, lock, _))
+      } catch {
+        case e: IOException =>
+          lock.abandon()
+          throw e
       }
     }
+  }
+
+  private def delete(ops: FileOps, lock: Lock, trash: Path): Unit = {
+    lock.check()
+    ops.deleteRecursive(trash)
+    ops.deleteEmpty(trash.getParent)
+    // The table's own holds the lock, and stays.
+    ops.deleteEmpty(trash.getParent.getParent)
+    Failpoints.hit("vacuum-1")
   }
 }

@@ -221,12 +221,11 @@ final class MemoryOps(
     empty
   }
 
-  override def deleteRecursive(dir: Path): Unit = call(
-    s"deleteRecursive $dir",
-    half = Some(() => fs.below(key(dir)).filter(fs.file(_).isDefined).take(1).foreach(fs.nodes.remove))
-  ) {
+  /** File after file, as a local file system does it, so that it may end at any of them and leave empty folders. */
+  override def deleteRecursive(dir: Path): Unit = {
     FileOps.requireBelowSideFolder(dir)
-    fs.deleteAll(key(dir))
+    fs.below(key(dir)).reverse.foreach(p => call(s"deleteRecursive $dir, at $p")(fs.nodes.remove(p)))
+    call(s"deleteRecursive $dir")(fs.deleteAll(key(dir)))
   }
 
   override def mkdirs(dir: Path): Unit =
