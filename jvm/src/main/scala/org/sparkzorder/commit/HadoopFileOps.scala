@@ -11,6 +11,9 @@ import java.nio.file.{
   Paths
 }
 
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
 import org.apache.hadoop.fs.{FSError, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 import org.slf4j.LoggerFactory
 
@@ -104,13 +107,29 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   override def deleteEmpty(dir: Path): Boolean = {
     refuseLinks(dir)
     if (local) {
-      try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
-      catch { case _: DirectoryNotEmptyException => false }
+      def attempt(): Boolean =
+        try Files.isDirectory(nio(dir)) && Files.deleteIfExists(nio(dir))
+        catch { case _: DirectoryNotEmptyException => false }
+      attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
     } else {
       // The list comes first since some file systems delete a full folder when asked without 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
     }
   }
+
+  /** Who dies between the two moves of a rename leaves a checksum file without its file. False if that is not all. */
+  private def deleteLoneChecksums(dir: LocalPath): Boolean =
+    try {
+      val files = Using.resource(Files.list(dir))(_.iterator.asScala.toIndexedSeq)
+      val lone = files.filter { sum =>
+        val name = sum.getFileName.toString
+        name.matches("\\..+\\.crc") && !files.contains(dir.resolve(name.substring(1, name.length - 4)))
+      }
+      lone.nonEmpty && lone.size == files.size && {
+        lone.foreach(Files.deleteIfExists(_))
+        true
+      }
+    } catch { case _: NoSuchFileException => false }
 
   override def deleteRecursive(dir: Path): Unit = {
     FileOps.requireBelowSideFolder(dir)

@@ -75,6 +75,21 @@ class LocalSuite extends AnyFunSuite {
     }
   }
 
+  test("a checksum whose file has gone on alone does not keep a folder of ours") {
+    withRoot { dir =>
+      val staging = new Path(dir.toUri.toString, "_zorder/staging/op-1")
+      Seq("a", "b").foreach(name => put(new Path(staging, name), name))
+      Files.delete(dir.resolve("_zorder/staging/op-1/a"))
+      assert(!ops.deleteEmpty(staging))
+      assert(all(dir.resolve("_zorder/staging/op-1")) == Seq(".a.crc", ".b.crc", "b"))
+      Files.delete(dir.resolve("_zorder/staging/op-1/b"))
+      assert(ops.deleteEmpty(staging) && !Files.exists(dir.resolve("_zorder/staging/op-1")))
+      put(new Path(dir.toUri.toString, "p=1/a"), "A")
+      Files.delete(dir.resolve("p=1/a"))
+      assert(!ops.deleteEmpty(new Path(dir.toUri.toString, "p=1")))
+    }
+  }
+
   test("files and folders of the side folder") {
     withRoot { dir =>
       val root = new Path(dir.toUri)

@@ -184,9 +184,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     val side = parts.indexOf("_zorder")
     side >= 0 && (parts.drop(side + 1) match {
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
-      case Seq("trash", _, name) => !name.endsWith(".retired")
-      case Seq(name)             => !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.undone)|index-\\d+\\.zidx")
-      case _                     => true
+      case Seq("trash", _, name)                  => !name.endsWith(".retired")
+      case Seq(name) => !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.undone)|index-\\d+\\.zidx")
+      case _         => true
     })
   }
 }
