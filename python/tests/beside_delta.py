@@ -65,6 +65,17 @@ def ask_about_deltas(answers: Answers, folder: str) -> None:
     ask("named vacuum", "VACUUM named RETAIN 0 HOURS")
     ask("named rows", "SELECT count(*) AS n, sum(id) AS s FROM named")
     ask("quoted vacuum", f"VACUUM '{folder}/quoted' RETAIN 0 HOURS DRY RUN")
+    # Rows in an order of ours.
+    spark.sql("CREATE TABLE hinted USING delta AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
+    spark.table("numbers").hint("ZORDER", 16, "a", "b").write.format("delta").saveAsTable("called")
+    for name in ("hinted", "called"):
+        ask(
+            f"{name} files",
+            "SELECT count(*) AS n, min(a) AS a_min, max(a) AS a_max, min(b) AS b_min, max(b) AS b_max"
+            f" FROM {name} GROUP BY _metadata.file_name",
+        )
+        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {name}")
+        ask(f"{name} point", f"SELECT id FROM {name} WHERE a = 737 AND b = 367")
     # Its files, as if they were plain ones.
     ask("disguised optimize", f"OPTIMIZE parquet.`{folder}/format` ZORDER BY (a, b)")
     ask("disguised vacuum", f"VACUUM parquet.`{folder}/format`")

@@ -79,6 +79,19 @@ def main(jar: str, folder: str, last: str) -> None:
         ask(f"{name} optimize", f"OPTIMIZE {target} ZORDER BY (a)")
         ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
         ask(f"{name} vacuum", f"VACUUM {target}")
+    # Rows in an order of ours, in a table of Iceberg's.
+    spark.sql("CREATE TABLE ice.db.hinted USING iceberg AS SELECT /*+ HILBERT(16, a, b) */ * FROM numbers")
+    numbers.hint("ZORDER", 16, "a", "b").writeTo("ice.db.called").using("iceberg").create()
+    for name in ("hinted", "called"):
+        ask(
+            f"{name} files",
+            "SELECT record_count AS n,"
+            " readable_metrics.a.lower_bound AS a_min, readable_metrics.a.upper_bound AS a_max,"
+            " readable_metrics.b.lower_bound AS b_min, readable_metrics.b.upper_bound AS b_max"
+            f" FROM ice.db.{name}.files",
+        )
+        ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM ice.db.{name}")
+        ask(f"{name} point", f"SELECT id FROM ice.db.{name} WHERE a = 737 AND b = 367 ORDER BY id")
     spark.sql("USE ice.db")
     ask("used optimize", "OPTIMIZE t ZORDER BY (a)")
     ask("used history", "DESCRIBE HISTORY t")

@@ -32,6 +32,21 @@ def answers_beside(program: str, last: str, folder: Path) -> dict[str, Any]:
     return answers_of(program, str(jar_path(spark)), str(folder), last, folder=folder, python=python_of(spark))
 
 
+def files_touched(files: list[dict[str, int]]) -> float:
+    """How many of 16 files a lookup of a value of `a` or `b` touches, by the files' bounds.
+
+    Args:
+        files: `n` rows, and the bounds, of each of the files that the programs write their 2000 rows to.
+    """
+    assert (len(files), sum(file["n"] for file in files)) == (16, 2000)
+    touched = [
+        sum(file[f"{column}_min"] <= value <= file[f"{column}_max"] for file in files)
+        for column in ("a", "b")
+        for value in range(1000)
+    ]
+    return sum(touched) / len(touched)
+
+
 def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:
     """What the statements of a program answered.
 

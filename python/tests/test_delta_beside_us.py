@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from programs import answers_beside
+from programs import answers_beside, files_touched
 
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 
@@ -61,6 +61,13 @@ def test_delta_takes_all_of_its_statements_of_its_table(answers: dict[str, Any])
     assert answers["named rows"] == ROWS
     # What OPTIMIZE retired.
     assert len(answers["quoted vacuum"]) == 4
+
+
+@pytest.mark.parametrize("table", ["hinted", "called"])
+def test_rows_go_to_deltas_files_along_our_curve(answers: dict[str, Any], table: str) -> None:
+    assert files_touched(answers[f"{table} files"]) < 6
+    assert answers[f"{table} rows"] == ROWS
+    assert ids(answers[f"{table} point"]) == POINT
 
 
 @delta_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from programs import answers_beside
+from programs import answers_beside, files_touched
 
 pytestmark = pytest.mark.extended
 
@@ -70,3 +70,10 @@ def test_names_are_those_of_the_current_catalog(answers: dict[str, Any]) -> None
         error = answers[f"used {statement}"]["error"]
         assert "a table of the catalog `ice`" in error
     assert {"info_name": "data_type", "info_value": "string"} in answers["used column"]
+
+
+@pytest.mark.parametrize("table", ["hinted", "called"])
+def test_rows_go_to_icebergs_files_along_our_curve(answers: dict[str, Any], table: str) -> None:
+    assert files_touched(answers[f"{table} files"]) < 6
+    assert answers[f"{table} rows"] == ROWS
+    assert answers[f"{table} point"] == POINT

@@ -5,7 +5,8 @@ Importing this package starts no JVM, and does not import pyspark either.
 
 from spark_zorder.artifacts import jar_path
 from spark_zorder.clustering import Clustering
-from spark_zorder.errors import NoJarError
+from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
+from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 
@@ -14,10 +15,13 @@ __version__ = "0.1.0"
 __all__ = [
     "EXTENSION",
     "Clustering",
+    "NoExtensionError",
     "NoJarError",
     "ZOrderTable",
     "__version__",
     "configure_spark",
     "explain_skipping",
     "jar_path",
+    "repartition_by_hilbert_range",
+    "repartition_by_zorder_range",
 ]

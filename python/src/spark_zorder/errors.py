@@ -3,3 +3,7 @@
 
 class NoJarError(RuntimeError):
     """This package carries no jar for the Spark that was asked for, or there is no Spark to ask."""
+
+
+class NoExtensionError(RuntimeError):
+    """The session was started without the extension."""

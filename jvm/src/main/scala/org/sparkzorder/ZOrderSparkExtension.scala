@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.functions.FunctionDescriptions
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
+import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
 
 /**
@@ -15,6 +16,8 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectParser((session, next) => new ZOrderParser(session, next))
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
+    extensions.injectHintResolutionRule(_ => CurveHints)
+    extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectPreCBORule(session => new SkippingRule(session))
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)

@@ -95,6 +95,18 @@ object ZOrderErrors {
   def tooManyColumns(named: Int, most: Int): Throwable =
     analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> named.toString, "most" -> most.toString)
 
+  def hintPartitions(hint: String, asked: String, most: Int): Throwable =
+    analysis("ZORDER_HINT_PARTITIONS", "hint" -> hint, "given" -> asked, "most" -> most.toString)
+
+  def hintParameter(hint: String, parameter: String, reason: String): Throwable =
+    analysis("ZORDER_HINT_PARAMETER", "hint" -> hint, "parameter" -> parameter, "reason" -> reason)
+
+  def hintWithoutColumns(hint: String): Throwable = analysis("ZORDER_HINT_WITHOUT_COLUMNS", "hint" -> hint)
+
+  def hintOnStream(hint: String): Throwable = analysis("ZORDER_HINT_ON_STREAM", "hint" -> hint)
+
+  def noExtension(hint: String): Throwable = analysis("ZORDER_NO_EXTENSION", "hint" -> hint)
+
   def versionNotFound(target: String, version: Long, current: Long): Throwable =
     analysis(
       "ZORDER_VERSION_NOT_FOUND",

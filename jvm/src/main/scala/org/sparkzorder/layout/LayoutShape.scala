@@ -5,8 +5,9 @@ package org.sparkzorder.layout
  *
  * @param curve one of those of [[LayoutSpec]]
  * @param aligned files end where the curve leaves a cell, else they are equal
+ * @param exact as many files as asked for, also where cells would have a few more or fewer
  */
-final case class LayoutShape(curve: String, aligned: Boolean) {
+final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = false) {
   require(Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert, LayoutSpec.Order).contains(curve), s"no curve '$curve'")
 
   /** Whether rows of a file are sorted by the columns themselves, as any curve over a single column has it. */
@@ -30,7 +31,9 @@ final case class LayoutShape(curve: String, aligned: Boolean) {
    * @param by the curve that they are values of
    */
   def cutsOf(keys: IndexedSeq[(Long, Long)], files: Int, by: Curve): Cuts =
-    if (aligned) AlignedCuts.of(keys, files, coarseness(by)) else Cuts.equal(keys, files)
+    if (!aligned) Cuts.equal(keys, files)
+    else if (exact) ExactCuts.of(keys, files, coarseness(by))
+    else AlignedCuts.of(keys, files, coarseness(by))
 
   /** In a sort, what counts is the column that a border lies between values of: the first is the coarsest. */
   private def coarseness(by: Curve): Long => Long = by match {

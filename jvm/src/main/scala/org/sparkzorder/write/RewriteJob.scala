@@ -215,11 +215,11 @@ final class RewriteJob(
     // Without keys, rows stay in the order of files, and of rows in a file: the parts of one file are read in their
     // order.
     val z = Alias(
-      if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(scan.file, keys.map(scan.key), plan),
+      if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(BroadcastPlan(plan), scan.file, keys.map(scan.key)),
       "z"
     )()
     val placed = Project(scan.data ++ Seq(scan.file, scan.tie, z), base)
-    val slot = Alias(SlotKey(scan.file, z.toAttribute, scan.tie, plan), "slot")()
+    val slot = Alias(SlotKey(BroadcastPlan(plan), scan.file, z.toAttribute, scan.tie), "slot")()
     val keyed = Project(scan.data ++ Seq(scan.tie, z.toAttribute, slot), placed)
     val exchanged = RepartitionByExpression(Seq(slot.toAttribute), keyed, slots)
     // A sort by the curve has steps, each of many values: inside a step the columns themselves decide.

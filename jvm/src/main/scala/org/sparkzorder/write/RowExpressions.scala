@@ -2,25 +2,28 @@ package org.sparkzorder.write
 
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, TernaryExpression}
-import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.{Expression, LeafExpression, QuaternaryExpression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral, JavaCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType, ObjectType}
 
 import org.sparkzorder.layout.UnitLayout
 
-/** The value of the curve at a row's keys, in the layout of the unit that the row's file belongs to. Never null. */
-final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broadcast[RowPlan]) extends Expression {
-  @transient private lazy val layout = plan.value.layout
+/**
+ * The value of the curve at a row's keys, in the layout of the unit that the row's file belongs to. Never null.
+ *
+ * @param plan a [[RowPlan]]
+ */
+final case class CurveValue(plan: Expression, file: Expression, keys: Seq[Expression]) extends Expression {
   @transient private lazy val encodings = keys.map(k => new KeyEncoding(k.dataType)).toArray
 
-  override def children: Seq[Expression] = file +: keys
+  override def children: Seq[Expression] = plan +: file +: keys
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
   override def foldable: Boolean = false
 
   override def eval(input: InternalRow): Any = {
-    val unit = layout.ofFile(file.eval(input).asInstanceOf[Int])
+    val unit = plan.eval(input).asInstanceOf[RowPlan].layout.ofFile(file.eval(input).asInstanceOf[Int])
     var z = 0L
     var c = 0
     while (c < encodings.length) {
@@ -36,7 +39,7 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val rowPlan = RowExpressions.planState(ctx, plan)
+    val rowPlan = plan.genCode(ctx)
     val unit = ctx.freshName("unit")
     val unitClass = classOf[UnitLayout].getName
     val of = file.genCode(ctx)
@@ -47,8 +50,9 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
     }
     ev.copy(
       code = code"""
+        ${rowPlan.code}
         ${of.code}
-        $unitClass $unit = $rowPlan.layout().ofFile(${of.value});
+        $unitClass $unit = ${rowPlan.value}.layout().ofFile(${of.value});
         long ${ev.value} = 0L;
         ${parts.mkString("\n")}
         ${ev.value} = $unit.value(${ev.value});""",
@@ -57,39 +61,52 @@ final case class CurveValue(file: Expression, keys: Seq[Expression], plan: Broad
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): CurveValue =
-    copy(file = newChildren.head, keys = newChildren.tail)
+    copy(newChildren(0), newChildren(1), newChildren.drop(2))
 }
 
-/** What to partition a row by so that it lands in its file's partition; see [[RowPlan.slotKey]]. Never null. */
-final case class SlotKey(file: Expression, z: Expression, tie: Expression, plan: Broadcast[RowPlan])
-    extends TernaryExpression {
-  @transient private lazy val rowPlan = plan.value
-
-  override def first: Expression = file
-  override def second: Expression = z
-  override def third: Expression = tie
+/**
+ * What to partition a row by so that it lands in its file's partition; see [[RowPlan.slotKey]]. Never null.
+ *
+ * @param plan a [[RowPlan]]
+ */
+final case class SlotKey(plan: Expression, file: Expression, z: Expression, tie: Expression)
+    extends QuaternaryExpression {
+  override def first: Expression = plan
+  override def second: Expression = file
+  override def third: Expression = z
+  override def fourth: Expression = tie
   override def dataType: DataType = IntegerType
   override def nullable: Boolean = false
   override def foldable: Boolean = false
 
-  override protected def nullSafeEval(file: Any, z: Any, tie: Any): Any =
-    rowPlan.slotKey(file.asInstanceOf[Int], z.asInstanceOf[Long], tie.asInstanceOf[Long])
+  override protected def nullSafeEval(plan: Any, file: Any, z: Any, tie: Any): Any =
+    plan.asInstanceOf[RowPlan].slotKey(file.asInstanceOf[Int], z.asInstanceOf[Long], tie.asInstanceOf[Long])
 
-  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
-    val state = RowExpressions.planState(ctx, plan)
-    defineCodeGen(ctx, ev, (file, z, tie) => s"$state.slotKey($file, $z, $tie)")
-  }
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    defineCodeGen(ctx, ev, (plan, file, z, tie) => s"$plan.slotKey($file, $z, $tie)")
 
-  override protected def withNewChildrenInternal(file: Expression, z: Expression, tie: Expression): SlotKey =
-    copy(file = file, z = z, tie = tie)
+  override protected def withNewChildrenInternal(
+      plan: Expression,
+      file: Expression,
+      z: Expression,
+      tie: Expression
+  ): SlotKey = copy(plan, file, z, tie)
 }
 
-private object RowExpressions {
+/** A plan that the driver has made and broadcast. */
+final case class BroadcastPlan(plan: Broadcast[RowPlan]) extends LeafExpression {
+  override def dataType: DataType = ObjectType(classOf[RowPlan])
+  override def nullable: Boolean = false
+  override def foldable: Boolean = false
 
-  /** A field of the generated class that holds the plan, fetched once a task and not once a row. */
-  def planState(ctx: CodegenContext, plan: Broadcast[RowPlan]): String = {
+  override def eval(input: InternalRow): Any = plan.value
+
+  /** A field of the generated class holds the plan, fetched once a task and not once a row. */
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val broadcast = ctx.addReferenceObj("rowPlan", plan, classOf[Broadcast[_]].getName)
     val planClass = classOf[RowPlan].getName
-    ctx.addMutableState(planClass, "rowPlan", field => s"$field = ($planClass) $broadcast.value();", forceInline = true)
+    val field =
+      ctx.addMutableState(planClass, "rowPlan", f => s"$f = ($planClass) $broadcast.value();", forceInline = true)
+    ExprCode(FalseLiteral, JavaCode.global(field, classOf[RowPlan]))
   }
 }

@@ -7,9 +7,15 @@ import org.apache.spark.sql.types.IntegerType
 
 import org.sparkzorder.layout.LayoutModel
 
-/** What a task needs to send each row to its file. */
-final class RowPlan(val layout: LayoutModel) extends Serializable {
-  private val slotKeys = RowPlan.slotKeys(layout.slots)
+/**
+ * What a task needs to send each row to its file.
+ *
+ * @param partitions of the shuffle, at least one for each slot
+ */
+final class RowPlan(val layout: LayoutModel, partitions: Int) extends Serializable {
+  def this(layout: LayoutModel) = this(layout, layout.slots)
+
+  private val slotKeys = RowPlan.slotKeys(partitions)
 
   /** The value to partition a row by, so that the number of its partition is its slot. */
   def slotKey(file: Int, z: Long, tie: Long): Int = slotKeys(layout.slot(file, z, tie))

@@ -1,0 +1,262 @@
+package org.sparkzorder.repartition
+
+import java.nio.file.Files
+
+import org.apache.commons.io.FileUtils
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row}
+import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, CollectMetrics}
+import org.apache.spark.sql.classic.{Dataset, SparkSession}
+import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.apache.spark.sql.functions._
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.implicits._
+
+class RepartitionSuite extends AnyFunSuite with BeforeAndAfterAll with AdaptiveSparkPlanHelper {
+  private var spark: SparkSession = _
+  private val dir = Files.createTempDirectory("repartition").toFile
+
+  override def beforeAll(): Unit = {
+    spark = org.apache.spark.sql.SparkSession
+      .builder()
+      .master("local[2]")
+      .config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "4")
+      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
+      .config("spark.sql.warehouse.dir", new java.io.File(dir, "warehouse").toString)
+      .getOrCreate()
+      .asInstanceOf[SparkSession]
+    spark.sparkContext.setLogLevel("WARN")
+  }
+
+  override def afterAll(): Unit = {
+    spark.stop()
+    FileUtils.deleteDirectory(dir)
+  }
+
+  /** So few rows that the sample is all of them. */
+  private def grid: DataFrame =
+    spark.range(0, 1024, 1, 3).selectExpr("id", "id * 2741 % 32 as a", "id * 2741 % 1024 div 32 as b")
+
+  private def partitions(df: DataFrame): Seq[Seq[Row]] = df.rdd.glom().collect().map(_.toSeq).toSeq
+
+  private def plan(df: DataFrame): SparkPlan = df.asInstanceOf[Dataset[Row]].queryExecution.executedPlan
+
+  private def bag(rows: Seq[Row]): Seq[String] = rows.map { row =>
+    row.toSeq.map {
+      case bytes: Array[Byte] => bytes.toSeq
+      case other              => other
+    }.toString
+  }.sorted
+
+  private def condition(body: => Any): String = intercept[AnalysisException](body).getCondition
+
+  private val curves: Seq[(String, (DataFrame, Int, Seq[Column]) => DataFrame)] = Seq(
+    ("ZORDER", (df, n, c) => df.repartitionByZOrderRange(n, c: _*)),
+    ("HILBERT", (df, n, c) => df.repartitionByHilbertRange(n, c: _*))
+  )
+
+  for ((name, call) <- curves) {
+    test(s"$name: a partition is a box, and all rows are in one") {
+      val found = partitions(call(grid, 16, Seq(col("a"), col("b"))))
+      assert(found.length == 16 && bag(found.flatten) == bag(grid.collect().toSeq))
+      found.foreach { rows =>
+        val (as, bs) = (rows.map(_.getLong(1)), rows.map(_.getLong(2)))
+        assert(rows.length == 64 && as.max - as.min == 7 && bs.max - bs.min == 7)
+      }
+    }
+
+    test(s"$name: exactly as many partitions as asked for, adaptive or not") {
+      for (adaptive <- Seq("true", "false"); n <- Seq(1, 2, 7, 100)) {
+        spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+        try {
+          val df = call(grid, n, Seq(col("a"), col("b")))
+          val found = partitions(df)
+          assert(found.length == n && found.forall(_.nonEmpty), s"adaptive = $adaptive")
+          assert(bag(found.flatten) == bag(grid.collect().toSeq))
+        } finally spark.conf.unset("spark.sql.adaptive.enabled")
+      }
+    }
+
+    test(s"$name: one shuffle and one narrow look at the keys alone") {
+      val path = new java.io.File(dir, s"wide-$name").toString
+      grid.selectExpr("id", "a", "b", "uuid() as other").write.parquet(path)
+      val df = call(spark.read.parquet(path), 8, Seq(col("a"), col("b")))
+      df.collect()
+      val executed = plan(df)
+      assert(collect(executed) { case s: ShuffleExchangeExec => s }.length == 1)
+      val scans = collectWithSubqueries(executed) { case s: FileSourceScanExec => s.id -> s.requiredSchema.fieldNames }
+      assert(scans.toMap.values.map(_.toSeq).toSeq.sortBy(_.length) == Seq(Seq("a", "b"), Seq("id", "a", "b", "other")))
+    }
+
+    test(s"$name: nothing runs before the result is asked for, and it is the same every time") {
+      spark.sparkContext.setJobGroup("analysis", "nothing yet")
+      val df = call(grid, 5, Seq(col("b"), col("a"))).filter("a > 3")
+      df.schema
+      df.asInstanceOf[Dataset[Row]].queryExecution.sparkPlan
+      assert(spark.sparkContext.statusTracker.getJobIdsForGroup("analysis").isEmpty)
+      spark.sparkContext.clearJobGroup()
+      assert(partitions(df) == partitions(df))
+    }
+  }
+
+  test("rows of a partition are sorted along the curve, of one column by its values") {
+    val rows = spark.range(0, 5000, 1, 3).selectExpr(
+      "id",
+      "case when id % 10 = 0 then null when id % 10 = 1 then double('NaN') else cast(id * 7919 % 1000 - 500 as double) end v"
+    )
+    val order = rows.orderBy("v").collect().map(r => String.valueOf(r.get(1))).toSeq
+    for (n <- Seq(1, 6)) {
+      val found = partitions(rows.repartitionByZOrderRange(n, col("v")))
+      assert(found.length == n)
+      assert(found.flatten.map(r => String.valueOf(r.get(1))) == order)
+      assert(bag(found.flatten) == bag(rows.collect().toSeq))
+    }
+  }
+
+  test("a value too many for a partition is in several, told apart by the other columns") {
+    val rows = spark.range(0, 8000, 1, 3).selectExpr("id", "if(id < 6000, 5, id) as v", "map(id, id) as m")
+    val found = partitions(rows.repartitionByZOrderRange(8, col("v")))
+    assert(found.length == 8 && found.flatten.length == 8000)
+    assert(found.forall(p => p.length > 300 && p.length < 2000), found.map(_.length))
+    // Rows that are equal altogether stay together: where one goes depends on nothing but its values.
+    val same = partitions(rows.select(lit(1).as("c"), col("v")).repartitionByZOrderRange(8, col("v")))
+    assert(same.count(_.exists(_.getLong(1) == 5)) == 1)
+  }
+
+  test("a row goes where its values say, in whatever order rows come") {
+    // So few that the sample is all of them.
+    def placed(ids: DataFrame) = partitions(
+      ids.selectExpr("id", "id * 2741 % 37 as a").repartitionByHilbertRange(9, col("a"), col("id"))
+    )
+    assert(placed(spark.range(0, 1500, 1, 3).toDF()) == placed(spark.range(1499, -1, -1, 2).toDF()))
+  }
+
+  test("of every type that has an order, with nulls and fields of structs") {
+    val rows = spark.range(0, 1000, 1, 3).selectExpr(
+      "id",
+      "cast(id % 100 as tinyint) b",
+      "cast(id % 77 as decimal(9, 2)) d9",
+      "cast(id * 31 % 997 - 500 as decimal(38, 10)) d38",
+      "if(id % 11 = 0, null, concat('name', id * 13 % 211)) str",
+      "cast(concat('x', id % 53) as binary) bin",
+      "date_add(date'2020-01-01', cast(id % 99 as int)) d",
+      "timestamp_seconds(id * 977) ts",
+      "id % 3 = 0 flag",
+      "cast(id % 13 as float) f",
+      "named_struct('x', id % 10, 'y', concat('A', id)) s",
+      "concat('B', id % 20) collate UNICODE_CI ci"
+    )
+    val expected = bag(rows.collect().toSeq)
+    for (
+      keys <- Seq(
+        Seq("b", "d9", "d38"),
+        Seq("str", "bin", "d"),
+        Seq("ts", "flag", "f"),
+        Seq("s.x", "s.y", "ci"),
+        Seq("flag"),
+        Seq("id", "b", "d9", "d38", "str", "bin", "d", "ts")
+      );
+      (_, call) <- curves
+    ) {
+      val found = partitions(call(rows, 5, keys.map(col)))
+      assert(found.length == 5, keys)
+      assert(bag(found.flatten) == expected, keys)
+    }
+    val computed = partitions(rows.repartitionByZOrderRange(5, year(col("d")), upper(col("str"))))
+    assert(bag(computed.flatten) == expected)
+  }
+
+  test("of an empty child, and of one that is only null") {
+    val none = grid.filter("a < 0 and rand(1) < 2").repartitionByZOrderRange(4, col("a"), col("b"))
+    // Adaptive execution knows then that there is nothing, and has no partitions at all.
+    assert(none.collect().isEmpty)
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    try assert(partitions(none.select("*")).length == 4)
+    finally spark.conf.unset("spark.sql.adaptive.enabled")
+    val nulls = partitions(grid.withColumn("n", expr("cast(null as string)")).repartitionByHilbertRange(4, col("n")))
+    assert(nulls.length == 4 && nulls.flatten.length == 1024)
+  }
+
+  test("of a cached table, a view, a subquery, a join with itself") {
+    val path = new java.io.File(dir, "joined").toString
+    grid.write.parquet(path)
+    spark.read.parquet(path).createOrReplaceTempView("t")
+    val expected = bag(grid.collect().toSeq)
+    val texts = Seq(
+      "SELECT /*+ ZORDER(6, a, b) */ * FROM t",
+      "WITH c AS (SELECT * FROM t) SELECT /*+ HILBERT(6, a, b) */ * FROM c",
+      "WITH c AS (SELECT /*+ ZORDER(6, a, b) */ * FROM t) SELECT x.* FROM c x",
+      "SELECT * FROM (SELECT /*+ HILBERT(6, a, b) */ * FROM t)"
+    )
+    def checked() = texts.foreach { text =>
+      val found = partitions(spark.sql(text))
+      assert(found.length == 6 && bag(found.flatten) == expected, text)
+    }
+    checked()
+    spark.catalog.cacheTable("t")
+    checked()
+    spark.catalog.uncacheTable("t")
+    val clustered = spark.table("t").repartitionByZOrderRange(6, col("a"), col("b"))
+    val joined = clustered.as("x").join(clustered.as("y"), col("x.id") === col("y.id")).count()
+    assert(joined == 1024)
+    assert(clustered.union(clustered).count() == 2048)
+    val kept = clustered.cache()
+    assert(kept.rdd.getNumPartitions == 6 && bag(kept.collect().toSeq) == expected)
+    kept.unpersist()
+    val filtered = partitions(clustered.filter("a > 25").select("b"))
+    assert(filtered.length == 6 && filtered.flatten.length == 6 * 32)
+    val correlated = spark.sql(
+      "SELECT count(*) FROM t WHERE EXISTS (SELECT /*+ ZORDER(3, id) */ id FROM t u WHERE u.a = t.b AND u.b = t.a)"
+    )
+    assert(correlated.head().getLong(0) == 1024)
+    assert(spark.sql("SELECT /*+ ZORDER(4, n) */ a, count(*) AS n FROM t GROUP BY a").collect().length == 32)
+  }
+
+  test("over each other, the outer one counts") {
+    val twice = grid.repartitionByHilbertRange(3, col("id")).repartitionByZOrderRange(16, col("a"), col("b"))
+    val found = partitions(twice)
+    assert(found.length == 16)
+    assert(found.forall(p => p.map(_.getLong(1)).max - p.map(_.getLong(1)).min == 7))
+  }
+
+  test("what is observed is observed once") {
+    val df = grid.observe("seen", count(lit(1)).as("n")).repartitionByZOrderRange(4, col("a"))
+    val analyzed = df.asInstanceOf[Dataset[Row]].queryExecution.analyzed
+    assert(analyzed.collectWithSubqueries { case c: CollectMetrics => c }.length == 1)
+    // It stands at two places of the plan, and is run once.
+    assert(analyzed.collectWithSubqueries { case a: Aggregate => a.canonicalized }.distinct.length == 1)
+    assert(df.count() == 1024)
+  }
+
+  test("without a number, as many as shuffles have") {
+    assert(partitions(grid.repartitionByZOrderRange(col("a"), col("b"))).length == 4)
+    assert(partitions(grid.repartitionByHilbertRange(col("a"), col("b"))).length == 4)
+    assert(partitions(grid.hint("zorder", "a", "b")).length == 4)
+  }
+
+  test("a typed dataset keeps its type") {
+    val session = spark
+    import session.implicits._
+    val typed = spark.createDataset(Seq((1, "a"), (2, "b"))).repartitionByZOrderRange(2, $"_1", $"_2")
+    assert(typed.map(_._1 + 1).collect().toSet == Set(2, 3))
+  }
+
+  test("errors come with the analysis, and name what is wrong") {
+    for (n <- Seq(0, -3, 1000001))
+      assert(condition(grid.repartitionByZOrderRange(n, col("a"))) == "ZORDER_HINT_PARTITIONS")
+    assert(condition(grid.repartitionByHilbertRange(4)) == "ZORDER_HINT_WITHOUT_COLUMNS")
+    assert(condition(grid.repartitionByZOrderRange(4, col("zz"))).startsWith("UNRESOLVED_COLUMN"))
+    for (wrong <- Seq(lit(1.5), rand(), lit(1) + 1, col("a").desc, col("*")))
+      assert(condition(grid.repartitionByZOrderRange(4, wrong)) == "ZORDER_HINT_PARAMETER", wrong)
+    assert(condition(grid.repartitionByZOrderRange(4, col("a"), col("A"))) == "ZORDER_DUPLICATE_COLUMN")
+    assert(condition(grid.repartitionByZOrderRange(4, array(col("a")))) == "ZORDER_UNSUPPORTED_COLUMN_TYPE")
+    val nine = (1 to 9).map(i => col("a") + i)
+    assert(condition(grid.repartitionByZOrderRange(4, nine: _*)) == "ZORDER_TOO_MANY_COLUMNS")
+    val stream = spark.readStream.format("rate").load()
+    assert(condition(stream.repartitionByZOrderRange(4, col("value"))) == "ZORDER_HINT_ON_STREAM")
+  }
+}
