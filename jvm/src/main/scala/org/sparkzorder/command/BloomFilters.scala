@@ -34,8 +34,8 @@ private[command] object BloomFilters {
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
         canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists { case (unit, layout) =>
-          layout.distributions.nonEmpty &&
-          DistinctValues.wantBloomFilter(layout.distributions(k), unit.rows, layout.cuts.slots, keys.length)
+          layout.keys.nonEmpty &&
+          DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
         }
       }
       settings(formatName, wanted.map(keys(_).path))

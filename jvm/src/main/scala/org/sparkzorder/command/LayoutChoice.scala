@@ -18,13 +18,28 @@ private[command] object LayoutChoice {
   /** Sixty-two bits of curve, so that each column still has at least seven. */
   private val mostColumns = 8
   private val clusteringProperty = "clusteringColumns"
-  private val mapping = "range"
 
   /**
    * @param history newest first
    * @return the layout and its keys; None packs small files
    */
   def of(
+      table: PlainTable,
+      clause: Option[LayoutClause],
+      options: OptimizeOptions,
+      history: => Seq[Record]
+  ): Option[(LayoutSpec, Seq[KeyColumn])] = {
+    val chosen = curveOf(table, clause, options.alignedCuts, history)
+    if (chosen.isEmpty) options.mapping.unused.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
+    chosen.map { case (spec, keys) => options.mapping.of(spec) -> keys }
+  }
+
+  /** Throws what can be told to be wrong without the history. */
+  def check(table: PlainTable, clause: Option[LayoutClause], options: OptimizeOptions): Unit =
+    if (clause.isDefined) of(table, clause, options, Nil)
+    else curveOf(table, clause, options.alignedCuts, Nil)
+
+  private def curveOf(
       table: PlainTable,
       clause: Option[LayoutClause],
       alignedCuts: Option[Boolean],
@@ -55,7 +70,8 @@ private[command] object LayoutChoice {
     val weights = columns.map(weight)
     val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
     if (columns.size > mostColumns) throw ZOrderErrors.tooManyColumns(columns.size, mostColumns)
-    val spec = LayoutSpec(curve, mapping, cutsOf(alignedCuts.getOrElse(true)), paths.map(_._1).zip(weights))
+    val spec =
+      LayoutSpec(curve, LayoutSpec.RangeMapping, cutsOf(alignedCuts.getOrElse(true)), paths.map(_._1).zip(weights))
     spec -> paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
   }
 

@@ -100,7 +100,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       indexed = indexed,
       description = s"OPTIMIZE ${plan.table.name}",
       shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
-      sampleRows = plan.options.sampleRows
+      sampleRows = plan.options.sampleRows,
+      bytes = plan.layout.flatMap(_.bytes)
     ).run()
   }
 
@@ -154,7 +155,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       "predicate" -> statement.where.getOrElse(""),
       "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
       "isFull" -> statement.full.toString
-    ) ++ plan.options.asGiven ++ Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
+    ) ++ plan.options.asGiven ++ plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
+      Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
   }
 
   private def metricsOf(plan: OptimizePlan, result: RewriteResult): OptimizeMetrics = OptimizeMetrics(

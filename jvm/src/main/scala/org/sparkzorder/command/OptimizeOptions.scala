@@ -4,6 +4,7 @@ import java.util.Locale
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.write.BytesKeyInputs
 
 /**
  * What OPTIONS of OPTIMIZE say. Sizes are bytes. This is the only place that knows the keys.
@@ -15,6 +16,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param sampleRows rows of the sample, of all folders together
  * @param bloomFilters columns that get Bloom filters, as given
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
+ * @param mapping how values get their places on the curve
  */
 final case class OptimizeOptions(
     targetFileSize: Long,
@@ -29,6 +31,7 @@ final case class OptimizeOptions(
     retainHours: Long,
     bloomFilters: Option[String],
     alignedCuts: Option[Boolean],
+    mapping: MappingOptions,
     asGiven: Map[String, String]
 )
 
@@ -40,8 +43,10 @@ object OptimizeOptions {
   private val maxFileSizeKey = "max-file-size-bytes"
   private val minInputFilesKey = "min-input-files"
   private val rewriteAllKey = "rewrite-all"
-  private val mappingKey = "mapping"
+  private[command] val mappingKey = "mapping"
   private val cutsKey = "cuts"
+  private[command] val varLengthContributionKey = "var-length-contribution"
+  private[command] val maxOutputSizeKey = "max-output-size"
   private val sampleRowsKey = "sample-rows"
   private val compressionKey = "compression"
   private val rowGroupSizeKey = "row-group-size-bytes"
@@ -52,9 +57,7 @@ object OptimizeOptions {
     "max-concurrent-file-group-rewrites",
     "max-file-group-size-bytes",
     "partial-progress.enabled",
-    "partial-progress.max-commits",
-    "var-length-contribution",
-    "max-output-size"
+    "partial-progress.max-commits"
   )
 
   val keys: Seq[String] = (Seq(
@@ -65,6 +68,8 @@ object OptimizeOptions {
     minInputFilesKey,
     rewriteAllKey,
     mappingKey,
+    varLengthContributionKey,
+    maxOutputSizeKey,
     cutsKey,
     sampleRowsKey,
     compressionKey,
@@ -99,12 +104,11 @@ object OptimizeOptions {
     }
     val byKey = options.toMap
 
-    def choice(key: String, now: String, later: String): Unit = byKey.get(key).map(_.toLowerCase(Locale.ROOT)) match {
-      case Some(`later`)      => throw ZOrderErrors.notYet(s"The option '$key' = '$later'")
-      case Some(`now`) | None => ()
-      case Some(other)        => throw ZOrderErrors.invalidOptionValue(key, other, s"'$now' or '$later'")
+    val mapping = byKey.get(mappingKey).map(_.trim.toLowerCase(Locale.ROOT))
+    mapping.filterNot(Set(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping)).foreach { other =>
+      val expected = s"'${LayoutSpec.RangeMapping}' or '${LayoutSpec.BytesMapping}'"
+      throw ZOrderErrors.invalidOptionValue(mappingKey, other, expected)
     }
-    choice(mappingKey, "range", "bytes")
     val cuts = byKey.get(cutsKey).map(_.trim.toLowerCase(Locale.ROOT))
     cuts.filterNot(Set(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts)).foreach { other =>
       throw ZOrderErrors.invalidOptionValue(cutsKey, other, s"'${LayoutSpec.AlignedCuts}' or '${LayoutSpec.EqualCuts}'")
@@ -138,6 +142,11 @@ object OptimizeOptions {
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
       bloomFilters = byKey.get(BloomFilters.Key),
       alignedCuts = cuts.map(_ == LayoutSpec.AlignedCuts),
+      mapping = MappingOptions(
+        mapping,
+        number(varLengthContributionKey, 1, BytesKeyInputs.MostOfVarLength).map(_.toInt),
+        number(maxOutputSizeKey, 1, Int.MaxValue).map(_.toInt)
+      ),
       asGiven = byKey
     )
     if (parsed.minFileSize >= parsed.maxFileSize)

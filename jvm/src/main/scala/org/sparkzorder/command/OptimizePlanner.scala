@@ -46,7 +46,7 @@ private[command] object OptimizePlanner {
     val table = PlainTables.resolve(session, statement.target)
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
-    LayoutChoice.of(table, statement.layout, options.alignedCuts, Nil)
+    LayoutChoice.check(table, statement.layout, options)
     BloomFilters.parse(table, options.bloomFilters)
     table
   }
@@ -75,7 +75,7 @@ private[command] object OptimizePlanner {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     val version = Operations.version(table)
     lazy val history: Seq[Record] = History.read(Operations.folder(table)).map(_.record)
-    val chosen = LayoutChoice.of(table, statement.layout, options.alignedCuts, history)
+    val chosen = LayoutChoice.of(table, statement.layout, options, history)
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)

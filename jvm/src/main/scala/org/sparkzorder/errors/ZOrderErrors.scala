@@ -33,6 +33,14 @@ object ZOrderErrors {
   def invalidOptionValue(key: String, value: String, expected: String): Throwable =
     analysis("ZORDER_INVALID_OPTION_VALUE", "option" -> key, "value" -> value, "expected" -> expected)
 
+  def optionOfBytesMapping(key: String): Throwable = analysis("ZORDER_OPTION_OF_BYTES_MAPPING", "option" -> key)
+
+  def curveOfBytesMapping(curve: String): Throwable =
+    analysis("ZORDER_CURVE_OF_BYTES_MAPPING", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
+
+  def weightInBytesMapping(column: Seq[String]): Throwable =
+    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoted(column))
+
   def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
     if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> s"`$column`")
     else analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> s"`$column`", "columns" -> list(partitionColumns))

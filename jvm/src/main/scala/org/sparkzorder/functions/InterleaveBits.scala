@@ -53,12 +53,13 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       makeSplitFunction = body => s"$body\nreturn $known;",
       foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
     )
+    val self = InterleaveBits.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];
       boolean $known = true;
       $filled
       boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? ${InterleaveBits.getClass.getName.stripSuffix("$")}.interleave($inputs) : null;""")
+      byte[] ${ev.value} = $known ? $self.interleave($inputs, Integer.MAX_VALUE) : null;""")
   }
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): InterleaveBits =
@@ -70,25 +71,27 @@ object InterleaveBits {
   /**
    * The inputs' bits in turns. 0xD6 and 0x61, in bits 11010110 and 01100001, give 1011011000101001, that is 0xB629.
    *
+   * @param limit bytes of the result at most
    * @return as many bytes as the inputs have together
    * @throws ArithmeticException when these are more than an array can hold
    */
-  def interleave(inputs: Array[Array[Byte]]): Array[Byte] = {
+  def interleave(inputs: Array[Array[Byte]], limit: Int = Int.MaxValue): Array[Byte] = {
     var bytes = 0
     var longest = 0
     inputs.foreach { in =>
       bytes = Math.addExact(bytes, in.length)
       longest = math.max(longest, in.length)
     }
-    val out = new Array[Byte](bytes)
+    val out = new Array[Byte](math.min(bytes, limit))
+    val bits = out.length * 8L
     var at = 0L
     var byte = 0
-    while (byte < longest) {
+    while (byte < longest && at < bits) {
       var bit = 7
       while (bit >= 0) {
         var i = 0
         while (i < inputs.length) {
-          if (byte < inputs(i).length) {
+          if (byte < inputs(i).length && at < bits) {
             val b = (inputs(i)(byte) >>> bit) & 1
             out((at >>> 3).toInt) = (out((at >>> 3).toInt) | (b << (7 - (at & 7).toInt))).toByte
             at += 1

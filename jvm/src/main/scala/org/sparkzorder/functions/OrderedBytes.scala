@@ -84,7 +84,13 @@ object OrderedBytes {
   /** The low bytes of a number, big-endian, sign bit flipped. */
   def ofLong(value: Long, width: Int): Array[Byte] = {
     val out = new Array[Byte](width)
-    var i = width - 1
+    putLong(value, out)
+    out
+  }
+
+  /** The same into bytes that are there. */
+  private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit = {
+    var i = out.length - 1
     var rest = value
     while (i >= 0) {
       out(i) = rest.toByte
@@ -92,7 +98,6 @@ object OrderedBytes {
       i -= 1
     }
     out(0) = (out(0) ^ 0x80).toByte
-    out
   }
 
   def ofFloat(value: Float): Array[Byte] = {

@@ -6,9 +6,20 @@ package org.sparkzorder.layout
  *
  * Of a row's value of the curve, each column has a part of its own; the parts are ORed, then the curve makes its value
  * of them. The parts of all places of a distribution are worked out once, so that a row costs one search in each column.
+ *
+ * @param distributions of the columns that the curve is over
+ * @param keys distributions of the key columns, which may be others; for the driver alone
  */
-final class UnitLayout(val distributions: IndexedSeq[ValueDistribution], val curve: Curve, val cuts: Cuts)
-    extends Serializable {
+final class UnitLayout(
+    val distributions: IndexedSeq[ValueDistribution],
+    val curve: Curve,
+    val cuts: Cuts,
+    @transient val keys: IndexedSeq[ValueDistribution]
+) extends Serializable {
+
+  def this(distributions: IndexedSeq[ValueDistribution], curve: Curve, cuts: Cuts) =
+    this(distributions, curve, cuts, distributions)
+
   require(curve.columns == distributions.length, s"a curve of ${curve.columns} columns for ${distributions.length}")
 
   @transient private lazy val parts: Array[Array[Long]] = Array.tabulate(distributions.length) { c =>

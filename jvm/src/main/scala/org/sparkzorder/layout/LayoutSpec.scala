@@ -8,16 +8,26 @@ import com.fasterxml.jackson.databind.ObjectMapper
  * A layout as the journal holds it: files of one layout need not be rewritten into it.
  *
  * @param curve zorder, hilbert or order
- * @param mapping range
+ * @param mapping range or bytes
  * @param cuts aligned or equal
  * @param columns paths of the key columns with their weights, the leading one first
+ * @param bytes of the bytes mapping
  */
-final case class LayoutSpec(curve: String, mapping: String, cuts: String, columns: Seq[(Seq[String], Double)]) {
+final case class LayoutSpec(
+    curve: String,
+    mapping: String,
+    cuts: String,
+    columns: Seq[(Seq[String], Double)],
+    bytes: Option[BytesMapping] = None
+) {
 
   /** Canonical JSON: equal layouts give equal texts. */
   def json: String = {
     val node = LayoutSpec.mapper.createObjectNode()
     node.put("curve", curve).put("mapping", mapping).put("cuts", cuts)
+    bytes.foreach { b =>
+      node.put("varLengthContribution", b.varLengthContribution).put("maxOutputSize", b.maxOutputSize)
+    }
     val list = node.putArray("columns")
     columns.foreach { case (path, weight) =>
       val column = list.addObject()
@@ -36,6 +46,9 @@ object LayoutSpec {
   /** Sorted by the first column, then by the next. */
   val Order = "order"
 
+  val RangeMapping = "range"
+  val BytesMapping = "bytes"
+
   val AlignedCuts = "aligned"
   val EqualCuts = "equal"
 
@@ -48,15 +61,12 @@ object LayoutSpec {
       val columns = node.path("columns").elements.asScala.map { c =>
         c.path("path").elements.asScala.map(_.asText).toSeq -> c.path("weight").asDouble(1.0)
       }.toSeq
-      if (columns.isEmpty || columns.exists(_._1.isEmpty)) None
-      else
-        Some(
-          LayoutSpec(
-            node.path("curve").asText,
-            node.path("mapping").asText,
-            node.path("cuts").asText,
-            columns
-          )
-        )
+      val mapping = node.path("mapping").asText
+      val bytes = Option.when(mapping == BytesMapping) {
+        val (length, size) = (node.path("varLengthContribution").asInt, node.path("maxOutputSize").asInt)
+        Option.when(length >= 1 && size >= 1)(new BytesMapping(length, size))
+      }
+      if (columns.isEmpty || columns.exists(_._1.isEmpty) || bytes.contains(None)) None
+      else Some(LayoutSpec(node.path("curve").asText, mapping, node.path("cuts").asText, columns, bytes.flatten))
     } catch { case _: com.fasterxml.jackson.core.JsonProcessingException => None }
 }

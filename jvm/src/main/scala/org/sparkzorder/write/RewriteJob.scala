@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.layout.{LayoutModel, LayoutShape, ValueDistribution}
+import org.sparkzorder.layout.{BytesMapping, LayoutModel, LayoutShape, ValueDistribution}
 import org.sparkzorder.stats.{ColumnKey, FileStats}
 
 /**
@@ -82,6 +82,7 @@ final case class RewriteResult(
  * @param description what people see of the jobs
  * @param shape how rows are ordered and cut
  * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
+ * @param bytes rows are put in the order of one key made of the bytes of all columns; None for the range mapping
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -96,7 +97,8 @@ final class RewriteJob(
     indexed: Seq[ColumnKey],
     description: String,
     shape: LayoutShape,
-    sampleRows: Option[Long] = None
+    sampleRows: Option[Long] = None,
+    bytes: Option[BytesMapping] = None
 ) {
 
   private val session = RewriteSession.of(spark, sessionConf)
@@ -105,23 +107,28 @@ final class RewriteJob(
   private val schema = RewriteJob.nullable(dataSchema)
   private val encodings = keys.map(k => new KeyEncoding(k.dataType))
 
+  /** Of the key made of the columns, where rows are placed by that. */
+  private val made = bytes.map(_ => new KeyEncoding(BinaryType))
+
   /** Runs both jobs. Errors are Spark's own; staged files of a failed run are of no use. */
   def run(): RewriteResult = {
     val started = System.nanoTime()
     val model =
-      if (units.forall(u => probability(u) == 0d))
-        UnitLayouts.of(Nil, unitOfFile, outputFiles, encodings, weights, shape)
+      if (units.forall(u => probability(u) == 0d)) layouts(Nil)
       else sampled()
     val written = System.nanoTime()
     val outputs = write(model)
     val finished = System.nanoTime()
-    val samples = model.units.toIndexedSeq.map(_.distributions)
+    val samples = model.units.toIndexedSeq.map(_.keys)
     RewriteResult(outputs, samples, sampledRows, (written - started) / 1000000, (finished - written) / 1000000)
   }
 
   private var sampledRows = 0L
 
-  private def weights: Seq[Double] = keys.map(_.weight)
+  private def weights: Seq[Double] = if (made.isDefined) Seq(1d) else keys.map(_.weight)
+
+  private def layouts(samples: Seq[KeySample]): LayoutModel =
+    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made)
 
   private def outputFiles: IndexedSeq[Int] = units.map(_.outputFiles).toIndexedSeq
 
@@ -172,6 +179,12 @@ final class RewriteJob(
       }
     }
 
+    /** What rows are placed by that is no column of the data. */
+    val computed: Seq[Alias] = bytes.toSeq.map(b => Alias(BytesKey(keys.map(key), b), "bytes")())
+
+    /** What rows are placed by. */
+    def places: Seq[Expression] = if (bytes.isDefined) computed.map(_.toAttribute) else keys.map(key)
+
     private def missing(column: KeyColumn) = new IllegalArgumentException(
       s"no column ${column.path.mkString("`", "`.`", "`")} ${column.dataType.catalogString} in ${schema.catalogString}"
     )
@@ -180,17 +193,17 @@ final class RewriteJob(
   private def sampled(): LayoutModel = {
     val scan = new Scan
     val keyed = keys.zipWithIndex.map { case (k, i) => Alias(scan.key(k), s"key$i")() }
-    val columns = scan.file +: scan.tie +: keyed.map(_.toAttribute)
-    val query = execution(Project(columns, scan.plan(scan.file +: keyed)))
+    val columns = scan.file +: scan.tie +: (scan.computed ++ keyed).map(_.toAttribute)
+    val query = execution(Project(columns, scan.plan(scan.file +: (scan.computed ++ keyed))))
     val ofUnit = units.map(probability)
     val probabilities = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
     try {
-      val encoders = encodings.toArray
+      val encoders = (made.toSeq ++ encodings).toArray
       val samples = described("sample", query) {
         RewriteJob.collect(query, RewriteJob.sampler(probabilities, encoders)).toSeq
       }
       sampledRows = samples.map(_.rows.toLong).sum
-      UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape)
+      layouts(samples)
     } finally probabilities.destroy()
   }
 
@@ -211,19 +224,20 @@ final class RewriteJob(
   /** The rows of each slot in the partition of its number, in order. */
   private def ordered(plan: Broadcast[RowPlan], slots: Int): LogicalPlan = {
     val scan = new Scan
-    val base = scan.plan(scan.data :+ scan.file)
+    val base = scan.plan(scan.data ++ Seq(scan.file) ++ scan.computed)
+    val computed = scan.computed.map(_.toAttribute)
     // Without keys, rows stay in the order of files, and of rows in a file: the parts of one file are read in their
     // order.
     val z = Alias(
-      if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(BroadcastPlan(plan), scan.file, keys.map(scan.key)),
+      if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(BroadcastPlan(plan), scan.file, scan.places),
       "z"
     )()
-    val placed = Project(scan.data ++ Seq(scan.file, scan.tie, z), base)
+    val placed = Project(scan.data ++ computed ++ Seq(scan.file, scan.tie, z), base)
     val slot = Alias(SlotKey(BroadcastPlan(plan), scan.file, z.toAttribute, scan.tie), "slot")()
-    val keyed = Project(scan.data ++ Seq(scan.tie, z.toAttribute, slot), placed)
+    val keyed = Project(scan.data ++ computed ++ Seq(scan.tie, z.toAttribute, slot), placed)
     val exchanged = RepartitionByExpression(Seq(slot.toAttribute), keyed, slots)
     // A sort by the curve has steps, each of many values: inside a step the columns themselves decide.
-    val columns = if (shape.isSort(keys.length)) keys.map(scan.key) else Nil
+    val columns = if (shape.isSort(scan.places.length)) scan.places else Nil
     val order = (z.toAttribute +: columns :+ scan.tie).map(SortOrder(_, Ascending))
     val sorted = Sort(order, global = false, exchanged)
     if (LeadingFields.possible(scan.data.length, sorted.output.length)) sorted else Project(scan.data, sorted)

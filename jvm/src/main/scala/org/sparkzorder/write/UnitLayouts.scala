@@ -12,6 +12,7 @@ object UnitLayouts {
    * @param encodings of the key columns; none to keep rows in the order in which they arrived
    * @param weights of the key columns
    * @param shape how rows are ordered and cut
+   * @param made of a key made of the columns, by which alone rows are placed; sampled before the columns
    */
   def of(
       samples: Seq[KeySample],
@@ -19,31 +20,41 @@ object UnitLayouts {
       outputFiles: IndexedSeq[Int],
       encodings: Seq[KeyEncoding],
       weights: Seq[Double],
-      shape: LayoutShape
+      shape: LayoutShape,
+      made: Option[KeyEncoding] = None
   ): LayoutModel = {
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
     val ofUnit = rows.groupBy { case (s, i) => unitOfFile(samples(s).files(i)) }
     val units = outputFiles.indices.map { u =>
       val own = ofUnit.getOrElse(u, IndexedSeq.empty)
-      val distributions = encodings.indices.map { c =>
-        val values = own.map { case (s, i) => samples(s).columns(c)(i) }
-        val known = values.filter(_ != null)
-        val nulls = values.length - known.length
-        if (encodings(c).isLong) ValueDistribution.ofLongs(known.map(_.asInstanceOf[Long]).toArray, nulls)
-        else ValueDistribution.ofBytes(known.map(_.asInstanceOf[Array[Byte]]).toArray, nulls)
-      }
+      val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
+      val distributions = if (made.isDefined) sampled.take(1) else sampled
+      val columns = sampled.takeRight(encodings.length)
       val curve =
         if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
-      val uncut = new UnitLayout(distributions, curve, Cuts.none)
+      val uncut = new UnitLayout(distributions, curve, Cuts.none, columns)
       if (outputFiles(u) == 1) uncut
       else {
         val keys = own.map { case (s, i) =>
-          val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(samples(s).key(i))
+          val key = samples(s).key(i).take(distributions.length)
+          val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(key)
           (z, samples(s).ties(i))
         }
-        new UnitLayout(distributions, curve, shape.cutsOf(keys.sorted, outputFiles(u), curve))
+        new UnitLayout(distributions, curve, shape.cutsOf(keys.sorted, outputFiles(u), curve), columns)
       }
     }
     new LayoutModel(units.toArray, unitOfFile)
+  }
+
+  private def distributionsOf(
+      samples: Seq[KeySample],
+      rows: IndexedSeq[(Int, Int)],
+      encodings: Seq[KeyEncoding]
+  ): IndexedSeq[ValueDistribution] = encodings.indices.map { c =>
+    val values = rows.map { case (s, i) => samples(s).columns(c)(i) }
+    val known = values.filter(_ != null)
+    val nulls = values.length - known.length
+    if (encodings(c).isLong) ValueDistribution.ofLongs(known.map(_.asInstanceOf[Long]).toArray, nulls)
+    else ValueDistribution.ofBytes(known.map(_.asInstanceOf[Array[Byte]]).toArray, nulls)
   }
 }
