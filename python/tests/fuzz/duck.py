@@ -39,9 +39,10 @@ def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
             return table.form == "parquet" and not (hybrid or int96)
         if family == "date":
             return not hybrid
-        # Without Spark's own schema in the file, settings say what such a column is; in Spark's ORC it is a number.
+        # Without Spark's own schema in the file, settings say what such a column is; in Spark's ORC it is a number. To
+        # Spark INT96 is an instant then, and pyarrow leaves out Spark's schema together with its own.
         if family == "ntz":
-            return own_types and table.form == "parquet"
+            return own_types and table.form == "parquet" and not int96
         if family == "binary":
             return own_types or settings["spark.sql.parquet.binaryAsString"] == "false"
         return True
