@@ -36,13 +36,13 @@ def repartition_by_zorder_range(df: Frame, n: int | Column | str, *cols: Column 
 def repartition_by_hilbert_range(df: Frame, n: int | Column | str, *cols: Column | str) -> Frame:
     """Partitions along the Hilbert curve of some columns, each sorted along it; the hint `HILBERT`.
 
-    As `repartition_by_zorder_range`, and more even among the columns where `n` is no power of them.
+    As `repartition_by_zorder_range`, and more even among the columns.
     """
     return _hinted(df, "HILBERT", n, *cols)
 
 
 def _hinted(df: Frame, name: str, *parameters: int | Column | str) -> Frame:
-    # Spark passes over hints that nobody knows.
+    # Spark passes over hints that nobody knows. The functions come with the extension.
     if not df.sparkSession.catalog.functionExists("interleave_bits"):
         raise NoExtensionError(f"the session has not the extension {EXTENSION}: start it with configure_spark")
     hinted: Frame = df.hint(name, *parameters)  # type: ignore[assignment]

@@ -15,8 +15,6 @@ import org.sparkzorder.write.KeyColumn
 /** Which layout an OPTIMIZE is about: the one it names, else that of the table's last one, else Spark's CLUSTER BY, else none. */
 private[command] object LayoutChoice {
 
-  /** Sixty-two bits of curve, so that each column still has at least seven. */
-  private val mostColumns = 8
   private val clusteringProperty = "clusteringColumns"
 
   /**
@@ -69,7 +67,8 @@ private[command] object LayoutChoice {
       columns.find(_.weight.isDefined).foreach(c => throw ZOrderErrors.weightInSort(c.parts))
     val weights = columns.map(weight)
     val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
-    if (columns.size > mostColumns) throw ZOrderErrors.tooManyColumns(columns.size, mostColumns)
+    if (columns.size > LayoutSpec.MostColumns)
+      throw ZOrderErrors.tooManyColumns(columns.size, LayoutSpec.MostColumns)
     val spec =
       LayoutSpec(curve, LayoutSpec.RangeMapping, cutsOf(alignedCuts.getOrElse(true)), paths.map(_._1).zip(weights))
     spec -> paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }

@@ -131,7 +131,7 @@ object OptimizeOptions {
     }
     val parsed = OptimizeOptions(
       targetFileSize = target,
-      numFiles = number(numFilesKey, 1, 1000000).map(_.toInt),
+      numFiles = number(numFilesKey, 1, LayoutSpec.MostFiles).map(_.toInt),
       minFileSize = number(minFileSizeKey, 0, Long.MaxValue).getOrElse((target * 0.75).toLong),
       maxFileSize = number(maxFileSizeKey, 1, Long.MaxValue).getOrElse((target * 1.8).toLong),
       minInputFiles = number(minInputFilesKey, 1, Int.MaxValue).map(_.toInt).getOrElse(2),

@@ -52,21 +52,11 @@ private[commit] object Cleanup {
     }
   }
 
-  /** Removes what the record's operation left in its folders once it is done. */
+  /** Removes the empty folders that the record's operation, or a VACUUM of it, left once it was done. */
   def done(folder: TableFolder, record: Record): Unit = {
     val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
     sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
     record.folders.foreach(work => folders(folder, work.folder, record))
-  }
-
-  /** Removes the empty folders of trash that a VACUUM has emptied, but for the last of its calls. */
-  def vacuumed(folder: TableFolder, records: Seq[Record]): Unit = {
-    val ops = folder.ops
-    for (dir <- records.flatMap(_.folders.map(_.folder)).distinct) {
-      records.foreach(record => ops.deleteEmpty(folder.trashOf(dir, record.version)))
-      ops.deleteEmpty(folder.trashesOf(dir))
-      if (dir.nonEmpty) ops.deleteEmpty(folder.sideOf(dir))
-    }
   }
 
   /** Removes the empty ones of an operation's folders within one data folder. */

@@ -121,12 +121,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   private def deleteLoneChecksums(dir: LocalPath): Boolean =
     try {
       val files = Using.resource(Files.list(dir))(_.iterator.asScala.toIndexedSeq)
-      val lone = files.filter { sum =>
-        val name = sum.getFileName.toString
-        name.matches("\\..+\\.crc") && !files.contains(dir.resolve(name.substring(1, name.length - 4)))
-      }
-      lone.nonEmpty && lone.size == files.size && {
-        lone.foreach(Files.deleteIfExists(_))
+      files.nonEmpty && files.forall(isChecksum) && {
+        files.foreach(Files.deleteIfExists(_))
         true
       }
     } catch { case _: NoSuchFileException => false }
@@ -230,6 +226,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 
   private def checksum(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+
+  private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
 }
 
 private object HadoopFileOps {

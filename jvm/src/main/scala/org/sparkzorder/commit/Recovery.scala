@@ -154,9 +154,12 @@ object Recovery {
     // Whose lock was the only trace may have died while cleaning up after its last record.
     val statuses = lock.listing()
     if (lock.others.nonEmpty) {
-      val files = TableFolder.records(statuses)
-      files.find(_.state == RecordState.Done).flatMap(readable(folder, _)).foreach(Cleanup.done(folder, _))
-      Cleanup.vacuumed(folder, files.filter(_.state == RecordState.Vacuumed).flatMap(readable(folder, _)))
+      // So may a VACUUM, of whichever versions.
+      val (vacuumed, others) = TableFolder.records(statuses).partition(_.state == RecordState.Vacuumed)
+      (others.find(_.state == RecordState.Done) ++ vacuumed).flatMap(readable(folder, _)).foreach(Cleanup.done(
+        folder,
+        _
+      ))
     }
     val stagings = ops.list(folder.stagings).filter(m => m.isDirectory && m.name != lock.operationId)
     stagings.foreach(m => ops.deleteRecursive(m.path))

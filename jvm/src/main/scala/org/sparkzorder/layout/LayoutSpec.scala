@@ -46,6 +46,12 @@ object LayoutSpec {
   /** Sorted by the first column, then by the next. */
   val Order = "order"
 
+  /** Sixty-two bits of curve, so that each column still has at least seven. */
+  val MostColumns = 8
+
+  /** Files, or partitions of a query. */
+  val MostFiles = 1000000
+
   val RangeMapping = "range"
   val BytesMapping = "bytes"
 

@@ -32,8 +32,8 @@ object CurveHints extends Rule[LogicalPlan] {
     val name = hint.name.toUpperCase(Locale.ROOT)
     val (partitions, columns) = hint.parameters match {
       case Literal(n: Number, dataType) +: rest if isWhole(dataType) =>
-        if (n.longValue < 1 || n.longValue > RepartitionByCurve.MostPartitions)
-          throw ZOrderErrors.hintPartitions(name, n.toString, RepartitionByCurve.MostPartitions)
+        if (n.longValue < 1 || n.longValue > LayoutSpec.MostFiles)
+          throw ZOrderErrors.hintPartitions(name, n.toString, LayoutSpec.MostFiles)
         (n.intValue, rest)
       case all => (conf.defaultNumShufflePartitions, all)
     }

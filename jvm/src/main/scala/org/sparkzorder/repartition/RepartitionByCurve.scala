@@ -24,12 +24,3 @@ final case class RepartitionByCurve(
 
   override protected def withNewChildInternal(newChild: LogicalPlan): RepartitionByCurve = copy(child = newChild)
 }
-
-object RepartitionByCurve {
-
-  /** As of the files of OPTIMIZE. */
-  val MostPartitions = 1000000
-
-  /** Sixty-two bits of curve, so that each column still has at least seven. */
-  val MostKeys = 8
-}

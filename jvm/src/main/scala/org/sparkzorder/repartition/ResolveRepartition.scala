@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.util.toPrettySQL
 import org.apache.spark.sql.types.{ArrayType, DataType, StringType, StructType}
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.layout.LayoutShape
+import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.OrderedValue
 import org.sparkzorder.write.{CurveValue, SlotKey}
 
@@ -58,8 +58,8 @@ object ResolveRepartition extends Rule[LogicalPlan] {
 
   private def keysOf(r: RepartitionByCurve): Seq[Expression] = {
     if (r.isStreaming) throw ZOrderErrors.hintOnStream(r.hint)
-    if (r.keys.length > RepartitionByCurve.MostKeys)
-      throw ZOrderErrors.tooManyColumns(r.keys.length, RepartitionByCurve.MostKeys)
+    if (r.keys.length > LayoutSpec.MostColumns)
+      throw ZOrderErrors.tooManyColumns(r.keys.length, LayoutSpec.MostColumns)
     val keys = r.keys.map {
       case Alias(field, _) => field
       case key             => key

@@ -1,41 +1,20 @@
 package org.sparkzorder.repartition
 
-import java.nio.file.Files
-
-import org.apache.commons.io.FileUtils
 import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row}
 import org.apache.spark.sql.catalyst.plans.logical.{Aggregate, CollectMetrics}
-import org.apache.spark.sql.classic.{Dataset, SparkSession}
+import org.apache.spark.sql.classic.Dataset
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan}
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.functions._
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.{LocalSpark, ZOrderSparkExtension}
 import org.sparkzorder.implicits._
 
-class RepartitionSuite extends AnyFunSuite with BeforeAndAfterAll with AdaptiveSparkPlanHelper {
-  private var spark: SparkSession = _
-  private val dir = Files.createTempDirectory("repartition").toFile
-
-  override def beforeAll(): Unit = {
-    spark = org.apache.spark.sql.SparkSession
-      .builder()
-      .master("local[2]")
-      .config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "4")
-      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-      .config("spark.sql.warehouse.dir", new java.io.File(dir, "warehouse").toString)
-      .getOrCreate()
-      .asInstanceOf[SparkSession]
-    spark.sparkContext.setLogLevel("WARN")
-  }
-
-  override def afterAll(): Unit = {
-    spark.stop()
-    FileUtils.deleteDirectory(dir)
-  }
+class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPlanHelper {
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> classOf[ZOrderSparkExtension].getName)
 
   /** So few rows that the sample is all of them. */
   private def grid: DataFrame =

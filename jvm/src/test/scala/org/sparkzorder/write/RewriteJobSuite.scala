@@ -1,44 +1,21 @@
 package org.sparkzorder.write
 
-import java.nio.file.Files
-
-import org.apache.commons.io.FileUtils
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptContext}
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.{DataFrame, SparkSession}
+import org.apache.spark.sql.classic.DataFrame
 import org.apache.spark.sql.execution.datasources.{FileFormat, OutputWriter, OutputWriterFactory}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types._
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.LocalSpark
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, OrderedValue}
 
-class RewriteJobSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private var spark: SparkSession = _
-  private val dir = Files.createTempDirectory("rewrite").toFile
-
-  override def beforeAll(): Unit = {
-    spark = org.apache.spark.sql.SparkSession
-      .builder()
-      .master("local[2]")
-      .config("spark.ui.enabled", "false")
-      .config("spark.sql.shuffle.partitions", "4")
-      .config("spark.sql.warehouse.dir", new java.io.File(dir, "warehouse").toString)
-      .getOrCreate()
-      .asInstanceOf[SparkSession]
-    spark.sparkContext.setLogLevel("WARN")
-  }
-
-  override def afterAll(): Unit = {
-    spark.stop()
-    FileUtils.deleteDirectory(dir)
-  }
-
+class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   private val formats = Seq("parquet" -> new ParquetFileFormat, "orc" -> new OrcFileFormat)
   private var folders = 0
 
