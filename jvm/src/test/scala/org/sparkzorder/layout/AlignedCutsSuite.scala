@@ -52,11 +52,14 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("files have half to one and a half times the target") {
-    for (n <- Seq(10, 24, 100, 119, 190, 1000); seed <- 1L to 2L) {
-      val keys = uniform(200 * n, seed)
-      val off = sizes(keys, AlignedCuts.of(keys, n)).count(s => s < 100 || s > 300)
-      assert(off <= 0.02 * n, s"$off of $n")
+  test("files have half to one and a half times the target, not only as the sample has it") {
+    for (n <- Seq(10, 24, 50, 100, 119, 190, 200, 400, 1000)) {
+      val found = for (seed <- 1L to math.max(5L, 2000L / n)) yield {
+        val borders = 0L +: AlignedCuts.of(uniform(100 * n, seed), n).keys.map(_._1) :+ (1L << bits)
+        borders.zip(borders.tail).map { case (a, b) => (b - a).toDouble * n / (1L << bits) }
+      }
+      val off = found.flatten.count(size => size < 0.5 || size > 1.5)
+      assert(off <= 0.02 * found.flatten.size, s"$off of ${found.flatten.size} for $n")
     }
   }
 

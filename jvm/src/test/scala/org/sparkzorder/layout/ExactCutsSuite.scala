@@ -43,7 +43,7 @@ class ExactCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("where cells give the number by themselves they are the parts") {
-    val keys = uniform(6400, 20, 1)
+    val keys = uniform(12800, 20, 1)
     assert(ExactCuts.of(keys, 64).keys == (1 until 64).map(i => (i.toLong << 14, Long.MinValue)))
   }
 
