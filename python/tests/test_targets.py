@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from pathlib import Path
@@ -489,12 +490,46 @@ def test_the_codec_of_orc_can_be_chosen(spark: SparkSession, tmp_path: Path) -> 
         assert {str(orc.ORCFile(path).compression).upper() for path in data_files(folder)} == {expected}
 
 
-def test_settings_of_the_user_that_split_files_do_not_split_ours(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["parquet", "orc"])
+def test_files_have_no_more_rows_than_the_user_wants_and_are_in_order_still(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
     folder = tmp_path / "t"
-    numbers(spark).repartition(4).write.parquet(str(folder))
+    # `a` has every value twice.
+    numbers(spark, 2000).repartition(4).write.format(kind).save(str(folder))
+    target = f"{kind}.`{folder}`"
+    spark.sql(f"CREATE SKIPPING INDEX ON {target}")
     with settings(spark, spark_sql_files_maxRecordsPerFile=100, spark_sql_shuffle_partitions=3):
-        metrics = optimize(spark, f"parquet.`{folder}`", "ZORDER BY (a) OPTIONS ('num-files' = '2')")
-    assert metrics["numFilesAdded"] == 2
+        metrics = optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+        again = optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    files = spark.sql(
+        f"SELECT count(*) AS n, min(a) AS low, max(a) AS high FROM {target} GROUP BY _metadata.file_name ORDER BY low"
+    ).collect()
+    assert metrics["numFilesAdded"] == len(files) == len(data_files(folder))
+    assert again["numFilesAdded"] == 0
+    assert sum(file.n for file in files) == 2000
+    assert all(file.n <= 100 for file in files)
+    # No more files than there must be, and no value in two of them.
+    assert 20 <= len(files) <= 23
+    assert all(one.high < other.low for one, other in itertools.pairwise(files))
+    # Each is a file to the index, to queries, and to the way back.
+    entries = spark.sql(f"DESCRIBE SKIPPING INDEX ON {target}").where("column = 'a'").collect()
+    expected = sorted((file.n, str(file.low), str(file.high), "indexed") for file in files)
+    assert sorted((e["rows"], e["min"], e["max"], e["status"]) for e in entries) == expected
+    assert files_read(spark, f"SELECT * FROM {target} WHERE a = 500") == (1, len(files))
+    spark.sql(f"RESTORE {target} TO VERSION AS OF 0")
+    assert len(data_files(folder)) == 4
+    assert spark.sql(f"SELECT count(*), sum(id) FROM {target}").first() == (2000, 1999000)
+
+
+def test_packing_leaves_full_files_alone(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    target = f"parquet.`{folder}`"
+    with settings(spark, spark_sql_files_maxRecordsPerFile=100):
+        numbers(spark, 1000).repartition(50).write.parquet(str(folder))
+        assert optimize(spark, target, "")["numFilesAdded"] == 10
+        assert optimize(spark, target, "")["numFilesAdded"] == 0
+    assert optimize(spark, target, "")["numFilesAdded"] == 1
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ private[command] object FileSelection {
   /**
    * Clustering: whole folders. A folder whose files all are of the layout already is left alone, unless all are to be rewritten or
    * another number of files is asked for.
+   *
+   * @param limited files may have so many rows at most, so that more files than asked for are what was asked for
    */
   def clustered(
       folders: Seq[DataFolder],
@@ -23,7 +25,8 @@ private[command] object FileSelection {
       history: => Seq[Record],
       names: RelativePath,
       options: OptimizeOptions,
-      full: Boolean
+      full: Boolean,
+      limited: Boolean
   ): Seq[Rewrite] = {
     val counts = outputCounts(folders.map(_.files.map(_.getLen).sum), options)
     lazy val layouts = layoutsOf(history)
@@ -31,7 +34,8 @@ private[command] object FileSelection {
       case (folder, count)
           if full || options.rewriteAll ||
             !folder.files.forall(f => layouts.get(idOf(names, f)).contains(layout.json)) ||
-            (options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout)) =>
+            (options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout) &&
+              !(limited && folder.files.size > count)) =>
         Rewrite(folder, folder.files, count)
     }
   }
@@ -46,7 +50,7 @@ private[command] object FileSelection {
    * the others are left alone. With a number of files, or `full`, all files of all folders are rewritten.
    */
   def packed(folders: Seq[DataFolder], options: OptimizeOptions, full: Boolean): Seq[Rewrite] =
-    if (options.numFiles.isDefined || full || options.rewriteAll) {
+    if (isAll(options, full)) {
       val ordered = folders.map(f => f.copy(files = byTime(f.files)))
       ordered.zip(outputCounts(ordered.map(_.files.map(_.getLen).sum), options)).map { case (f, n) =>
         Rewrite(f, f.files, n)
@@ -61,6 +65,14 @@ private[command] object FileSelection {
           if (changes) Some(Rewrite(folder, group, outputs)) else None
         }
       }
+
+  /** Whether packing rewrites all files, whatever their sizes. */
+  def isAll(options: OptimizeOptions, full: Boolean): Boolean =
+    options.numFiles.isDefined || full || options.rewriteAll
+
+  /** Whether rows of several files fit into fewer ones; else they would be written again every time. */
+  def canBeFewer(rewrite: Rewrite, rows: Long, maxRecords: Long): Boolean =
+    rewrite.files.size == 1 || (rows + maxRecords - 1) / maxRecords < rewrite.files.size
 
   /** Next fit: a group is closed when the next file would lift it over the target. */
   private def groups(files: Seq[FileStatus], target: Long): Seq[Seq[FileStatus]] =

@@ -101,7 +101,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       description = s"OPTIMIZE ${plan.table.name}",
       shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
       sampleRows = plan.options.sampleRows,
-      bytes = plan.layout.flatMap(_.bytes)
+      bytes = plan.layout.flatMap(_.bytes),
+      maxRecords = plan.maxRecords
     ).run()
   }
 

@@ -23,6 +23,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param listed all files of the table
  * @param keys empty for packing
  * @param bloomFilters of the files that are written
+ * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -36,7 +37,8 @@ private[command] final case class OptimizePlan(
     version: Long,
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
-    bloomFilters: BloomFilters
+    bloomFilters: BloomFilters,
+    maxRecords: Long
 )
 
 private[command] object OptimizePlanner {
@@ -82,14 +84,24 @@ private[command] object OptimizePlanner {
     folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }
-    val rewrites = chosen match {
-      case Some((spec, _)) => FileSelection.clustered(folders, spec, history, table.names, options, statement.full)
-      case None            => FileSelection.packed(folders, options, statement.full)
+    val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
+    val selected = chosen match {
+      case Some((spec, _)) =>
+        FileSelection.clustered(folders, spec, history, table.names, options, statement.full, maxRecords > 0)
+      case None => FileSelection.packed(folders, options, statement.full)
     }
-    if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && rewrites.map(_.outputFiles).sum == 1)
+    if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && selected.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
-    val inputs = read(table, rewrites.flatMap(_.files), keys)
+    val found = read(table, selected.flatMap(_.files), keys)
+    val rewrites =
+      if (chosen.isDefined || maxRecords == 0 || FileSelection.isAll(options, statement.full)) selected
+      else {
+        val rows = found.map(i => i.status.getPath -> i.footer.rows).toMap
+        selected.filter(r => FileSelection.canBeFewer(r, r.files.map(f => rows(f.getPath)).sum, maxRecords))
+      }
+    val kept = rewrites.flatMap(_.files.map(_.getPath)).toSet
+    val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
       throw Drifted(d)
@@ -106,7 +118,8 @@ private[command] object OptimizePlanner {
       version,
       WriteSettings.conf(table, options, inputs.map(_.footer)),
       WriteSettings.options(table, options),
-      BloomFilters.parse(table, options.bloomFilters)
+      BloomFilters.parse(table, options.bloomFilters),
+      maxRecords
     )
   }
 

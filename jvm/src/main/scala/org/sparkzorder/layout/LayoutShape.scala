@@ -35,8 +35,11 @@ final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = f
     else if (exact) ExactCuts.of(keys, files, coarseness(by))
     else AlignedCuts.of(keys, files, coarseness(by))
 
-  /** In a sort, what counts is the column that a border lies between values of: the first is the coarsest. */
-  private def coarseness(by: Curve): Long => Long = by match {
+  /**
+   * The larger the coarser, of the border between two values of the curve by their highest differing bit. In a sort, what
+   * counts is the column that a border lies between values of: the first is the coarsest.
+   */
+  def coarseness(by: Curve): Long => Long = by match {
     case plan: BitPlan if isSort(plan.columns) =>
       val owners = plan.sequence.reverse
       bit => -owners(java.lang.Long.numberOfTrailingZeros(bit)).toLong

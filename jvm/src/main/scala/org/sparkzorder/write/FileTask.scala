@@ -2,6 +2,7 @@ package org.sparkzorder.write
 
 import java.io.FileNotFoundException
 
+import scala.collection.mutable.ArrayBuffer
 import scala.util.Using
 import scala.util.control.NonFatal
 
@@ -21,7 +22,8 @@ import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
 private[write] final case class WrittenFile(path: String, length: Long, modificationTime: Long, stats: FileStats)
 
 /**
- * Writes the rows of one slot to one file, and collects their statistics on the way. A slot without rows gets no file.
+ * Writes the rows of one slot to one file, or to several when there is a limit, and collects their statistics on the way.
+ * A slot without rows gets no file.
  *
  * The name of the file carries the attempt, and only what the driver hears of counts: an attempt that is retried or
  * overtaken leaves nothing that is mistaken for an output.
@@ -29,6 +31,7 @@ private[write] final case class WrittenFile(path: String, length: Long, modifica
  * @param directory URI of the folder to write to
  * @param schema of the file; rows may have more fields behind these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
+ * @param limits of the rows of a file
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -37,17 +40,30 @@ private[write] final class FileTask(
     jobId: String,
     schema: StructType,
     indexed: Seq[ColumnKey],
-    keepEmpty: Set[Int]
+    keepEmpty: Set[Int],
+    limits: Option[SlotLimits]
 ) extends Serializable {
 
-  def write(task: TaskContext, rows: Iterator[InternalRow]): Option[WrittenFile] = {
+  /** The files in the order of their rows. */
+  def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
     val slot = task.partitionId()
-    if (!rows.hasNext && !keepEmpty(slot)) None else Some(writeFile(slot, task, rows))
+    if (!rows.hasNext && !keepEmpty(slot)) Nil
+    else {
+      val files = new ArrayBuffer[WrittenFile]
+      var complete = false
+      try {
+        val parts = limits.fold(Iterator(rows))(_.filesOf(slot, rows))
+        parts.foreach(part => files += writeFile(slot, files.length, task, part))
+        complete = true
+        files.toSeq
+      } finally if (!complete) files.foreach(f => discard(new Path(f.path)))
+    }
   }
 
-  private def writeFile(slot: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
+  private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
     val context = attempt(slot, task)
-    val name = f"part-$slot%05d-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
+    val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
+    val name = s"part-$number-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
     val path = new Path(directory, name)
     // An executor that was given up and wakes up must not make the folder again.
     if (!path.getFileSystem(conf.value).exists(path.getParent))
@@ -58,7 +74,7 @@ private[write] final class FileTask(
       val writer = factory.newInstance(path.toString, schema, context)
       // Closes also after an error, and an error of closing then joins the first one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
-        val leading = new LeadingFields(schema.length)
+        val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
           writer.write(data)

@@ -40,7 +40,8 @@ final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double
  *
  * @param path ends in [[FileTask.Suffix]]
  * @param unit ordinal of its rewrite unit
- * @param slot number among the files of all units: unit after unit, in each along the curve
+ * @param slot number among the files of all units: unit after unit, in each along the curve; the same for files that are
+ *   several only since one would have too many rows
  */
 final case class StagedFile(
     path: Path,
@@ -53,7 +54,7 @@ final case class StagedFile(
 )
 
 /**
- * @param outputs in the order of their slots
+ * @param outputs in the order of their slots, those of one slot along the curve
  * @param samples for each unit, the sampled distribution of each key column; empty where nothing was sampled
  * @param sampledRows rows that the sample holds
  */
@@ -68,7 +69,7 @@ final case class RewriteResult(
 }
 
 /**
- * Reads the files of some units and writes their rows anew, in order, to exactly as many files as asked for. One
+ * Reads the files of some units and writes their rows anew, in order, to as many files as asked for. One
  * narrow job
  * samples the keys, one job with one shuffle writes. Inputs are left alone; outputs lie in the staging folder.
  *
@@ -83,6 +84,7 @@ final case class RewriteResult(
  * @param shape how rows are ordered and cut
  * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
  * @param bytes rows are put in the order of one key made of the bytes of all columns; None for the range mapping
+ * @param maxRecords rows of a file at most: a file that would have more is written as several; 0 for any number
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -98,7 +100,8 @@ final class RewriteJob(
     description: String,
     shape: LayoutShape,
     sampleRows: Option[Long] = None,
-    bytes: Option[BytesMapping] = None
+    bytes: Option[BytesMapping] = None,
+    maxRecords: Long = 0
 ) {
 
   private val session = RewriteSession.of(spark, sessionConf)
@@ -211,10 +214,10 @@ final class RewriteJob(
     val plan = session.sparkContext.broadcast(new RowPlan(model))
     try {
       val query = execution(ordered(plan, model.slots))
-      val task = fileTask(model)
+      val task = fileTask(model, plan)
       val written = described("write", query)(RewriteJob.collect(query, task.write))
       check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
-      written.toSeq.zipWithIndex.collect { case (Some(f), slot) =>
+      for ((files, slot) <- written.toSeq.zipWithIndex; f <- files) yield {
         val unit = model.unitOfSlot(slot)
         StagedFile(new Path(f.path), f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats)
       }
@@ -239,11 +242,11 @@ final class RewriteJob(
     // A sort by the curve has steps, each of many values: inside a step the columns themselves decide.
     val columns = if (shape.isSort(scan.places.length)) scan.places else Nil
     val order = (z.toAttribute +: columns :+ scan.tie).map(SortOrder(_, Ascending))
-    val sorted = Sort(order, global = false, exchanged)
-    if (LeadingFields.possible(scan.data.length, sorted.output.length)) sorted else Project(scan.data, sorted)
+    // What rows are sorted by is taken off by whoever writes them.
+    Sort(order, global = false, exchanged)
   }
 
-  private def fileTask(model: LayoutModel): FileTask = {
+  private def fileTask(model: LayoutModel, plan: Broadcast[RowPlan]): FileTask = {
     schema.foreach { f =>
       check(format.supportDataType(f.dataType), s"column `${f.name}`: $format cannot write ${f.dataType.catalogString}")
     }
@@ -259,7 +262,10 @@ final class RewriteJob(
     val conf = new SerializableConfiguration(job.getConfiguration)
     // Where there are no rows at all, one file keeps the schema readable.
     val keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet
-    new FileTask(factory, conf, stagingDir.toString, UUID.randomUUID().toString, schema, indexed, keepEmpty)
+    // Rows in the order of their arrival have no borders between them.
+    val z = if (keys.isEmpty) None else Some(schema.length + bytes.size + 1)
+    val limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, z, shape, plan))
+    new FileTask(factory, conf, stagingDir.toString, UUID.randomUUID().toString, schema, indexed, keepEmpty, limits)
   }
 
   private def execution(plan: LogicalPlan): QueryExecution = RewriteJob.active(session) {

@@ -13,7 +13,6 @@ object RewriteSession {
   // lost. Padding on read would change what is stored.
   private val fixed = Map(
     "spark.sql.adaptive.enabled" -> "false",
-    "spark.sql.files.maxRecordsPerFile" -> "0",
     "spark.sql.files.ignoreCorruptFiles" -> "false",
     "spark.sql.files.ignoreMissingFiles" -> "false",
     "spark.sql.readSideCharPadding" -> "false",

@@ -44,7 +44,8 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       keys: Seq[KeyColumn],
       conf: Map[String, String] = Map.empty,
       sampleRows: Option[Long] = None,
-      shape: LayoutShape = LayoutShape(LayoutSpec.ZOrder, aligned = false)
+      shape: LayoutShape = LayoutShape(LayoutSpec.ZOrder, aligned = false),
+      maxRecords: Long = 0
   ): RewriteResult =
     new RewriteJob(
       spark,
@@ -59,7 +60,8 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       IndexableColumns.of(schema),
       "OPTIMIZE test",
       shape,
-      sampleRows
+      sampleRows,
+      maxRecords = maxRecords
     ).run()
 
   private def read(format: String, schema: StructType, files: Seq[StagedFile]): DataFrame =
@@ -290,6 +292,46 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     def run() = rewrite(formats.head, schema, Seq(unit(path, "parquet", 9)), keys, sampleRows = Some(500L))
       .outputs.map(readOne("parquet", schema, _))
     assert(run() == run())
+  }
+
+  test("files of too many rows are several, which are one after the other what the one would have been") {
+    val columns = (0 until 61).map(i => s"id + $i c$i")
+    val (parquet, orc) = (formats.head, formats.last)
+    for (
+      (format @ (name, _), wide, keys, shape) <- Seq(
+        // With what 64 columns are sorted by, the nulls of a row take another word.
+        (parquet, true, Seq("k", "h"), LayoutShape(LayoutSpec.ZOrder, aligned = true)),
+        (parquet, false, Seq("k", "h"), LayoutShape(LayoutSpec.Order, aligned = true)),
+        (parquet, false, Seq("h"), LayoutShape(LayoutSpec.ZOrder, aligned = false)),
+        (orc, false, Seq("k", "h"), LayoutShape(LayoutSpec.Hilbert, aligned = true)),
+        (orc, true, Nil, LayoutShape.Packed)
+      )
+    ) {
+      val data =
+        spark.range(0, 6000, 1, 5).selectExpr((Seq("id % 50 k", "hash(id) h", "id") ++ columns.filter(_ => wide)): _*)
+      val path = written(data, name)
+      val none = written(data.limit(0), name)
+      val schema = spark.read.format(name).load(path.toString).schema
+      val by = keys.map(k => KeyColumn(Seq(k), schema(k).dataType, 1d))
+      def run(most: Long) =
+        rewrite(format, schema, Seq(unit(path, name, 4), unit(none, name, 1)), by, shape = shape, maxRecords = most)
+      def rows(files: Seq[StagedFile]) = files.map(readOne(name, schema, _).map(_.getLong(2)))
+      val whole = run(0).outputs
+      val parts = run(500).outputs
+      assert(parts.map(_.path).distinct.length == parts.length && parts.map(_.rows).sum == 6000)
+      assert(parts.last.rows == 0 && parts.last.unit == 1)
+      assert(parts.forall(_.rows <= 500) && parts.init.forall(_.rows > 0))
+      assert(parts.length <= 4 + 6000 / 250 + 1)
+      val ofSlot = parts.groupBy(_.slot)
+      assert(whole.forall(w => rows(ofSlot(w.slot)).flatten == rows(Seq(w)).flatten), s"$name $keys $shape")
+      assert(run(1000000).outputs.map(_.rows) == whole.map(_.rows))
+      parts.init.foreach(checkStats(name, schema, _))
+      // Of a single key, no value is in two files.
+      if (keys == Seq("h")) {
+        val ranges = parts.init.map(p => readOne(name, schema, p).map(_.getInt(1)))
+        assert(ranges.zip(ranges.tail).forall { case (a, b) => a.max < b.min })
+      }
+    }
   }
 
   test("code not generated does the same, and adaptive execution does not merge files") {
