@@ -490,6 +490,34 @@ def test_the_codec_of_orc_can_be_chosen(spark: SparkSession, tmp_path: Path) -> 
         assert {str(orc.ORCFile(path).compression).upper() for path in data_files(folder)} == {expected}
 
 
+@pytest.mark.parametrize("curve", ["ZORDER", "HILBERT"])
+def test_there_are_as_many_files_as_asked_for_of_the_size_asked_for(
+    spark: SparkSession, tmp_path: Path, curve: str
+) -> None:
+    folder = tmp_path / "t"
+    distinct = {"a": 500, "b": 5000, "c": 90000}
+    keys = [f"pmod(xxhash64(id, {count}), {count}) AS {name}" for name, count in distinct.items()]
+    spark.range(0, 150_000, 1, 4).selectExpr(*keys).write.parquet(str(folder))
+
+    def sizes(asked: int, cuts: str) -> list[float]:
+        """Rows of each file, as parts of what a file would have if all had as many."""
+        spark.sql(
+            f"OPTIMIZE parquet.`{folder}` FULL {curve} BY (a, b, c) "
+            f"OPTIONS ('num-files' = '{asked}', 'cuts' = '{cuts}')"
+        ).collect()
+        return [parquet.read_metadata(f).num_rows * asked / 150_000 for f in data_files(folder)]
+
+    # Cells of powers of two are 1.56 times the target for 50 and 100 files, and 0.93 for 119.
+    off = []
+    for asked in (50, 100, 119):
+        equal, aligned = sizes(asked, "equal"), sizes(asked, "aligned")
+        assert abs(len(equal) - asked) <= 0.02 * asked
+        assert abs(len(aligned) - asked) <= 0.25 * asked
+        assert sum(equal) == pytest.approx(asked)
+        off += [not 0.5 <= size <= 1.5 for size in aligned]
+    assert sum(off) <= 0.02 * len(off)
+
+
 @pytest.mark.parametrize("kind", ["parquet", "orc"])
 def test_files_have_no_more_rows_than_the_user_wants_and_are_in_order_still(
     spark: SparkSession, tmp_path: Path, kind: str
