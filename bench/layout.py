@@ -219,6 +219,7 @@ def missed(results: list[dict[str, Any]]) -> list[str]:
         else:
             limits = {}
         limits["files off what was asked"] = (abs(r["files"] - r["asked"]) / r["asked"], 0.25)
+        limits["files of another size"] = (r["outside"], 0.02)
         found += [f"{name}: {what} {is_:.3g}, at most {most}" for what, (is_, most) in limits.items() if is_ > most]
     return found
 
