@@ -45,7 +45,7 @@ QUERY   ?=
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills layout mutants check format wheel jars envs golden clean
+.PHONY: help demo test test-all test-jvm test-python fuzz kills layout incremental mutants check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -57,6 +57,7 @@ help:
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
+	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
@@ -87,6 +88,9 @@ kills: $(STAMPS)/installed $(STAMPS)/dev
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
 	@$(BIN)/python bench/pages.py --jar $(call jar,$(NEWEST))
+
+incremental: $(STAMPS)/installed
+	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
 
 # Bugs planted one by one, and whether the suite named for each finds it: half an hour and more.
 mutants: $(SBT_JAR) $(STAMPS)/dev

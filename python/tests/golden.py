@@ -24,6 +24,7 @@ What differs from run to run is replaced, by the following rules:
     values of the fields in BYTES (sizes)           <bytes>, but for a min and max that are text, being of a column
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
+    shares and ratios, in the fields in REASONS     <n>
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 BYTES = re.compile(r"bytes(_.*)?|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
 TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Millis|.*Seconds")
 USERS = re.compile(r"userId|user_id")
+REASONS = re.compile(r"reason|strategyReason")
 
 _FILE = re.compile(r"(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*(parquet|orc)\b")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -186,6 +188,8 @@ def show(value: Any, field: str) -> str:
     for pattern, replacement in ((BYTES, "<bytes>"), (TIMES, "<time>"), (USERS, "<user>")):
         if pattern.fullmatch(field) and not (field in ("min", "max") and isinstance(value, str)):
             return replacement
+    if isinstance(value, str) and REASONS.fullmatch(field):
+        return re.sub(r"\d+\.\d+(?= (%|times))", "<n>", value)
     if isinstance(value, list):
         return "[" + ", ".join(show(item, field) for item in value) + "]"
     if isinstance(value, bool):

@@ -33,7 +33,8 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
-      TableIndex.replace(table, folder, lock, if (columns.isEmpty) None else Some(chosen.map(_.path)), stats)
+      val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))
+      TableIndex.replace(table, folder, lock, restricted, stats, TableIndex.of(table, folder))
     }
     Nil
   }

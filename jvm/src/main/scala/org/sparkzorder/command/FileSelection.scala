@@ -6,18 +6,34 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
+import org.sparkzorder.write.UnitPlacement
 
-/** Files of one folder that are rewritten together, into so many. */
-private[command] final case class Rewrite(folder: DataFolder, files: Seq[FileStatus], outputFiles: Int)
+/**
+ * Files of one folder that are rewritten together, into so many.
+ *
+ * @param placement when they come to files that are along a curve already
+ * @param incremental whether others of the folder are left as they are, `rest`
+ * @param reason why these files
+ */
+private[command] final case class Rewrite(
+    folder: DataFolder,
+    files: Seq[FileStatus],
+    outputFiles: Int,
+    placement: Option[UnitPlacement] = None,
+    incremental: Boolean = false,
+    reason: String = "",
+    rest: Seq[FileStatus] = Nil
+)
 
 /** Which files an OPTIMIZE rewrites, and into how many. */
 private[command] object FileSelection {
 
   /**
-   * Clustering: whole folders. A folder whose files all are of the layout already is left alone, unless all are to be rewritten or
-   * another number of files is asked for.
+   * Clustering. A folder whose files all are of the layout already is left alone, unless all are to be rewritten or another number of
+   * files is asked for. Of a folder with new files, as few others as will do are rewritten with them, where that is known.
    *
    * @param limited files may have so many rows at most, so that more files than asked for are what was asked for
+   * @param along says of a folder, and of which files are in the layout, what to rewrite, or why all of it
    */
   def clustered(
       folders: Seq[DataFolder],
@@ -26,17 +42,25 @@ private[command] object FileSelection {
       names: RelativePath,
       options: OptimizeOptions,
       full: Boolean,
-      limited: Boolean
+      limited: Boolean,
+      along: IncrementalSelection
   ): Seq[Rewrite] = {
     val counts = outputCounts(folders.map(_.files.map(_.getLen).sum), options)
     lazy val layouts = layoutsOf(history)
-    folders.zip(counts).collect {
-      case (folder, count)
-          if full || options.rewriteAll ||
-            !folder.files.forall(f => layouts.get(idOf(names, f)).contains(layout.json)) ||
-            (options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout) &&
-              !(limited && folder.files.size > count)) =>
-        Rewrite(folder, folder.files, count)
+    def isLaidOut(f: FileStatus): Boolean = layouts.get(idOf(names, f)).contains(layout.json)
+    folders.zip(counts).flatMap { case (folder, count) =>
+      def all(reason: String) = Some(Rewrite(folder, folder.files, count, reason = reason))
+      if (full || options.rewriteAll) all("a full rewrite was asked for")
+      else if (!folder.files.exists(isLaidOut)) all("no file is known to be in this layout")
+      else if (!folder.files.forall(isLaidOut))
+        if (options.numFiles.isDefined) all("a number of files was asked for")
+        else along.of(folder, isLaidOut).fold(all, Some(_))
+      else if (
+        options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout) &&
+        !(limited && folder.files.size > count)
+      )
+        all("another number of files was asked for")
+      else None
     }
   }
 

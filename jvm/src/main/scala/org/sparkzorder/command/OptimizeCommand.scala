@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.Encryption
-import org.sparkzorder.layout.LayoutShape
+import org.sparkzorder.layout.{CurveInterval, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteResult, RewriteUnit}
@@ -41,7 +41,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   }
 
   private def nothing(plan: OptimizePlan): OptimizeMetrics =
-    OptimizeMetrics(Nil, Nil, plan.considered, 0, clustered = false, plan.version, Nil)
+    OptimizeMetrics(Nil, Nil, plan.considered, 0, clustered = false, plan.version, Nil, OptimizeStrategy.nothing)
 
   private def execute(plan: OptimizePlan, lock: Lock): OptimizeMetrics = {
     val table = plan.table
@@ -66,7 +66,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
         val added = names.map { case (o, n) =>
           FileId(n, o.length, o.modificationTime) -> EncryptedFiles.shown(o.stats, encryption)
         }
-        TableIndex.add(table, folder, lock, snapshot, plan.listed, added)
+        // Frames hold sampled values of the keys: there are none where one of them is hidden.
+        val placed =
+          if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
+          else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
+        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
         (prepared, metrics)
       } catch {
         case e: Throwable =>
@@ -85,7 +89,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       indexed: Seq[ColumnKey]
   ): RewriteResult = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
-    val units = plan.rewrites.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles))
+    val units =
+      plan.rewrites.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement))
     new RewriteJob(
       spark = plan.table.session,
       format = plan.table.relation.fileFormat,
@@ -167,7 +172,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
     clustered = plan.keys.nonEmpty,
     version = 0,
-    clustering = OptimizePlanner.clustering(plan, result)
+    clustering = OptimizePlanner.clustering(plan, result),
+    strategy = OptimizeStrategy.of(plan, result)
   )
 }
 

@@ -22,6 +22,7 @@ final case class ColumnClustering(column: String, meanFilesBefore: Option[Double
  * @param considered files of the partitions asked for
  * @param partitions folders rewritten
  * @param version of the table after the statement; 0 before the first OPTIMIZE
+ * @param strategy what was chosen to be rewritten, and why
  */
 final case class OptimizeMetrics(
     added: Seq[Long],
@@ -30,7 +31,8 @@ final case class OptimizeMetrics(
     partitions: Long,
     clustered: Boolean,
     version: Long,
-    clustering: Seq[ColumnClustering]
+    clustering: Seq[ColumnClustering],
+    strategy: OptimizeStrategy
 ) {
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
@@ -47,7 +49,8 @@ final case class OptimizeMetrics(
       considered,
       considered - removed.size,
       version,
-      clustering.map(c => Row(c.column, c.meanFilesBefore.orNull, c.meanFilesAfter.orNull))
+      clustering.map(c => Row(c.column, c.meanFilesBefore.orNull, c.meanFilesAfter.orNull)),
+      strategy.row
     )
   }
 
@@ -57,18 +60,18 @@ final case class OptimizeMetrics(
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ (if (added.isEmpty) Map.empty[String, String]
-        else {
-          val sorted = added.sorted
-          def at(p: Double): String = sorted(((sorted.size - 1) * p).round.toInt).toString
-          Map(
-            "minFileSize" -> at(0),
-            "p25FileSize" -> at(0.25),
-            "p50FileSize" -> at(0.5),
-            "p75FileSize" -> at(0.75),
-            "maxFileSize" -> at(1)
-          )
-        })
+  ) ++ strategy.history ++ (if (added.isEmpty) Map.empty[String, String]
+                            else {
+                              val sorted = added.sorted
+                              def at(p: Double): String = sorted(((sorted.size - 1) * p).round.toInt).toString
+                              Map(
+                                "minFileSize" -> at(0),
+                                "p25FileSize" -> at(0.25),
+                                "p50FileSize" -> at(0.5),
+                                "p75FileSize" -> at(0.75),
+                                "maxFileSize" -> at(1)
+                              )
+                            })
 }
 
 object OptimizeMetrics {
@@ -109,4 +112,5 @@ object OptimizeMetrics {
     .add("totalFilesSkipped", LongType, nullable = false)
     .add("version", LongType, nullable = false)
     .add("clustering", ArrayType(clustering, containsNull = false), nullable = false)
+    .add("strategy", OptimizeStrategy.schema, nullable = false)
 }

@@ -24,6 +24,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param keys empty for packing
  * @param bloomFilters of the files that are written
  * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
+ * @param untouched bounds of the keys in files that lie beside those rewritten, and stay
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -38,7 +39,8 @@ private[command] final case class OptimizePlan(
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
-    maxRecords: Long
+    maxRecords: Long,
+    untouched: Seq[IndexedSeq[FileBounds]]
 )
 
 private[command] object OptimizePlanner {
@@ -86,8 +88,10 @@ private[command] object OptimizePlanner {
     }
     val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
     val selected = chosen match {
-      case Some((spec, _)) =>
-        FileSelection.clustered(folders, spec, history, table.names, options, statement.full, maxRecords > 0)
+      case Some((spec, columns)) =>
+        lazy val snapshot = TableIndex.of(table, Operations.folder(table))
+        val along = new IncrementalSelection(columns, table.names, snapshot, options, read(table, _, columns))
+        FileSelection.clustered(folders, spec, history, table.names, options, statement.full, maxRecords > 0, along)
       case None => FileSelection.packed(folders, options, statement.full)
     }
     if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && selected.map(_.outputFiles).sum == 1)
@@ -119,8 +123,36 @@ private[command] object OptimizePlanner {
       WriteSettings.conf(table, options, inputs.map(_.footer)),
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
-      maxRecords
+      maxRecords,
+      untouched(table, rewrites.flatMap(_.rest), keys)
     )
+  }
+
+  /** Bounds of the keys by the index where it has them, else by footers. */
+  private def untouched(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      keys: Seq[KeyColumn]
+  ): Seq[IndexedSeq[FileBounds]] = {
+    val columns = keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
+    lazy val snapshot = TableIndex.of(table, Operations.folder(table))
+    val known = files.map { f =>
+      val id = TableIndex.idOf(table, f)
+      for {
+        s <- snapshot
+        ordinal = s.ordinalOf(id.path, id.length, id.modificationTime)
+        if ordinal >= 0
+        stats = s.fileStats(ordinal)
+        if columns.forall(stats.columns.contains)
+      } yield columns.map(c => FileBounds.of(stats.columns(c), stats.rows))
+    }
+    val unknown = files.zip(known).collect { case (f, None) => f }
+    known.flatten ++ read(table, unknown, keys).map(i => keys.map(boundsOf(i, _)).toIndexedSeq)
+  }
+
+  private def boundsOf(input: Input, key: KeyColumn): FileBounds = {
+    val footer = input.footer
+    FileBounds.of(footer.stats.getOrElse(ColumnKey(key.path, key.dataType), ColumnStats.unknown), footer.rows)
   }
 
   // A catalog's table says itself what is text.
@@ -157,11 +189,9 @@ private[command] object OptimizePlanner {
       }
       if (samples.isEmpty) ColumnClustering(key.path.mkString("."), None, None)
       else {
-        val before = plan.inputs.map { i =>
-          val f = i.footer
-          FileBounds.of(f.stats.getOrElse(column, ColumnStats.unknown), f.rows)
-        }
-        val after =
+        val untouched = plan.untouched.map(_(k))
+        val before = plan.inputs.map(boundsOf(_, key)) ++ untouched
+        val after = untouched ++
           result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(column, ColumnStats.unknown), o.rows))
         ColumnClustering(
           key.path.mkString("."),

@@ -14,6 +14,7 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, IndexBuilder, NotDataFileException}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
+import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
 import org.sparkzorder.table.PlainTable
 
@@ -75,24 +76,31 @@ object TableIndex {
     old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added
   }
 
-  /** Adds files that an operation has written. Needs the lock. */
+  /**
+   * Adds files that an operation has written. Needs the lock.
+   *
+   * @param placed where they lie along the curve that they were written along
+   */
   def add(
       table: PlainTable,
       folder: TableFolder,
       lock: Lock,
       snapshot: Option[IndexSnapshot],
       listed: Set[FileId],
-      added: Seq[(FileId, FileStats)]
+      added: Seq[(FileId, FileStats)],
+      placed: Map[FileId, CurveInterval] = Map.empty
   ): Unit = {
     val lasting = added.map { case (id, stats) => id -> withoutInstants(table, stats) }
     val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
-      case Some(old) => IndexContents.merge(old, listed.contains, lasting, c => !isExcluded(c.path))
-      case None      => IndexContents(lasting)
+      case Some(old) =>
+        IndexContents.merge(old, listed.contains, lasting, c => !isExcluded(c.path), lastingFrames(table, placed))
+      case None => IndexContents(lasting, placed = lastingFrames(table, placed))
     }
     write(table, folder, lock, contents, listed)
     // The index of before is kept for the case that this one cannot be read, but not with what is to be kept out.
-    if (snapshot.exists(_.columns.exists(c => isExcluded(c.path)))) IndexFiles.forget(folder, lock)
+    if (snapshot.exists(s => (s.columns ++ frameColumns(s)).exists(c => isExcluded(c.path))))
+      IndexFiles.forget(folder, lock)
   }
 
   /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
@@ -103,13 +111,35 @@ object TableIndex {
       case other                                          => other
     })
 
-  /** Makes the index anew. Needs the lock. */
+  private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =
+    snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
+
+  /**
+   * Columns that have no bounds, whatever was written, have none on the curve either. Frames hold values, so there are none
+   * of columns that are kept out.
+   */
+  private def lastingFrames(table: PlainTable, placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
+    val usable = usableColumns(table).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
+    val isExcluded = ExcludedColumns.of(table)
+    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => isExcluded(c.key.path)) }
+    val frames = shown.values.map(_.frame).toSeq.distinctBy(_.id).map { f =>
+      val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
+      f.id -> new CurveFrame(f.id, columns, f.distributions, f.curve)
+    }.toMap
+    shown.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }
+  }
+
+  /**
+   * Makes the index anew. Needs the lock. Who asks for that may not believe the one before: what that knows of files' places
+   * along a curve tells OPTIMIZE what to rewrite, and queries nothing.
+   */
   def replace(
       table: PlainTable,
       folder: TableFolder,
       lock: Lock,
       columns: Option[Seq[Seq[String]]],
-      files: Seq[(FileId, FileStats)]
+      files: Seq[(FileId, FileStats)],
+      before: Option[IndexSnapshot]
   ): Unit = {
     val properties = columns.map { paths =>
       val mapper = new ObjectMapper()
@@ -120,7 +150,23 @@ object TableIndex {
       }
       columnsProperty -> mapper.writeValueAsString(array)
     }
-    write(table, folder, lock, IndexContents(files, properties.toMap), files.map(_._1))
+    val placed = for {
+      snapshot <- before.toSeq
+      intervals <- snapshot.intervals.toSeq
+      (id, _) <- files
+      ordinal = snapshot.ordinalOf(id.path, id.length, id.modificationTime)
+      if ordinal >= 0
+      interval <- intervals.of(ordinal)
+    } yield id -> interval
+    val forgotten = placed.map(_._2.frame).distinctBy(_.id).map(f => f.id -> f.notLasting).toMap
+    val hints = placed.map { case (id, interval) => id -> interval.copy(frame = forgotten(interval.frame.id)) }
+    write(
+      table,
+      folder,
+      lock,
+      IndexContents(files, properties.toMap, lastingFrames(table, hints.toMap)),
+      files.map(_._1)
+    )
   }
 
   private def write(

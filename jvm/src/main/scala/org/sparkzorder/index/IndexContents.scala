@@ -2,6 +2,7 @@ package org.sparkzorder.index
 
 import scala.collection.mutable
 
+import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
 /** What is to be written as an index. Columns are made when they are asked for, so that one at a time is in memory. */
@@ -12,6 +13,9 @@ sealed trait IndexContents {
 
   /** Words of the index about itself, such as the columns that it is restricted to. */
   def properties: Map[String, String]
+
+  /** Where each file lies along the curve that it was written along, if it was. */
+  def intervals: IndexedSeq[Option[CurveInterval]]
 
   private[index] def column(key: ColumnKey): ColumnData
 }
@@ -24,8 +28,11 @@ object IndexContents {
    * @throws IllegalArgumentException for negative rows or lengths, or bounds that are not of the column's encoding
    *   (the latter when it is written)
    */
-  def apply(files: Seq[(FileId, FileStats)], properties: Map[String, String] = Map.empty): IndexContents =
-    new Merged(None, Array.emptyIntArray, files, properties)
+  def apply(
+      files: Seq[(FileId, FileStats)],
+      properties: Map[String, String] = Map.empty,
+      placed: Map[FileId, CurveInterval] = Map.empty
+  ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed)
 
   /**
    * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same
@@ -36,14 +43,15 @@ object IndexContents {
       old: IndexSnapshot,
       keep: FileId => Boolean,
       added: Seq[(FileId, FileStats)],
-      keepColumn: ColumnKey => Boolean = _ => true
+      keepColumn: ColumnKey => Boolean = _ => true,
+      placed: Map[FileId, CurveInterval] = Map.empty
   ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
       val id = old.fileId(i)
       !replaced(id) && keep(id)
     }
-    new Merged(Some(old), kept, added, old.properties, keepColumn)
+    new Merged(Some(old), kept, added, old.properties, placed, keepColumn)
   }
 
   private final class Merged(
@@ -51,6 +59,7 @@ object IndexContents {
       kept: Array[Int],
       addedTwice: Seq[(FileId, FileStats)],
       val properties: Map[String, String],
+      placed: Map[FileId, CurveInterval],
       keepColumn: ColumnKey => Boolean = _ => true
   ) extends IndexContents {
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
@@ -59,6 +68,13 @@ object IndexContents {
     val files: FileTable = FileTable(
       kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) }
     )
+
+    lazy val intervals: IndexedSeq[Option[CurveInterval]] = {
+      val before = old.flatMap(_.intervals)
+      kept.toIndexedSeq.map(i =>
+        before.flatMap(_.of(i)).filter(_.frame.columns.forall(c => keepColumn(c.key)))
+      ) ++ added.toIndexedSeq.map { case (id, _) => placed.get(id) }
+    }
 
     // By column, so that writing one does not look through all the others of each file.
     private val addedColumns = {

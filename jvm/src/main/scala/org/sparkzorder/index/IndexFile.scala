@@ -11,7 +11,8 @@ import org.sparkzorder.stats.ColumnKey
  * The `.zidx` format, version 1:
  * {{{
  *   "ZORDIDX\n"
- *   a block per column, then one with the files' names, lengths, times and rows    -- see Block, ColumnBlock, FileTable
+ *   a block per column, one with the files' parts of curves, if any has one        -- see Block, ColumnBlock, CurveIntervals
+ *   one with the files' names, lengths, times and rows                             -- see FileTable
  *   footer                                                                         -- JSON, see IndexFooter
  *   length of the footer (4 bytes, big-endian), CRC-32 of the footer (4 bytes), "ZORDIDX\n"
  * }}}
@@ -45,7 +46,8 @@ object IndexFile {
       IndexedColumn(key, block(ColumnBlock.write(key.dataType, contents.column(key))))
     }
     val files = contents.files
-    val footer = IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties).toJson
+    val intervals = CurveIntervals.toRaw(contents.intervals).map(block)
+    val footer = IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
     put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array)

@@ -21,7 +21,8 @@ private[index] final case class IndexFooter(
     files: Int,
     fileBlock: Block,
     columns: Seq[IndexedColumn],
-    properties: Map[String, String]
+    properties: Map[String, String],
+    intervals: Option[Block] = None
 ) {
 
   def toJson: Array[Byte] = {
@@ -30,6 +31,7 @@ private[index] final case class IndexFooter(
     val props = node.putObject("properties")
     properties.toSeq.sorted.foreach { case (k, v) => props.put(k, v) }
     put(node.putObject("fileBlock"), fileBlock)
+    intervals.foreach(put(node.putObject("intervals"), _))
     val array = node.putArray("columns")
     columns.foreach { c =>
       val column = array.addObject()
@@ -107,7 +109,9 @@ private[index] object IndexFooter {
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
-    IndexFooter(unhex(text(field(root, "id"), "id")), files.toInt, block(field(root, "fileBlock")), columns, properties)
+    val id = unhex(text(field(root, "id"), "id"))
+    val intervals = Option(root.get("intervals")).map(block)
+    IndexFooter(id, files.toInt, block(field(root, "fileBlock")), columns, properties, intervals)
   }
 
   /** The type's JSON and, where that does not say all, the JSON of a field of the type, which has the collations. */

@@ -41,11 +41,29 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
 
+  /** Where files lie along the curves that they were written along; None when none is known to. */
+  def intervals: Option[CurveIntervals] = placed
+
+  @volatile private var intervalBytes = 0L
+
+  private lazy val placed: Option[CurveIntervals] = footer.intervals.flatMap { at =>
+    try {
+      val read = CurveIntervals.fromRaw(files, Block.unpack(footer.id, at, source.read(at.offset, at.length)))
+      intervalBytes = read.memoryBytes
+      Some(read)
+    } catch {
+      // A query must not fail on account of its index, whatever the file system throws.
+      case NonFatal(e) =>
+        log.warn(s"The intervals of the index $name cannot be read and are not used: ${e.getMessage}", e)
+        None
+    }
+  }
+
   /** A column for copying, which is not kept in memory on that account. */
   private[index] def read(key: ColumnKey): Option[ColumnData] = byKey.get(key).flatMap(c => c.loaded.orElse(c.read()))
 
   /** Bytes that it takes now, near enough; more once more columns are loaded. */
-  def memoryBytes: Long = table.memoryBytes + byKey.valuesIterator.map(_.memoryBytes).sum
+  def memoryBytes: Long = table.memoryBytes + intervalBytes + byKey.valuesIterator.map(_.memoryBytes).sum
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)

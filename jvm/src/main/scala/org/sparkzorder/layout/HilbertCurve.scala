@@ -11,7 +11,7 @@ package org.sparkzorder.layout
  * @param members columns that the curve itself runs over
  * @param levels bits of each of them in the curve itself
  */
-final class HilbertCurve(lead: BitPlan, members: Array[Int], levels: Int) extends Curve {
+final class HilbertCurve(val lead: BitPlan, val members: Array[Int], val levels: Int) extends Curve {
   private val n = members.length
   private val curveBits = n * levels
   require(

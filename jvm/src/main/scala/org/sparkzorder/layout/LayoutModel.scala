@@ -9,16 +9,20 @@ package org.sparkzorder.layout
  *
  * @param distributions of the columns that the curve is over
  * @param keys distributions of the key columns, which may be others; for the driver alone
+ * @param drift of new rows from the boundaries of files that were there, where there were such
+ * @param placement if rows are placed by boundaries that were there
  */
 final class UnitLayout(
     val distributions: IndexedSeq[ValueDistribution],
     val curve: Curve,
     val cuts: Cuts,
-    @transient val keys: IndexedSeq[ValueDistribution]
+    @transient val keys: IndexedSeq[ValueDistribution],
+    @transient val drift: Option[Drift],
+    @transient val placement: Option[Placement]
 ) extends Serializable {
 
   def this(distributions: IndexedSeq[ValueDistribution], curve: Curve, cuts: Cuts) =
-    this(distributions, curve, cuts, distributions)
+    this(distributions, curve, cuts, distributions, None, None)
 
   require(curve.columns == distributions.length, s"a curve of ${curve.columns} columns for ${distributions.length}")
 
@@ -44,6 +48,14 @@ final class UnitLayout(
 
   /** The value of the curve for the parts of all columns, ORed. */
   def value(parts: Long): Long = curve.value(parts)
+
+  /** The place of each of a row's encoded values in the distribution of its column. */
+  def places(encoded: Seq[Any]): IndexedSeq[Int] = encoded.zipWithIndex.map {
+    case (null, _)           => 0
+    case (v: Long, c)        => longs(c).place(v)
+    case (v: Array[Byte], c) => bytes(c).place(v)
+    case (v, c) => throw new IllegalArgumentException(s"not an encoded value in column $c: ${v.getClass.getName}")
+  }.toIndexedSeq
 
   /**
    * The value of the curve for encoded values, null for null: a `java.lang.Long` or an `Array[Byte]` for each column.

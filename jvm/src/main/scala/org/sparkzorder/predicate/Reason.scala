@@ -21,6 +21,9 @@ object ReasonCode {
   case object UnsupportedExpression extends ReasonCode("UNSUPPORTED_EXPRESSION")
   case object NoStatistics extends ReasonCode("NO_STATISTICS")
 
+  /** Not why something could not be used, but what else kept files out. */
+  case object CurveInterval extends ReasonCode("CURVE_INTERVAL")
+
   /** All codes, for documentation and tests. */
   val all: Seq[ReasonCode] = Seq(
     FunctionOfColumn,
@@ -32,6 +35,7 @@ object ReasonCode {
     MetadataColumn,
     PartitionColumn,
     UnsupportedExpression,
-    NoStatistics
+    NoStatistics,
+    CurveInterval
   )
 }

@@ -37,13 +37,29 @@ private[skipping] object Pruning {
       val keepers = views.map(_.keeper(predicate))
       val kept = files.filter(f => keepers.forall(_.keeps(f)))
       val elapsed = (System.nanoTime() - start) / 1e6
-      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++ ScanFilters.unusable(filters)
+      val byCurve =
+        if (keepers.exists(_.curveLeavesOut)) files.count(f => keepers.forall(_.keepsByBounds(f))) - kept.size else 0
+      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++
+        curveReport(conjuncts, views, kept.size, byCurve) ++ ScanFilters.unusable(filters)
       val bytesKept = kept.map(_.getLen).sum
       val summary =
         if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports))
         else None
       Some(new SkippingFileIndex(relation.location, views, predicate, bytesKept, summary))
     }
+  }
+
+  /** The conjuncts that are a box on a curve, when that alone keeps files out. */
+  private def curveReport(
+      conjuncts: Seq[(Expression, StatsPredicate)],
+      views: Seq[TableView],
+      kept: Int,
+      leftOut: Int
+  ): Option[ConjunctReport] = Option.when(leftOut > 0) {
+    val snapshots = views.flatMap(_.snapshot)
+    val ofCurve = conjuncts.collect { case (f, p) if snapshots.exists(CurvePruning.columns(p, _).nonEmpty) => f.sql }
+    val words = s"the query's box has no point in the interval of the curve of $leftOut more files"
+    ConjunctReport(ofCurve.mkString(" AND "), Some(kept.toLong), Some(Reason(ReasonCode.CurveInterval, words)))
   }
 
   private def report(

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.layout.{BytesMapping, LayoutModel, LayoutShape, ValueDistribution}
+import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, FileStats}
 
 /**
@@ -24,13 +24,21 @@ import org.sparkzorder.stats.{ColumnKey, FileStats}
  *
  * @param files with the rows of each, in the order in which they arrived
  * @param outputFiles files to write; there are fewer only when there are fewer rows
+ * @param placement when rows come to files that are along a curve already
  */
-final case class RewriteUnit(files: Seq[(FileStatus, Long)], outputFiles: Int) {
+final case class RewriteUnit(
+    files: Seq[(FileStatus, Long)],
+    outputFiles: Int,
+    placement: Option[UnitPlacement] = None
+) {
   require(files.nonEmpty, "a rewrite unit needs a file")
   require(outputFiles >= 1, s"a rewrite unit needs an output file, got $outputFiles")
 
   def rows: Long = files.map(_._2).sum
 }
+
+/** @param unplaced those of the unit's files of which no row has a place along the curve yet */
+final case class UnitPlacement(placement: Placement, unplaced: Set[Path])
 
 /** A column to cluster by: names from the row down to the field of a struct, and the weight of lookups by it. */
 final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double)
@@ -42,6 +50,7 @@ final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double
  * @param unit ordinal of its rewrite unit
  * @param slot number among the files of all units: unit after unit, in each along the curve; the same for files that are
  *   several only since one would have too many rows
+ * @param interval of the curve that it holds, None where there is no curve
  */
 final case class StagedFile(
     path: Path,
@@ -50,20 +59,23 @@ final case class StagedFile(
     rows: Long,
     unit: Int,
     slot: Int,
-    stats: FileStats
+    stats: FileStats,
+    interval: Option[CurveInterval] = None
 )
 
 /**
  * @param outputs in the order of their slots, those of one slot along the curve
  * @param samples for each unit, the sampled distribution of each key column; empty where nothing was sampled
  * @param sampledRows rows that the sample holds
+ * @param drifts for each unit that was to be placed by boundaries that were there, how far its new rows are from these
  */
 final case class RewriteResult(
     outputs: Seq[StagedFile],
     samples: IndexedSeq[IndexedSeq[ValueDistribution]],
     sampledRows: Long,
     sampleMillis: Long,
-    writeMillis: Long
+    writeMillis: Long,
+    drifts: Seq[Drift] = Nil
 ) {
   def rows: Long = outputs.map(_.rows).sum
 }
@@ -123,7 +135,8 @@ final class RewriteJob(
     val outputs = write(model)
     val finished = System.nanoTime()
     val samples = model.units.toIndexedSeq.map(_.keys)
-    RewriteResult(outputs, samples, sampledRows, (written - started) / 1000000, (finished - written) / 1000000)
+    val drifts = model.units.toSeq.flatMap(_.drift)
+    RewriteResult(outputs, samples, sampledRows, (written - started) / 1000000, (finished - written) / 1000000, drifts)
   }
 
   private var sampledRows = 0L
@@ -131,7 +144,15 @@ final class RewriteJob(
   private def weights: Seq[Double] = if (made.isDefined) Seq(1d) else keys.map(_.weight)
 
   private def layouts(samples: Seq[KeySample]): LayoutModel =
-    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made)
+    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made, placements)
+
+  private def placements: Map[Int, (Placement, Set[Int])] = (for {
+    (unit, u) <- units.zipWithIndex
+    p <- unit.placement
+  } yield u -> (
+    p.placement,
+    files.indices.filter(i => unitOfFile(i) == u && p.unplaced(files(i)._1.getPath)).toSet
+  )).toMap
 
   private def outputFiles: IndexedSeq[Int] = units.map(_.outputFiles).toIndexedSeq
 
@@ -217,12 +238,30 @@ final class RewriteJob(
       val task = fileTask(model, plan)
       val written = described("write", query)(RewriteJob.collect(query, task.write))
       check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
+      val intervals = model.units.toIndexedSeq.map(intervalsOf)
       for ((files, slot) <- written.toSeq.zipWithIndex; f <- files) yield {
         val unit = model.unitOfSlot(slot)
-        StagedFile(new Path(f.path), f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats)
+        val interval = intervals(unit).map(_(slot - model.slotOffsets(unit)))
+        StagedFile(new Path(f.path), f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats, interval)
       }
     } finally plan.destroy()
   }
+
+  /** Of each slot of a unit; None where there is no curve over the columns. */
+  private def intervalsOf(unit: UnitLayout): Option[IndexedSeq[CurveInterval]] =
+    if (keys.isEmpty || bytes.isDefined || unit.distributions.exists(_.total == 0)) None
+    else {
+      def own = new CurveFrame(
+        UUID.randomUUID().toString,
+        keys.map(k => FrameColumn(ColumnKey(k.path, k.dataType), lasting = true)).toIndexedSeq,
+        unit.distributions,
+        unit.curve
+      )
+      val frame = unit.placement.fold(own)(_.frame)
+      Some(CurveInterval.ofSlots(unit.curve, unit.cuts).map { case (low, high) =>
+        CurveInterval(frame, low, high, unit.placement.fold(CurveInterval.Cell)(_.layer(low, high)))
+      })
+    }
 
   /** The rows of each slot in the partition of its number, in order. */
   private def ordered(plan: Broadcast[RowPlan], slots: Int): LogicalPlan = {

@@ -13,6 +13,7 @@ object UnitLayouts {
    * @param weights of the key columns
    * @param shape how rows are ordered and cut
    * @param made of a key made of the columns, by which alone rows are placed; sampled before the columns
+   * @param placements of the units that come to files already along a curve, with the files of which no row has a place
    */
   def of(
       samples: Seq[KeySample],
@@ -21,26 +22,36 @@ object UnitLayouts {
       encodings: Seq[KeyEncoding],
       weights: Seq[Double],
       shape: LayoutShape,
-      made: Option[KeyEncoding] = None
+      made: Option[KeyEncoding] = None,
+      placements: Map[Int, (Placement, Set[Int])] = Map.empty
   ): LayoutModel = {
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
     val ofUnit = rows.groupBy { case (s, i) => unitOfFile(samples(s).files(i)) }
     val units = outputFiles.indices.map { u =>
       val own = ofUnit.getOrElse(u, IndexedSeq.empty)
-      val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
-      val distributions = if (made.isDefined) sampled.take(1) else sampled
-      val columns = sampled.takeRight(encodings.length)
-      val curve =
-        if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
-      val uncut = new UnitLayout(distributions, curve, Cuts.none, columns)
-      if (outputFiles(u) == 1) uncut
-      else {
-        val keys = own.map { case (s, i) =>
-          val key = samples(s).key(i).take(distributions.length)
-          val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(key)
-          (z, samples(s).ties(i))
-        }
-        new UnitLayout(distributions, curve, shape.cutsOf(keys.sorted, outputFiles(u), curve), columns)
+      def keys(uncut: UnitLayout) = own.map { case (s, i) =>
+        val key = samples(s).key(i).take(uncut.distributions.length)
+        val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(key)
+        (z, samples(s).ties(i))
+      }.sorted
+      def laidOut(drift: Option[Drift]) = {
+        val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
+        val distributions = if (made.isDefined) sampled.take(1) else sampled
+        val columns = sampled.takeRight(encodings.length)
+        val curve =
+          if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
+        val uncut = new UnitLayout(distributions, curve, Cuts.none)
+        val cuts = if (outputFiles(u) == 1) Cuts.none else shape.cutsOf(keys(uncut), outputFiles(u), curve)
+        new UnitLayout(distributions, curve, cuts, columns, drift, None)
+      }
+      placements.get(u).fold(laidOut(None)) { case (placement, unplaced) =>
+        val known = placement.frame.distributions
+        val uncut = new UnitLayout(known, placement.frame.curve, Cuts.none)
+        val fresh = own.filter { case (s, i) => unplaced(samples(s).files(i)) }
+        val drift = Drift.of(known, fresh.map { case (s, i) => uncut.places(samples(s).key(i)) })
+        if (drift.fits)
+          new UnitLayout(known, uncut.curve, placement.cuts(keys(uncut), shape), known, Some(drift), Some(placement))
+        else laidOut(Some(drift))
       }
     }
     new LayoutModel(units.toArray, unitOfFile)

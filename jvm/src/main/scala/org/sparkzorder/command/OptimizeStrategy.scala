@@ -1,0 +1,48 @@
+package org.sparkzorder.command
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
+
+import org.sparkzorder.write.RewriteResult
+
+/**
+ * What OPTIMIZE chose to rewrite.
+ *
+ * @param name `none`, `pack`, `full` (all files of each folder rewritten) or `incremental` (only some of at least one)
+ * @param reason in words, one for each kind of folder
+ * @param drift how far new rows are from the boundaries that they came to, from 0 to 1; see [[org.sparkzorder.layout.Drift]]
+ */
+final case class OptimizeStrategy(name: String, reason: String, drift: Option[Double]) {
+
+  def row: Row = Row(name, reason, drift.orNull)
+
+  def history: Map[String, String] =
+    Map("strategy" -> name, "strategyReason" -> reason).filter(_._2.nonEmpty) ++ drift.map(d =>
+      "drift" -> (math.round(d * 1000) / 1000d).toString
+    )
+}
+
+object OptimizeStrategy {
+
+  /** Folders differ in their figures: some of the reasons say enough. */
+  private val MostReasons = 3
+
+  val nothing: OptimizeStrategy = OptimizeStrategy("none", "there is nothing to do", None)
+
+  private[command] def of(plan: OptimizePlan, result: RewriteResult): OptimizeStrategy = {
+    val name =
+      if (plan.layout.isEmpty) "pack" else if (plan.rewrites.exists(_.incremental)) "incremental" else "full"
+    val reasons = plan.rewrites.map(_.reason).filter(_.nonEmpty).distinct
+    val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
+    val misfit =
+      if (result.drifts.forall(_.fits)) ""
+      else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
+    val drift = result.drifts.map(_.distance).maxOption
+    OptimizeStrategy(name, reasons.take(MostReasons).mkString("; ") + more + misfit, drift)
+  }
+
+  val schema: StructType = new StructType()
+    .add("name", StringType, nullable = false)
+    .add("reason", StringType, nullable = false)
+    .add("drift", DoubleType)
+}

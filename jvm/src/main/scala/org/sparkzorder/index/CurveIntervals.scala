@@ -1,0 +1,148 @@
+package org.sparkzorder.index
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+
+import org.sparkzorder.layout.{CurveFrame, CurveInterval, FrameBytes, FrameColumn, LongDistribution}
+import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
+
+/**
+ * Which part of a curve each file of an index holds, and the frames that the curves are of. A file is its ordinal; one
+ * that no OPTIMIZE placed has none.
+ */
+final class CurveIntervals private (
+    val frames: IndexedSeq[CurveFrame],
+    frameOf: Array[Int],
+    low: Array[Long],
+    high: Array[Long],
+    layer: Array[Byte]
+) {
+
+  def of(i: Int): Option[CurveInterval] =
+    if (frameOf(i) < 0) None else Some(CurveInterval(frames(frameOf(i)), low(i), high(i), layer(i).toInt))
+
+  /** The number of its frame, -1 for none. */
+  def frame(i: Int): Int = frameOf(i)
+
+  def lowOf(i: Int): Long = low(i)
+
+  def highOf(i: Int): Long = high(i)
+
+  private[index] def memoryBytes: Long = 21L * frameOf.length + frames.flatMap(_.distributions).map(d =>
+    d match {
+      case l: LongDistribution => 12L * l.distinct
+      case other               => 64L * other.distinct
+    }
+  ).sum
+}
+
+private[index] object CurveIntervals {
+
+  /** Bytes of all frames. Frames of a table of some hundred partitions fit; of more, those written last are kept. */
+  val MaxFrameBytes: Int = 16 << 20
+
+  /** None when no file has an interval. */
+  def toRaw(files: IndexedSeq[Option[CurveInterval]]): Option[Array[Byte]] = {
+    val frames = files.flatten.map(_.frame).distinctBy(_.id)
+    var left = MaxFrameBytes
+    val kept = frames.reverse.flatMap { frame =>
+      val bytes = frameBytes(frame)
+      left -= bytes.length
+      if (left >= 0) Some(frame.id -> bytes) else None
+    }.reverse
+    Option.when(kept.nonEmpty) {
+      val number = kept.map(_._1).zipWithIndex.toMap
+      val buffer = new ByteArrayOutputStream
+      val out = new DataOutputStream(buffer)
+      out.writeInt(kept.length)
+      kept.foreach { case (_, bytes) =>
+        out.writeInt(bytes.length)
+        out.write(bytes)
+      }
+      files.foreach { interval =>
+        interval.filter(i => number.contains(i.frame.id)) match {
+          case Some(i) =>
+            out.writeInt(number(i.frame.id))
+            out.writeLong(i.low)
+            out.writeLong(i.high)
+            out.writeByte(i.layer)
+          case None => out.writeInt(-1)
+        }
+      }
+      buffer.toByteArray
+    }
+  }
+
+  private def frameBytes(frame: CurveFrame): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    val out = new DataOutputStream(buffer)
+    out.writeUTF(frame.id)
+    out.writeByte(frame.columns.length)
+    frame.columns.foreach { c =>
+      out.writeBoolean(c.lasting)
+      out.writeByte(c.key.path.length)
+      c.key.path.foreach(out.writeUTF)
+      val (text, field) = IndexFooter.texts(c.key.dataType)
+      out.writeUTF(text)
+      out.writeUTF(field.getOrElse(""))
+    }
+    FrameBytes.write(out, frame.distributions, frame.curve)
+    buffer.toByteArray
+  }
+
+  /**
+   * Files of a frame that cannot be read here, for its type is not known, have no interval.
+   *
+   * @throws java.io.IOException unless these are bytes that [[toRaw]] could have made for so many files
+   */
+  def fromRaw(files: Int, raw: Array[Byte]): CurveIntervals = {
+    val in = new DataInputStream(new ByteArrayInputStream(raw))
+    val count = in.readInt()
+    if (count < 0 || count > raw.length / 4) throw new IndexFormatException(s"$count frames")
+    val frames = Array.fill(count) {
+      val size = in.readInt()
+      if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
+      frame(in.readNBytes(size))
+    }
+    if (files > in.available / 4) throw new IndexFormatException("fewer intervals than files")
+    val numbers = frames.indices.scanLeft(0)((n, i) => n + frames(i).size)
+    val (frameOf, low, high, layer) =
+      (new Array[Int](files), new Array[Long](files), new Array[Long](files), new Array[Byte](files))
+    (0 until files).foreach { i =>
+      val f = in.readInt()
+      if (f < -1 || f >= count) throw new IndexFormatException(s"frame $f of $count")
+      frameOf(i) = -1
+      if (f >= 0) {
+        low(i) = in.readLong()
+        high(i) = in.readLong()
+        layer(i) = in.readByte()
+        frames(f).foreach { frame =>
+          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) throw new IndexFormatException("no interval")
+          frameOf(i) = numbers(f)
+        }
+      }
+    }
+    if (in.available > 0) throw new IndexFormatException("more intervals than files")
+    new CurveIntervals(frames.toIndexedSeq.flatten, frameOf, low, high, layer)
+  }
+
+  private def frame(bytes: Array[Byte]): Option[CurveFrame] = {
+    val in = new DataInputStream(new ByteArrayInputStream(bytes))
+    val id = in.readUTF()
+    val columns = Vector.fill(in.readUnsignedByte()) {
+      val lasting = in.readBoolean()
+      val path = Vector.fill(in.readUnsignedByte())(in.readUTF())
+      val (text, field) = (in.readUTF(), in.readUTF())
+      IndexFooter.dataType(text, Option(field).filter(_.nonEmpty)).map(t => FrameColumn(ColumnKey(path, t), lasting))
+    }
+    val (distributions, curve) = FrameBytes.read(in, in.available)
+    if (in.available > 0) throw new IndexFormatException("a frame is longer than its contents")
+    if (columns.length != curve.columns) throw new IndexFormatException("a frame of other columns")
+    Option.when(columns.forall(_.isDefined))(columns.flatten).map { known =>
+      known.zip(distributions).foreach { case (c, d) =>
+        val isLong = OrderedValue.encoding(c.key.dataType).contains(Encoding.Longs)
+        if (isLong != d.isInstanceOf[LongDistribution]) throw new IndexFormatException("boundaries of another type")
+      }
+      new CurveFrame(id, known, distributions, curve)
+    }
+  }
+}

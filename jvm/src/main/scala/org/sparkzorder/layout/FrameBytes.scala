@@ -1,0 +1,148 @@
+package org.sparkzorder.layout
+
+import java.io.{DataInput, DataOutput, IOException}
+
+/**
+ * A frame's boundaries and curve as bytes. Sorted values are written as differences in as many bytes as they need.
+ * What is read is not trusted: it is what [[write]] could have written, or an error.
+ */
+object FrameBytes {
+  private val Bits = 0
+  private val Hilbert = 1
+  private val Longs = 0
+  private val Bytes = 1
+
+  /** More columns than anybody clusters by. */
+  val MaxColumns = 64
+
+  def write(out: DataOutput, distributions: IndexedSeq[ValueDistribution], curve: Curve): Unit = {
+    curve match {
+      case plan: BitPlan =>
+        out.writeByte(Bits)
+        writePlan(out, plan)
+      case h: HilbertCurve =>
+        out.writeByte(Hilbert)
+        writePlan(out, h.lead)
+        out.writeByte(h.members.length)
+        h.members.foreach(out.writeByte(_))
+        out.writeByte(h.levels)
+      case other => throw new IllegalArgumentException(s"no known curve: ${other.getClass.getName}")
+    }
+    distributions.foreach { d =>
+      out.writeByte(d match { case _: LongDistribution => Longs; case _: BytesDistribution => Bytes })
+      writeNumber(out, d.nulls.toLong)
+      writeNumber(out, d.distinct.toLong)
+      (0 until d.distinct).foreach(i => writeNumber(out, d.count(i).toLong))
+      d match {
+        case l: LongDistribution =>
+          l.values.indices.foreach(i => writeNumber(out, l.values(i) - (if (i == 0) 0L else l.values(i - 1))))
+        case b: BytesDistribution => b.values.foreach { v =>
+            writeNumber(out, v.length.toLong)
+            out.write(v)
+          }
+      }
+    }
+  }
+
+  private def writePlan(out: DataOutput, plan: BitPlan): Unit = {
+    out.writeByte(plan.columns)
+    out.writeByte(plan.totalBits)
+    plan.sequence.foreach(out.writeByte(_))
+  }
+
+  /**
+   * @param size bytes that there are to read, at most
+   * @throws java.io.IOException when these are not the bytes of a frame
+   */
+  def read(in: DataInput, size: Int): (IndexedSeq[ValueDistribution], Curve) =
+    try {
+      val curve = in.readByte().toInt match {
+        case Bits    => readPlan(in)
+        case Hilbert =>
+          val lead = readPlan(in)
+          val members = Array.fill(in.readUnsignedByte())(in.readUnsignedByte())
+          val levels = in.readUnsignedByte()
+          check(members.length >= 1 && members.distinct.length == members.length, "members of a curve")
+          check(members.forall(_ < lead.columns), "a member of a curve")
+          check(levels >= 1 && members.length * levels + lead.totalBits <= BitPlan.MaxTotalBits, "levels of a curve")
+          new HilbertCurve(lead, members, levels)
+        case other => throw new IOException(s"no known curve: $other")
+      }
+      (IndexedSeq.fill(curve.columns)(readDistribution(in, size)), curve)
+    } catch { case e: IllegalArgumentException => throw new IOException("not a frame", e) }
+
+  private def readPlan(in: DataInput): BitPlan = {
+    val columns = in.readUnsignedByte()
+    check(columns <= MaxColumns, "a number of columns")
+    BitPlan.ofSequence(IndexedSeq.fill(in.readUnsignedByte())(in.readUnsignedByte()), columns)
+  }
+
+  private def readDistribution(in: DataInput, size: Int): ValueDistribution = {
+    val kind = in.readByte().toInt
+    val nulls = number(in, Int.MaxValue)
+    // Each value takes two bytes at least.
+    val n = number(in, size / 2)
+    val below = new Array[Int](n + 1)
+    below(0) = nulls
+    var i = 0
+    while (i < n) {
+      below(i + 1) = below(i) + number(in, Int.MaxValue - below(i))
+      check(below(i + 1) > below(i), "a value that nobody has")
+      i += 1
+    }
+    kind match {
+      case Longs =>
+        val values = new Array[Long](n)
+        i = 0
+        while (i < n) {
+          values(i) = readNumber(in) + (if (i == 0) 0L else values(i - 1))
+          check(i == 0 || values(i) > values(i - 1), "values out of order")
+          i += 1
+        }
+        new LongDistribution(values, nulls, below)
+      case Bytes =>
+        val values = new Array[Array[Byte]](n)
+        i = 0
+        while (i < n) {
+          values(i) = new Array[Byte](number(in, size))
+          in.readFully(values(i))
+          check(i == 0 || ValueDistribution.unsigned.compare(values(i), values(i - 1)) > 0, "values out of order")
+          i += 1
+        }
+        new BytesDistribution(values, nulls, below)
+      case other => throw new IOException(s"no known kind of values: $other")
+    }
+  }
+
+  private def number(in: DataInput, max: Int): Int = {
+    val n = readNumber(in)
+    check(n >= 0 && n <= max, s"a number of $n")
+    n.toInt
+  }
+
+  /** Seven bits a byte, the lowest first; the eighth says that there are more. */
+  private def writeNumber(out: DataOutput, n: Long): Unit = {
+    var left = n
+    while ((left & ~0x7fL) != 0) {
+      out.writeByte(((left & 0x7f) | 0x80).toInt)
+      left >>>= 7
+    }
+    out.writeByte(left.toInt)
+  }
+
+  private def readNumber(in: DataInput): Long = {
+    var n = 0L
+    var shift = 0
+    var b = in.readByte()
+    while (b < 0) {
+      n |= (b & 0x7fL) << shift
+      shift += 7
+      check(shift < 64, "a long number")
+      b = in.readByte()
+    }
+    n | (b.toLong << shift)
+  }
+
+  private def check(condition: Boolean, what: => String): Unit =
+    if (!condition) throw new IOException(s"not a frame: $what")
+}

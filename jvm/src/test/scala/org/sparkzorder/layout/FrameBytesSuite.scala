@@ -1,0 +1,75 @@
+package org.sparkzorder.layout
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class FrameBytesSuite extends AnyFunSuite {
+
+  private def distribution(random: Random): ValueDistribution = {
+    val n = random.nextInt(30)
+    val nulls = random.nextInt(3)
+    if (random.nextBoolean())
+      ValueDistribution.ofLongs(
+        Array.fill(n)(if (random.nextBoolean()) random.nextLong() else random.nextInt(5).toLong),
+        nulls
+      )
+    else ValueDistribution.ofBytes(Array.fill(n)(random.nextBytes(random.nextInt(5))), nulls)
+  }
+
+  private def frame(random: Random): (IndexedSeq[ValueDistribution], Curve) = {
+    val columns = 1 + random.nextInt(4)
+    val plan = BitPlan(Seq.fill(columns)(1d + random.nextInt(3)), 1 + random.nextInt(15), random.nextInt(62))
+    val curve = if (random.nextBoolean()) HilbertCurve.of(plan, random.nextInt(12)) else plan
+    (IndexedSeq.fill(columns)(distribution(random)), curve)
+  }
+
+  private def written(frame: (IndexedSeq[ValueDistribution], Curve)): Array[Byte] = {
+    val buffer = new ByteArrayOutputStream
+    FrameBytes.write(new DataOutputStream(buffer), frame._1, frame._2)
+    buffer.toByteArray
+  }
+
+  private def read(bytes: Array[Byte]) =
+    FrameBytes.read(new DataInputStream(new ByteArrayInputStream(bytes)), bytes.length)
+
+  test("what is written is read: the same ids, the same curve") {
+    val random = new Random(1)
+    for (_ <- 1 to 500) {
+      val made = frame(random)
+      val (distributions, curve) = read(written(made))
+      assert(curve.columns == made._2.columns && curve.totalBits == made._2.totalBits)
+      distributions.zip(made._1).foreach {
+        case (a: LongDistribution, b: LongDistribution)   => assert(a.values.toSeq == b.values.toSeq)
+        case (a: BytesDistribution, b: BytesDistribution) =>
+          assert(a.values.map(_.toSeq).toSeq == b.values.map(_.toSeq).toSeq)
+        case (a, b) => fail(s"$b became $a")
+      }
+      for (c <- distributions.indices; place <- 0 until distributions(c).places) {
+        val id = distributions(c).id(place, curve.bits(c))
+        assert(id == made._1(c).id(place, curve.bits(c)))
+        assert(curve.value(curve.spread(c, id)) == made._2.value(made._2.spread(c, id)))
+      }
+    }
+  }
+
+  test("damaged bytes are an error or another frame, never anything else") {
+    val random = new Random(2)
+    var refused = 0
+    for (_ <- 1 to 3000) {
+      val bytes = written(frame(random))
+      val damaged =
+        if (random.nextBoolean()) bytes.take(random.nextInt(bytes.length))
+        else bytes.updated(random.nextInt(bytes.length), random.nextInt().toByte)
+      try {
+        val (distributions, curve) = read(damaged)
+        // What is accepted can be used.
+        for (c <- distributions.indices; place <- 0 until distributions(c).places)
+          curve.spread(c, distributions(c).id(place, curve.bits(c)))
+      } catch { case _: IOException => refused += 1 }
+    }
+    assert(refused > 1000)
+  }
+}

@@ -1,0 +1,129 @@
+package org.sparkzorder.skipping
+
+import scala.util.Random
+
+import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.layout._
+import org.sparkzorder.predicate._
+import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.write.KeyEncoding
+
+/** Rows placed as OPTIMIZE places them, files by their intervals, against the rows that pass. */
+class CurvePruningSuite extends AnyFunSuite {
+  private val types: IndexedSeq[DataType] = IndexedSeq(LongType, StringType, DoubleType)
+
+  private def value(random: Random, dt: DataType): Any = if (random.nextInt(12) == 0) null
+  else dt match {
+    case LongType   => if (random.nextInt(20) == 0) random.nextLong() else random.nextInt(60).toLong
+    case StringType =>
+      // Some are alike in all the bytes that a layout looks at.
+      val common = if (random.nextInt(3) == 0) "p" * (KeyEncoding.MaxBytes - 1) else ""
+      UTF8String.fromString(common + ('a' + random.nextInt(5)).toChar + random.nextInt(9))
+    case _ =>
+      random.nextInt(10) match {
+        case 0 => Double.NaN
+        case 1 => -0.0
+        case 2 => 0.0
+        case 3 => Double.NegativeInfinity
+        case _ => random.nextInt(50) / 4.0 - 3
+      }
+  }
+
+  private def encoded(encoding: KeyEncoding, v: Any): Any =
+    if (v == null) null else if (encoding.isLong) encoding.long(v) else encoding.bytes(v)
+
+  private def whole(dt: DataType, v: Any): Value = Value.of(dt, v)
+
+  test("no file with a row that passes is left out, and files are left out that the bounds of the columns keep") {
+    val random = new Random(31)
+    var out = 0
+    var beyondBounds = 0
+    for (_ <- 1 to 400) {
+      val encodings = types.map(new KeyEncoding(_))
+      def row() = types.map(value(random, _))
+      // The sample is of fewer rows than there are: values lie between those sampled, and beyond them.
+      val rows = IndexedSeq.fill(300)(row())
+      val sample = rows.take(40 + random.nextInt(260))
+      val distributions = types.indices.map { c =>
+        val column = sample.map(r => encoded(encodings(c), r(c)))
+        val nulls = column.count(_ == null)
+        if (encodings(c).isLong) ValueDistribution.ofLongs(column.collect { case l: Long => l }.toArray, nulls)
+        else ValueDistribution.ofBytes(column.collect { case b: Array[Byte] => b }.toArray, nulls)
+      }
+      val shape =
+        LayoutShape(if (random.nextInt(4) == 0) LayoutSpec.Order else LayoutSpec.ZOrder, aligned = random.nextBoolean())
+      val files = 2 + random.nextInt(20)
+      val curve = shape.curveOf(Seq(1d, 1d, 1d), distributions, files)
+      val unit = new UnitLayout(distributions, curve, Cuts.none)
+      val z = rows.map(r => unit.z(types.indices.map(c => encoded(encodings(c), r(c)))))
+      val cuts = shape.cutsOf(sample.indices.map(i => (z(i), i.toLong)).sorted, files, curve)
+      val columns =
+        types.indices.map(c => FrameColumn(ColumnKey(Seq(s"c$c"), types(c)), lasting = random.nextInt(8) > 0))
+      val frame = new CurveFrame("f", columns, distributions, curve)
+      val intervals = CurveInterval.ofSlots(curve, cuts)
+      val held = rows.indices.groupBy(i => cuts.slot(z(i), i.toLong))
+      for (_ <- 1 to 15) {
+        // A conjunction of ranges: of each column none, one end, both or a point.
+        val ends = types.map { dt =>
+          Seq.fill(2)(value(random, dt)).filter(_ != null).map(whole(dt, _)).sorted(Value.ordering)
+            .take(random.nextInt(3)) match {
+            case Seq(a, b)                        => Some(ValueRange(Some(a), Some(b)))
+            case Seq(a) if random.nextInt(3) == 0 => Some(ValueRange(Some(a), None))
+            case Seq(a) if random.nextInt(2) == 0 => Some(ValueRange(None, Some(a)))
+            case Seq(a)                           => Some(ValueRange(Some(a), Some(a)))
+            case _                                => None
+          }
+        }
+        val ranges = types.indices.flatMap(c => ends(c).map(Column(Seq(s"c$c"), types(c)) -> _)).toMap
+        def passes(r: Seq[Any]) = types.indices.forall { c =>
+          ends(c).forall { e =>
+            r(c) != null && {
+              val v = whole(types(c), r(c))
+              e.low.forall(Value.ordering.lteq(_, v)) && e.high.forall(Value.ordering.lteq(v, _))
+            }
+          }
+        }
+        CurvePruning.box(frame, ranges).foreach { box =>
+          held.foreach { case (slot, own) =>
+            if (!box.meets(intervals(slot)._1, intervals(slot)._2)) {
+              own.foreach(i => assert(!passes(rows(i)), s"row ${rows(i)} of file $slot passes $ranges"))
+              out += 1
+              val inBounds = types.indices.forall { c =>
+                ends(c).forall { e =>
+                  val values = own.map(rows(_)(c)).filter(_ != null).map(whole(types(c), _))
+                  values.nonEmpty && e.low.forall(Value.ordering.lteq(_, values.max(Value.ordering))) &&
+                  e.high.forall(Value.ordering.lteq(values.min(Value.ordering), _))
+                }
+              }
+              if (inBounds) beyondBounds += 1
+            }
+          }
+        }
+      }
+    }
+    info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
+    assert(out > 5000 && beyondBounds > 500)
+  }
+
+  test("another type, a column that does not last, a Hilbert curve and an impossible box leave nothing out") {
+    val d = ValueDistribution.ofLongs(Array.tabulate(100)(_.toLong), 0)
+    val plan = BitPlan(Seq(1d, 1d), 5, 10)
+    def frame(curve: Curve, lasting: Boolean) = new CurveFrame(
+      "f",
+      IndexedSeq("a", "b").map(n => FrameColumn(ColumnKey(Seq(n), LongType), lasting)),
+      IndexedSeq(d, d),
+      curve
+    )
+    val five = ValueRange(Some(LongValue(5)), Some(LongValue(5)))
+    val a = Column(Seq("a"), LongType)
+    assert(CurvePruning.box(frame(plan, lasting = true), Map(a -> five)).isDefined)
+    assert(CurvePruning.box(frame(plan, lasting = false), Map(a -> five)).isEmpty)
+    assert(CurvePruning.box(frame(plan, lasting = true), Map(a.copy(dataType = DoubleType) -> five)).isEmpty)
+    assert(CurvePruning.box(frame(HilbertCurve.of(plan, 4), lasting = true), Map(a -> five)).isEmpty)
+    val crossed = ValueRange(Some(LongValue(80)), Some(LongValue(5)))
+    assert(CurvePruning.box(frame(plan, lasting = true), Map(a -> crossed)).isEmpty)
+  }
+}

@@ -1,0 +1,143 @@
+"""Files that the curve's interval keeps out of a query, though the bounds of every column overlap it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
+
+
+def explain(spark: SparkSession, query: str) -> tuple[int, int, list[str]]:
+    """Files kept and in all, and what the interval of the curve is said to have done."""
+    [scan] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
+    curve = [c for c in scan["conjuncts"] if c["reason"] and c["reason"].startswith("CURVE_INTERVAL")]
+    for c in curve:
+        assert c["files_kept"] == scan["files_kept"]
+    return scan["files_kept"], scan["files_total"], [c["reason"] for c in curve]
+
+
+def by_bounds(spark: SparkSession, ranges: dict[str, tuple[str, str]]) -> int:
+    """Files whose bounds, as DESCRIBE SKIPPING INDEX tells them, overlap the ranges."""
+    index = spark.sql("DESCRIBE SKIPPING INDEX ON t").collect()
+    kept: dict[str, bool] = {}
+    for row in index:
+        if row["column"] in ranges:
+            low, high = ranges[row["column"]]
+            kept[row["path"]] = kept.get(row["path"], True) and row["min"] <= high and low <= row["max"]
+    return sum(kept.values())
+
+
+def without(spark: SparkSession, query: str) -> list[str]:
+    """The answer with skipping off."""
+    spark.conf.set("spark.zorder.skipping.enabled", "false")
+    answer = rows(spark.sql(query))
+    spark.conf.unset("spark.zorder.skipping.enabled")
+    return answer
+
+
+def rows(frame: DataFrame) -> list[str]:
+    """Rows in a form that can be compared, NaN and nulls included."""
+    return sorted(map(repr, frame.collect()))
+
+
+@FORMATS
+@pytest.mark.parametrize("cuts", ["equal", "aligned"])
+def test_every_answer_is_that_without_skipping(
+    spark: SparkSession, database: Path, file_format: str, cuts: str
+) -> None:
+    spark.sql(
+        f"""CREATE TABLE t USING {file_format} AS SELECT /*+ REPARTITION(3) */ id,
+        IF(id % 97 = 0, NULL, format_string('%05d', pmod(hash(id), 2000))) AS s,
+        CASE WHEN id % 89 = 0 THEN CAST('NaN' AS DOUBLE) WHEN id % 83 = 0 THEN -0.0D WHEN id % 79 = 0 THEN 0.0D
+             ELSE (pmod(hash(id, 1), 2000) - 300) / 8.0D END AS x,
+        timestamp_micros(pmod(hash(id, 2), 1000000) * 1000000000L) AS at FROM range(12000)"""
+    )
+    spark.sql(f"OPTIMIZE t ZORDER BY (s, x, at) OPTIONS ('num-files' = '37', 'cuts' = '{cuts}')")
+    spark.sql("INSERT INTO t SELECT id, '00003', 1.5, timestamp_micros(0) FROM range(12000, 12010)")
+    left_out = 0
+    for condition in [
+        "s = '00003' AND x = 1.5",
+        "s BETWEEN '00400' AND '00460' AND x BETWEEN 10 AND 22",
+        "s BETWEEN '01400' AND '01460' AND x BETWEEN 110 AND 122",
+        "s LIKE '0010%' AND x > 150",
+        "s < '00300' AND x <= -12",
+        "s >= '01800' AND x = 'NaN'",
+        "s IN ('00001', '00019', '00050') AND x IN (0.0D, -0.0D)",
+        "x < -20 AND s > '01500'",
+        "x BETWEEN -0.0D AND 4 AND s BETWEEN '00900' AND '01000'",
+        "s IS NULL AND x > 100",
+        "(s = '00100' OR s = '00190') AND x > 200",
+        "at < '1985-01-01' AND s > '01700' AND x > 100",
+        "at BETWEEN '1999-01-01' AND '2000-06-01' AND s < '00500' AND x BETWEEN 60 AND 80",
+        "s <=> '00777' AND NOT x < 40",
+    ]:
+        query = f"SELECT * FROM t WHERE {condition}"
+        assert rows(spark.sql(query)) == without(spark, query), condition
+        left_out += len(explain(spark, query)[2])
+    if cuts == "equal":
+        assert left_out >= 3
+
+
+def test_files_go_that_the_bounds_of_the_columns_keep(spark: SparkSession, database: Path) -> None:
+    spark.sql(
+        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ id,
+        format_string('%04d', pmod(hash(id), 1000)) AS a, format_string('%04d', pmod(hash(id, 1), 1000)) AS b
+        FROM range(20000)"""
+    )
+    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '23', 'cuts' = 'equal')")
+    most = 0
+    for low_a in range(0, 1000, 90):
+        for low_b in range(0, 1000, 90):
+            ranges = {"a": (f"{low_a:04d}", f"{low_a + 60:04d}"), "b": (f"{low_b:04d}", f"{low_b + 60:04d}")}
+            condition = " AND ".join(f"{c} BETWEEN '{low}' AND '{high}'" for c, (low, high) in ranges.items())
+            kept, _, reasons = explain(spark, f"SELECT * FROM t WHERE {condition}")
+            bounds = by_bounds(spark, ranges) if reasons else kept
+            assert kept <= bounds
+            if reasons:
+                assert f"of the curve of {bounds - kept} more files" in reasons[0]
+                query = f"SELECT * FROM t WHERE {condition}"
+                assert rows(spark.sql(query)) == without(spark, query)
+            most = max(most, bounds - kept)
+            if most >= 1 and low_a >= 450:
+                return
+    assert most >= 1
+
+
+def test_an_index_made_anew_believes_no_interval_of_before(spark: SparkSession, database: Path) -> None:
+    spark.sql(
+        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 1000) AS a,
+        pmod(hash(id, 1), 1000) AS b FROM range(20000)"""
+    )
+    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '23', 'cuts' = 'equal')")
+    queries = [
+        f"SELECT * FROM t WHERE a BETWEEN {a} AND {a + 60} AND b BETWEEN {b} AND {b + 60}"
+        for a in range(0, 1000, 90)
+        for b in range(0, 1000, 90)
+    ]
+    pruned = [q for q in queries if explain(spark, q)[2]]
+    assert pruned
+    spark.sql("REFRESH SKIPPING INDEX ON t")
+    assert explain(spark, pruned[0])[2]
+    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
+    assert not any(explain(spark, q)[2] for q in pruned)
+    assert rows(spark.sql(pruned[0])) == without(spark, pruned[0])
+
+
+def test_a_column_of_another_type_leaves_nothing_out(spark: SparkSession, database: Path) -> None:
+    spark.sql(
+        """CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(3) */ pmod(hash(id), 1000) AS a,
+        pmod(hash(id, 1), 1000) AS b FROM range(5000)"""
+    )
+    spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '9', 'cuts' = 'equal')")
+    wide = spark.read.schema("a BIGINT, b BIGINT").parquet(str(database / "t"))
+    wide.createOrReplaceTempView("wide")
+    condition = "a BETWEEN 100 AND 140 AND b BETWEEN 700 AND 730"
+    found = rows(spark.sql(f"SELECT * FROM wide WHERE {condition}"))
+    assert found == without(spark, f"SELECT CAST(a AS BIGINT) AS a, CAST(b AS BIGINT) AS b FROM t WHERE {condition}")
+    assert explain(spark, f"SELECT * FROM wide WHERE {condition}")[0] == 9
