@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -118,6 +119,23 @@ def raw(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in (folder / "_zorder").glob("*.zidx"))
 
 
+def blocks(folder: Path) -> bytes:
+    """What is compressed in the indexes."""
+    found = []
+    for path in (folder / "_zorder").glob("*.zidx"):
+        content = path.read_bytes()
+        length = int.from_bytes(content[-16:-12], "big")
+        footer = json.loads(content[-16 - length : -16])
+        all_blocks = [footer["fileBlock"], *(c["block"] for c in footer["columns"])]
+        if "intervals" in footer:
+            all_blocks.append(footer["intervals"])
+        for at in all_blocks:
+            packed = content[at["offset"] + 16 : at["offset"] + at["length"]]
+            found.append(pa.decompress(packed, at["rawLength"], codec="zstd", asbytes=True))
+    assert found
+    return b"".join(found)
+
+
 @pytest.fixture
 def table(spark: SparkSession, database: Path, tmp_path: Path) -> Path:
     """The table `t` with a property that keeps two columns out of the index."""
@@ -160,6 +178,20 @@ def test_what_is_excluded_later_leaves_the_index_with_the_next_refresh(spark: Sp
     spark.sql("REFRESH SKIPPING INDEX ON t")
     assert told(spark, table) == {"id", "name", "card"}
     assert len(list((table / "_zorder").glob("*.zidx"))) == 1
+
+
+@pytest.mark.parametrize("statement", ["REFRESH SKIPPING INDEX ON t", "CREATE OR REPLACE SKIPPING INDEX ON t"])
+def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table: Path, statement: str) -> None:
+    spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
+    spark.sql("CREATE SKIPPING INDEX ON t (id)")
+    spark.sql("OPTIMIZE t ZORDER BY (name, card) OPTIONS ('num-files' = '3')")
+    # No bounds of it, but a frame.
+    assert told(spark, table) == {"id"}
+    assert b"Token0070" in blocks(table)
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'name')")
+    spark.sql(statement)
+    assert len(list((table / "_zorder").glob("*.zidx"))) == 1
+    assert b"Token" not in blocks(table)
 
 
 @pytest.mark.parametrize(

@@ -98,9 +98,7 @@ object TableIndex {
       case None => IndexContents(lasting, placed = lastingFrames(table, placed))
     }
     write(table, folder, lock, contents, listed)
-    // The index of before is kept for the case that this one cannot be read, but not with what is to be kept out.
-    if (snapshot.exists(s => (s.columns ++ frameColumns(s)).exists(c => isExcluded(c.path))))
-      IndexFiles.forget(folder, lock)
+    forgetExcluded(table, folder, lock, snapshot)
   }
 
   /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
@@ -110,6 +108,18 @@ object TableIndex {
       case (key, column) if key.dataType == TimestampType => key -> column.copy(min = null, max = null)
       case other                                          => other
     })
+
+  /** The index of before is kept for the case that a new one cannot be read, but not with what is to be kept out. */
+  private def forgetExcluded(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      before: Option[IndexSnapshot]
+  ): Unit = {
+    val isExcluded = ExcludedColumns.of(table)
+    val told = before.toSeq.flatMap(s => s.columns ++ frameColumns(s))
+    if (told.exists(c => isExcluded(c.path))) IndexFiles.forget(folder, lock)
+  }
 
   private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =
     snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
@@ -150,23 +160,15 @@ object TableIndex {
       }
       columnsProperty -> mapper.writeValueAsString(array)
     }
-    val placed = for {
-      snapshot <- before.toSeq
-      intervals <- snapshot.intervals.toSeq
-      (id, _) <- files
-      ordinal = snapshot.ordinalOf(id.path, id.length, id.modificationTime)
-      if ordinal >= 0
-      interval <- intervals.of(ordinal)
-    } yield id -> interval
-    val forgotten = placed.map(_._2.frame).distinctBy(_.id).map(f => f.id -> f.notLasting).toMap
-    val hints = placed.map { case (id, interval) => id -> interval.copy(frame = forgotten(interval.frame.id)) }
+    val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
     write(
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap, lastingFrames(table, hints.toMap)),
+      IndexContents(files, properties.toMap, lastingFrames(table, hints)),
       files.map(_._1)
     )
+    forgetExcluded(table, folder, lock, before)
   }
 
   private def write(

@@ -1,8 +1,10 @@
 package org.sparkzorder.index
 
-import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream}
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
 
-import org.sparkzorder.layout.{CurveFrame, CurveInterval, FrameBytes, FrameColumn, LongDistribution}
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.layout.{BytesDistribution, CurveFrame, CurveInterval, FrameBytes, FrameColumn, LongDistribution}
 import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
 /**
@@ -30,25 +32,34 @@ final class CurveIntervals private (
   private[index] def memoryBytes: Long = 21L * frameOf.length + frames.flatMap(_.distributions).map(d =>
     d match {
       case l: LongDistribution => 12L * l.distinct
-      case other               => 64L * other.distinct
+      // An array's header, its bytes, and what leads to it.
+      case b: BytesDistribution => b.values.iterator.map(v => 32L + v.length).sum
     }
   ).sum
 }
 
 private[index] object CurveIntervals {
 
-  /** Bytes of all frames. Frames of a table of some hundred partitions fit; of more, those written last are kept. */
+  private val log = LoggerFactory.getLogger(classOf[CurveIntervals])
+
+  /** Bytes of all frames: those of two very large tables, or of a thousand partitions. */
   val MaxFrameBytes: Int = 16 << 20
 
-  /** None when no file has an interval. */
-  def toRaw(files: IndexedSeq[Option[CurveInterval]]): Option[Array[Byte]] = {
-    val frames = files.flatten.map(_.frame).distinctBy(_.id)
-    var left = MaxFrameBytes
-    val kept = frames.reverse.flatMap { frame =>
-      val bytes = frameBytes(frame)
-      left -= bytes.length
-      if (left >= 0) Some(frame.id -> bytes) else None
-    }.reverse
+  /** Bytes of a block for so many files, at most. */
+  def maxBytes(files: Long): Long = MaxFrameBytes + 4 + files * (4 + 21)
+
+  /**
+   * None when no file has an interval. If there is not room for all frames, those of the most bytes of data come first.
+   *
+   * @param length of each file
+   * @param warn is told when frames are left out, and with them the intervals of their files
+   */
+  def toRaw(
+      files: IndexedSeq[Option[CurveInterval]],
+      length: Int => Long,
+      warn: String => Unit = log.warn(_)
+  ): Option[Array[Byte]] = {
+    val kept = encoded(files, length, warn)
     Option.when(kept.nonEmpty) {
       val number = kept.map(_._1).zipWithIndex.toMap
       val buffer = new ByteArrayOutputStream
@@ -72,6 +83,33 @@ private[index] object CurveIntervals {
     }
   }
 
+  /** The frames for which there is room, with their ids, in the order of their files. */
+  private def encoded(
+      files: IndexedSeq[Option[CurveInterval]],
+      length: Int => Long,
+      warn: String => Unit
+  ): IndexedSeq[(String, Array[Byte])] = {
+    val frames = files.flatten.map(_.frame).distinctBy(_.id)
+    val ofFrame = files.indices.filter(files(_).isDefined).groupMapReduce(files(_).get.frame.id)(length)(_ + _)
+    var left = MaxFrameBytes.toLong
+    val found = frames.sortBy(f => -ofFrame(f.id)).flatMap { frame =>
+      // Not a byte is made of one that is too large.
+      val fits = frame.distributions.iterator.map(FrameBytes.size).sum <= left
+      val bytes = Option.when(fits)(frameBytes(frame)).filter(_.length <= left)
+      bytes.foreach(left -= _.length)
+      bytes.map(frame.id -> _)
+    }.toMap
+    if (found.size < frames.size) {
+      val without = frames.filterNot(f => found.contains(f.id))
+      warn(
+        s"${without.size} of ${frames.size} sets of boundaries find no room in the index, which has $MaxFrameBytes bytes " +
+          s"for them. The next OPTIMIZE of the ${without.map(f => ofFrame(f.id)).sum} bytes of files that were placed by " +
+          "them rewrites all of these."
+      )
+    }
+    frames.flatMap(f => found.get(f.id).map(f.id -> _))
+  }
+
   private def frameBytes(frame: CurveFrame): Array[Byte] = {
     val buffer = new ByteArrayOutputStream
     val out = new DataOutputStream(buffer)
@@ -92,17 +130,29 @@ private[index] object CurveIntervals {
   /**
    * Files of a frame that cannot be read here, for its type is not known, have no interval.
    *
-   * @throws java.io.IOException unless these are bytes that [[toRaw]] could have made for so many files
+   * @throws IndexFormatException unless these are bytes that [[toRaw]] could have made for so many files
    */
-  def fromRaw(files: Int, raw: Array[Byte]): CurveIntervals = {
+  def fromRaw(files: Int, raw: Array[Byte]): CurveIntervals =
+    try read(files, raw)
+    catch {
+      case e: IndexFormatException => throw e
+      case e: IOException          => throw new IndexFormatException(s"no intervals of files: ${e.getMessage}", e)
+    }
+
+  private def read(files: Int, raw: Array[Byte]): CurveIntervals = {
     val in = new DataInputStream(new ByteArrayInputStream(raw))
     val count = in.readInt()
     if (count < 0 || count > raw.length / 4) throw new IndexFormatException(s"$count frames")
-    val frames = Array.fill(count) {
+    var left = MaxFrameBytes
+    // All sizes before the first frame is made.
+    val encoded = Array.fill(count) {
       val size = in.readInt()
       if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
-      frame(in.readNBytes(size))
+      if (size > left) throw new IndexFormatException(s"frames of more than $MaxFrameBytes bytes")
+      left -= size
+      in.readNBytes(size)
     }
+    val frames = encoded.map(frame)
     if (files > in.available / 4) throw new IndexFormatException("fewer intervals than files")
     val numbers = frames.indices.scanLeft(0)((n, i) => n + frames(i).size)
     val (frameOf, low, high, layer) =

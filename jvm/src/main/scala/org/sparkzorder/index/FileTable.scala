@@ -20,6 +20,8 @@ final class FileTable private[index] (
 
   def files: Int = rows.length
 
+  def length(i: Int): Long = lengths(i)
+
   def id(i: Int): FileId = FileId(path(i), lengths(i), times(i))
 
   private def path(i: Int): String = new String(paths, starts(i), starts(i + 1) - starts(i), UTF_8)

@@ -46,7 +46,7 @@ object IndexFile {
       IndexedColumn(key, block(ColumnBlock.write(key.dataType, contents.column(key))))
     }
     val files = contents.files
-    val intervals = CurveIntervals.toRaw(contents.intervals).map(block)
+    val intervals = CurveIntervals.toRaw(contents.intervals, files.length(_)).map(block)
     val footer = IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
@@ -92,7 +92,7 @@ object IndexFile {
       }
       val json = bytes(footerFrom, footerLength)
       if (Block.crc(json).toInt != footerCrc) throw new IndexFormatException("the footer has another checksum")
-      val footer = IndexFooter.parse(json, footerFrom, limit)
+      val footer = IndexFooter.parse(json, footerFrom, limit, source.name)
       val at = footer.fileBlock
       val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, at, bytes(at.offset, at.length)))
       new IndexSnapshot(source, footer, files)

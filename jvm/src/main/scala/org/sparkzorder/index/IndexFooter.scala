@@ -9,6 +9,7 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonParser, StreamReadConstraint
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.{DataType, StructType}
+import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.ColumnKey
 
@@ -50,6 +51,8 @@ private[index] final case class IndexFooter(
 }
 
 private[index] object IndexFooter {
+  private val log = LoggerFactory.getLogger(classOf[IndexFooter])
+
   val Version = 1
 
   /** Bytes that a footer may have: some ten thousand columns. */
@@ -67,8 +70,9 @@ private[index] object IndexFooter {
   /**
    * @param blocksEnd the first byte of the file that is not of a block
    * @param limit bytes that a block may have in memory
+   * @param name of the index, for people
    */
-  def parse(json: Array[Byte], blocksEnd: Long, limit: Long): IndexFooter = {
+  def parse(json: Array[Byte], blocksEnd: Long, limit: Long, name: String): IndexFooter = {
     val root =
       try mapper.readTree(json)
       // The cause would bring a piece of the file into the log.
@@ -83,7 +87,7 @@ private[index] object IndexFooter {
     val files = number(root, "files")
     if (files < 0 || files > FileTable.MaxFiles) throw new IndexFormatException(s"$files files")
 
-    def block(node: JsonNode): Block = {
+    def block(node: JsonNode, limit: Long = limit): Block = {
       val (offset, length, raw, crc) =
         (number(node, "offset"), number(node, "length"), number(node, "rawLength"), number(node, "crc"))
       if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
@@ -110,7 +114,15 @@ private[index] object IndexFooter {
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
     val id = unhex(text(field(root, "id"), "id"))
-    val intervals = Option(root.get("intervals")).map(block)
+    // Files can be told apart without them.
+    val intervals = Option(root.get("intervals")).flatMap { node =>
+      try Some(block(node, math.min(limit, CurveIntervals.maxBytes(files))))
+      catch {
+        case e: IndexFormatException =>
+          log.warn(s"The intervals of the index $name are not used: ${e.getMessage}")
+          None
+      }
+    }
     IndexFooter(id, files.toInt, block(field(root, "fileBlock")), columns, properties, intervals)
   }
 

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats._
 
 /**
@@ -15,7 +16,10 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     extends StatsTable {
   import IndexSnapshot.log
 
-  private val byKey: Map[ColumnKey, Lazy] = footer.columns.map(c => c.key -> new Lazy(c)).toMap
+  private val byKey: Map[ColumnKey, Lazy[ColumnData]] = footer.columns.map { c =>
+    def shown = s"Column ${c.key.path.map(p => s"`$p`").mkString(".")}"
+    c.key -> new Lazy[ColumnData](c.block, shown, ColumnBlock.read(c.key.dataType, rows, _), _.memoryBytes)
+  }.toMap
 
   /** The index file. */
   def name: String = source.name
@@ -42,70 +46,75 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
 
   /** Where files lie along the curves that they were written along; None when none is known to. */
-  def intervals: Option[CurveIntervals] = placed
+  def intervals: Option[CurveIntervals] = placed.flatMap(_.get)
 
-  @volatile private var intervalBytes = 0L
+  private val placed: Option[Lazy[CurveIntervals]] = footer.intervals.map(at =>
+    new Lazy[CurveIntervals](
+      at,
+      "What is known of files' places along a curve",
+      CurveIntervals.fromRaw(files, _),
+      _.memoryBytes
+    )
+  )
 
-  private lazy val placed: Option[CurveIntervals] = footer.intervals.flatMap { at =>
-    try {
-      val read = CurveIntervals.fromRaw(files, Block.unpack(footer.id, at, source.read(at.offset, at.length)))
-      intervalBytes = read.memoryBytes
-      Some(read)
-    } catch {
-      // A query must not fail on account of its index, whatever the file system throws.
-      case NonFatal(e) =>
-        log.warn(s"The intervals of the index $name cannot be read and are not used: ${e.getMessage}", e)
-        None
-    }
+  /**
+   * The intervals of these files for an index that is made anew, of which no reader may conclude anything: they tell what
+   * to rewrite.
+   */
+  def hints(of: Seq[FileId]): Map[FileId, CurveInterval] = {
+    val known = for {
+      all <- intervals.toSeq
+      id <- of
+      ordinal = ordinalOf(id.path, id.length, id.modificationTime)
+      if ordinal >= 0
+      interval <- all.of(ordinal)
+    } yield id -> interval
+    val frames = known.map(_._2.frame).distinctBy(_.id).map(f => f.id -> f.notLasting).toMap
+    known.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }.toMap
   }
 
   /** A column for copying, which is not kept in memory on that account. */
   private[index] def read(key: ColumnKey): Option[ColumnData] = byKey.get(key).flatMap(c => c.loaded.orElse(c.read()))
 
   /** Bytes that it takes now, near enough; more once more columns are loaded. */
-  def memoryBytes: Long = table.memoryBytes + intervalBytes + byKey.valuesIterator.map(_.memoryBytes).sum
+  def memoryBytes: Long =
+    table.memoryBytes + placed.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(_.memoryBytes).sum
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)
     case _               => None
   }
 
-  private final class Lazy(column: IndexedColumn) {
-    @volatile private var data: ColumnData = null
+  /** A block's contents, once somebody has asked for them. */
+  private final class Lazy[T](at: Block, shown: => String, made: Array[Byte] => T, sizeOf: T => Long) {
+    @volatile private var data: Option[T] = None
     @volatile private var bytes = 0L
     @volatile private var broken = false
 
-    def loaded: Option[ColumnData] = Option(data)
+    def loaded: Option[T] = data
 
     def memoryBytes: Long = bytes
 
-    def get: Option[ColumnData] = loaded.orElse(synchronized {
+    def get: Option[T] = loaded.orElse(synchronized {
       loaded.orElse {
         val got = read()
-        got.foreach { d =>
-          bytes = d.memoryBytes
-          data = d
-        }
+        got.foreach(d => bytes = sizeOf(d))
+        data = got
         got
       }
     })
 
-    def read(): Option[ColumnData] = if (broken) None
-    else {
-      val at = column.block
-      try {
-        val raw = Block.unpack(footer.id, at, source.read(at.offset, at.length))
-        Some(ColumnBlock.read(column.key.dataType, rows, raw))
-      } catch {
+    def read(): Option[T] = if (broken) None
+    else
+      try Some(made(Block.unpack(footer.id, at, source.read(at.offset, at.length))))
+      catch {
         // A query must not fail on account of its index, whatever the file system throws.
         case NonFatal(e) =>
           // What is garbled stays so; a file system may recover.
           broken = e.isInstanceOf[IndexFormatException]
-          val shown = column.key.path.map(p => s"`$p`").mkString(".")
-          log.warn(s"Column $shown of the index $name cannot be read, its statistics are not used: ${e.getMessage}", e)
+          log.warn(s"$shown of the index $name cannot be read and is not used: ${e.getMessage}", e)
           None
       }
-    }
   }
 }
 

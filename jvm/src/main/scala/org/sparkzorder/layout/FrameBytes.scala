@@ -44,6 +44,20 @@ object FrameBytes {
     }
   }
 
+  /** The bytes that [[write]] makes of a column's boundaries. */
+  def size(d: ValueDistribution): Long = {
+    var sum = 1L + length(d.nulls.toLong) + length(d.distinct.toLong)
+    var i = 0
+    while (i < d.distinct) {
+      sum += length(d.count(i).toLong) + (d match {
+        case l: LongDistribution  => length(l.values(i) - (if (i == 0) 0L else l.values(i - 1))).toLong
+        case b: BytesDistribution => length(b.values(i).length.toLong) + b.values(i).length.toLong
+      })
+      i += 1
+    }
+    sum
+  }
+
   private def writePlan(out: DataOutput, plan: BitPlan): Unit = {
     out.writeByte(plan.columns)
     out.writeByte(plan.totalBits)
@@ -129,6 +143,9 @@ object FrameBytes {
     }
     out.writeByte(left.toInt)
   }
+
+  /** Bytes of a number. */
+  private def length(n: Long): Int = math.max(1, (70 - java.lang.Long.numberOfLeadingZeros(n)) / 7)
 
   private def readNumber(in: DataInput): Long = {
     var n = 0L

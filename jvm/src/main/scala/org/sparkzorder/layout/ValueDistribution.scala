@@ -48,6 +48,42 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
   /** floor(midCdf * 2^bits), kept below 2^bits. */
   final def id(place: Int, bits: Int): Long =
     math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
+
+  /**
+   * The same with `most` values at most, three or more: each stands for the rows of those next to it, of about as many
+   * rows each. The least and the greatest value stay, and one that many rows have stands for itself alone.
+   */
+  def thinned(most: Int): ValueDistribution
+
+  /** The sampled values that stay, and what `below` is of them. */
+  protected final def groups(most: Int): (Array[Int], Array[Int]) = {
+    require(most >= 3, s"$most values are too few")
+    var rows = math.max(1d, (total - nulls).toDouble / most)
+    var starts = startsOf(rows)
+    while (starts.length > most) {
+      rows *= 1.25
+      starts = startsOf(rows)
+    }
+    val ends = starts.drop(1) :+ distinct
+    val middles = starts.zip(ends).map { case (from, to) =>
+      (from until to).find(i => 2L * below(i + 1) >= below(from).toLong + below(to)).get
+    }
+    (middles, starts.map(below(_)) :+ total)
+  }
+
+  private def startsOf(rows: Double): Array[Int] = {
+    val starts = Array.newBuilder[Int]
+    var held = Double.PositiveInfinity
+    (0 until distinct).foreach { i =>
+      val alone = i == 0 || i == distinct - 1 || count(i) >= rows
+      if (alone || held + count(i) > rows) {
+        starts += i
+        held = 0
+      }
+      held = if (alone) Double.PositiveInfinity else held + count(i)
+    }
+    starts.result()
+  }
 }
 
 /** Of a column with the encoding `Longs`. */
@@ -56,6 +92,13 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
 
   /** The place of a value that is not null. */
   def place(v: Long): Int = ValueDistribution.placeOf(Arrays.binarySearch(values, v))
+
+  override def thinned(most: Int): LongDistribution =
+    if (distinct <= most) this
+    else {
+      val (kept, sums) = groups(most)
+      new LongDistribution(kept.map(values(_)), nulls, sums)
+    }
 }
 
 /** Of a column with the encoding `Bytes`, compared as unsigned bytes. */
@@ -65,6 +108,13 @@ final class BytesDistribution private[layout] (val values: Array[Array[Byte]], n
   /** The place of a value that is not null. */
   def place(v: Array[Byte]): Int =
     ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
+
+  override def thinned(most: Int): BytesDistribution =
+    if (distinct <= most) this
+    else {
+      val (kept, sums) = groups(most)
+      new BytesDistribution(kept.map(values(_)), nulls, sums)
+    }
 }
 
 object ValueDistribution {

@@ -144,7 +144,7 @@ final class RewriteJob(
   private def weights: Seq[Double] = if (made.isDefined) Seq(1d) else keys.map(_.weight)
 
   private def layouts(samples: Seq[KeySample]): LayoutModel =
-    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made, placements)
+    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made, kept = true, placements)
 
   private def placements: Map[Int, (Placement, Set[Int])] = (for {
     (unit, u) <- units.zipWithIndex

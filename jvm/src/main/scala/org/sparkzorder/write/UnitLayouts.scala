@@ -13,6 +13,7 @@ object UnitLayouts {
    * @param weights of the key columns
    * @param shape how rows are ordered and cut
    * @param made of a key made of the columns, by which alone rows are placed; sampled before the columns
+   * @param kept what rows are placed by is stored with the files, so it may have so much room
    * @param placements of the units that come to files already along a curve, with the files of which no row has a place
    */
   def of(
@@ -23,6 +24,7 @@ object UnitLayouts {
       weights: Seq[Double],
       shape: LayoutShape,
       made: Option[KeyEncoding] = None,
+      kept: Boolean = false,
       placements: Map[Int, (Placement, Set[Int])] = Map.empty
   ): LayoutModel = {
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
@@ -36,7 +38,10 @@ object UnitLayouts {
       }.sorted
       def laidOut(drift: Option[Drift]) = {
         val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
-        val distributions = if (made.isDefined) sampled.take(1) else sampled
+        val distributions =
+          if (made.isDefined) sampled.take(1)
+          else if (kept) FrameBudget.fit(sampled, FrameBudget.of(outputFiles(u)))
+          else sampled
         val columns = sampled.takeRight(encodings.length)
         val curve =
           if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))

@@ -61,9 +61,26 @@ class CurveIntervalsSuite extends AnyFunSuite {
     }
   }
 
+  test("an index made anew has the same intervals, of which nothing is to be concluded") {
+    val before = files("a", 4)
+    val (one, two) = (frame(), frame())
+    val placed = before.take(3).map(_._1).zip(Seq(one, two, one)).map { case (id, f) => id -> interval(f) }.toMap
+    val old = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed)))
+    assert(one.columns.head.lasting && two.columns.head.lasting)
+    val asked = before.drop(1).map(_._1) :+ FileId("other", 1, 1)
+    val hints = old.hints(asked)
+    assert(hints.keySet == before.slice(1, 3).map(_._1).toSet)
+    hints.foreach { case (id, i) =>
+      assert((i.frame.id, i.low, i.high, i.layer) == (placed(id).frame.id, placed(id).low, placed(id).high, placed(id).layer))
+      assert(i.frame.columns == placed(id).frame.columns.map(_.copy(lasting = false)))
+    }
+    val again = Indexes.open(Indexes.written(IndexContents(before.drop(1), Map.empty, hints)))
+    assert(again.intervals.get.frames.forall(_.columns.forall(!_.lasting)))
+  }
+
   test("damaged bytes of intervals are not read") {
     val f = frame()
-    val raw = CurveIntervals.toRaw(IndexedSeq.fill(5)(Some(interval(f)))).get
+    val raw = CurveIntervals.toRaw(IndexedSeq.fill(5)(Some(interval(f))), _ => 1).get
     assert(CurveIntervals.fromRaw(5, raw).of(4).isDefined)
     var refused = 0
     for (_ <- 1 to 3000) {
@@ -71,10 +88,10 @@ class CurveIntervalsSuite extends AnyFunSuite {
         if (random.nextBoolean()) raw.take(random.nextInt(raw.length))
         else raw.updated(random.nextInt(raw.length), random.nextInt().toByte)
       try CurveIntervals.fromRaw(5, damaged)
-      catch { case _: java.io.IOException => refused += 1 }
+      catch { case _: IndexFormatException => refused += 1 }
     }
     assert(refused > 1000)
-    Seq(4, 6).foreach(n => intercept[java.io.IOException](CurveIntervals.fromRaw(n, raw)))
+    Seq(4, 6).foreach(n => intercept[IndexFormatException](CurveIntervals.fromRaw(n, raw)))
   }
 
   test("an index whose intervals cannot be read has none, and its statistics") {
@@ -87,5 +104,129 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val damaged = bytes.updated(offset + 20, (bytes(offset + 20) ^ 1).toByte)
     val read = Indexes.open(damaged)
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
+  }
+
+  /** A frame of about so many bytes, of boundaries that are the same in all. */
+  private def large(bytes: Int): CurveFrame = {
+    val values = ValueDistribution.ofBytes(
+      Array.tabulate(bytes / 100)(i => f"$i%098d".getBytes(java.nio.charset.StandardCharsets.US_ASCII)),
+      0
+    )
+    new CurveFrame(
+      UUID.randomUUID().toString,
+      IndexedSeq(FrameColumn(ColumnKey(Seq("s"), StringType), lasting = true)),
+      IndexedSeq(values),
+      BitPlan(Seq(1d), 10, 10)
+    )
+  }
+
+  private def whole(frame: CurveFrame) = Some(CurveInterval(frame, 0, frame.last, CurveInterval.Cell))
+
+  test("where there is no room for all frames, those of the most data stay, and a warning tells of the others") {
+    val main = large(12 << 20)
+    val small = IndexedSeq.fill(30)(large(1 << 20))
+    val intervals = IndexedSeq.fill(400)(whole(main)) ++ small.map(whole)
+    val warnings = Seq.newBuilder[String]
+    val raw = CurveIntervals.toRaw(intervals, i => if (i < 400) 1000L else i.toLong, warnings += _).get
+    val read = CurveIntervals.fromRaw(intervals.size, raw)
+    assert((0 until 400).forall(i => read.of(i).exists(_.frame.id == main.id)))
+    // Of the others, those of the longest files.
+    val kept = (400 until 430).filter(read.of(_).isDefined)
+    assert(kept == (430 - kept.size until 430) && kept.size >= 3)
+    assert(raw.length <= CurveIntervals.maxBytes(intervals.size.toLong))
+    val left = 30 - kept.size
+    assert(warnings.result().map(_.takeWhile(_ != 's').trim) == Seq(s"$left of 31"))
+    assert(read.memoryBytes > (12 << 20))
+  }
+
+  test("frames that are too large, however many, are not even encoded") {
+    val huge = large(20 << 20)
+    val others = IndexedSeq.fill(130)(new CurveFrame(
+      UUID.randomUUID().toString,
+      huge.columns,
+      huge.distributions,
+      huge.curve
+    ))
+    val small = frame()
+    val intervals = others.map(whole) :+ whole(small)
+    val raw = CurveIntervals.toRaw(intervals, i => if (i < 130) 10L else 1L, _ => ()).get
+    assert(raw.length < 10000)
+    val read = CurveIntervals.fromRaw(intervals.size, raw)
+    assert((0 to 130).filter(read.of(_).isDefined) == Seq(130))
+    assert(CurveIntervals.toRaw(others.map(whole), _ => 1, _ => ()).isEmpty)
+  }
+
+  test("frames of more bytes than an index is written with are refused before one is made") {
+    // Two bytes a value, so that a block that is short in the file takes much memory: counts of 1, differences of 1.
+    val values = CurveIntervals.MaxFrameBytes / 4
+    val body = new java.io.ByteArrayOutputStream
+    val out = new java.io.DataOutputStream(body)
+    out.writeUTF("f")
+    out.writeByte(1)
+    out.writeBoolean(true)
+    out.writeByte(1)
+    out.writeUTF("a")
+    out.writeUTF(LongType.json)
+    out.writeUTF("")
+    val ofOne = ValueDistribution.ofLongs(Array.tabulate(values)(_.toLong + 1), 0)
+    FrameBytes.write(out, IndexedSeq(ofOne), BitPlan(Seq(1d), 10, 10))
+    val one = body.toByteArray
+    def raw(frames: Int) = {
+      val block = java.nio.ByteBuffer.allocate(4 + frames * (4 + one.length) + 4).putInt(frames)
+      (1 to frames).foreach(_ => block.putInt(one.length).put(one))
+      block.putInt(-1).array
+    }
+    assert(CurveIntervals.fromRaw(1, raw(1)).frames.head.distributions.head.distinct == values)
+    val refused = intercept[IndexFormatException](CurveIntervals.fromRaw(1, raw(3)))
+    assert(refused.getMessage.contains("frames of more than"))
+  }
+
+  test("a block of intervals that is too large costs the intervals only") {
+    val before = files("a", 3)
+    val frame = large(1 << 20)
+    val bytes =
+      Indexes.written(IndexContents(before, Map.empty, before.map(_._1 -> CurveInterval(frame, 0, 1, 0)).toMap))
+    assert(Indexes.open(bytes).intervals.isDefined)
+    val tight = Indexes.open(bytes, limit = 100000)
+    assert(tight.intervals.isEmpty && Indexes.all(tight) == Indexes.all(before))
+    // Whatever the cache may hold, no index is written with more.
+    val lying = Indexes.withFooter(
+      bytes,
+      _.replaceFirst("(\"intervals\":\\{[^}]*\"rawLength\":)\\d+", "$1" + (CurveIntervals.MaxFrameBytes + 1000))
+    )
+    val read = Indexes.open(lying)
+    assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
+  }
+
+  test("intervals that could not be read for a moment are read the next time") {
+    val before = files("a", 3)
+    val f = frame()
+    val placed = before.map(_._1 -> interval(f)).toMap
+    val bytes = Indexes.written(IndexContents(before, Map.empty, placed))
+    var down = false
+    var reads = 0
+    val source = new Indexes.BytesSource(bytes) {
+      override def read(offset: Long, length: Int): Array[Byte] = {
+        reads += 1
+        if (down) throw new java.io.IOException("try again") else super.read(offset, length)
+      }
+    }
+    val snapshot = IndexFile.open(source, 64L << 20)
+    down = true
+    assert(snapshot.intervals.isEmpty)
+    down = false
+    val without = snapshot.memoryBytes
+    assert(all(snapshot) == placed.map { case (id, i) => id -> shown(i) })
+    assert(snapshot.memoryBytes > without)
+    down = true
+    assert(snapshot.intervals.isDefined)
+    // What is garbled stays so, and is not read again and again.
+    down = false
+    val garbled = IndexFile.open(source, 64L << 20)
+    source.bytes = bytes.map(b => (b ^ 1).toByte)
+    assert(garbled.intervals.isEmpty)
+    val tried = reads
+    source.bytes = bytes
+    assert(garbled.intervals.isEmpty && reads == tried)
   }
 }

@@ -10,7 +10,7 @@ import org.sparkzorder.stats._
 /** Indexes in memory, and random contents for them. */
 object Indexes {
 
-  final class BytesSource(var bytes: Array[Byte]) extends BlockSource {
+  class BytesSource(var bytes: Array[Byte]) extends BlockSource {
     def name: String = "memory"
     def length: Long = bytes.length.toLong
     def read(offset: Long, length: Int): Array[Byte] =

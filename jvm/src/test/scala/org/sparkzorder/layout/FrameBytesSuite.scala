@@ -55,6 +55,32 @@ class FrameBytesSuite extends AnyFunSuite {
     }
   }
 
+  test("the size of boundaries is told before they are written, and they fit what they are to") {
+    val random = new Random(3)
+    var thinned = 0
+    for (_ <- 1 to 500) {
+      val (distributions, curve) = frame(random)
+      val sizes = distributions.map(FrameBytes.size)
+      assert(written((distributions, curve)).length - written((Nil.toIndexedSeq, curve)).length == sizes.sum)
+      val room = random.nextInt(400).toLong
+      val fitted = FrameBudget.fit(distributions, room)
+      assert(fitted.map(FrameBytes.size).sum <= math.max(room, 16L * 20 * distributions.size))
+      if (sizes.sum <= room) assert(fitted == distributions)
+      else if (fitted != distributions) thinned += 1
+    }
+    assert(thinned > 50)
+    // Columns that need little leave it to the others.
+    val few = ValueDistribution.ofLongs(Array.tabulate(100)(_.toLong), 0)
+    val many = ValueDistribution.ofLongs(Array.fill(50000)(random.nextLong()), 0)
+    val fitted = FrameBudget.fit(IndexedSeq(many, few, many), 100000)
+    assert(fitted(1) eq few)
+    Seq(0, 2).foreach { c =>
+      val size = FrameBytes.size(fitted(c))
+      assert(size <= 50000 && size > 40000, size)
+    }
+    assert(FrameBudget.of(1) == 16 << 10 && FrameBudget.of(1000) > 2000000 && FrameBudget.of(10000000) == 8 << 20)
+  }
+
   test("damaged bytes are an error or another frame, never anything else") {
     val random = new Random(2)
     var refused = 0

@@ -58,6 +58,26 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a thinned distribution has so many values, the same ends, and ids that differ by the rows of a boundary") {
+    forAll(Gen.listOfN(400, value), Gen.choose(0, 40), Gen.choose(3, 200), value) { (values, nulls, most, v) =>
+      val d = ValueDistribution.ofLongs(values.toArray, nulls)
+      val few = d.thinned(most)
+      assert(few.distinct <= most && few.total == d.total && few.nulls == nulls)
+      assert(few.values.head == values.min && few.values.last == values.max)
+      assert(few.values.forall(d.values.contains) && few.values.toSeq == few.values.toSeq.sorted.distinct)
+      assert(few.midCdf(0) == d.midCdf(0))
+      // Twice as many rows as are a fair share: where one value has that many, it is a boundary, and exact.
+      val share = 2 * 1.25 * 400.0 / (most - 2) / d.total
+      val of = values.count(_ == v)
+      if (few.values.contains(v) && of > share * d.total) assert(few.midCdf(few.place(v)) == d.midCdf(d.place(v)))
+      assert(math.abs(few.midCdf(few.place(v)) - d.midCdf(d.place(v))) <= share, s"$v of $values")
+    }
+    val texts = ValueDistribution.ofBytes(Array.tabulate(1000)(i => f"$i%04d".getBytes), 0)
+    val few = texts.thinned(10)
+    assert(few.distinct <= 10 && few.values.map(new String(_)).toSeq.sorted == few.values.map(new String(_)).toSeq)
+    assert(texts.thinned(1000) eq texts)
+  }
+
   test("half nulls, then 7 7 8 9") {
     val d = ValueDistribution.ofLongs(Array(9L, 7L, 8L, 7L), 4)
     assert(d.midCdf(0) == 0.25)

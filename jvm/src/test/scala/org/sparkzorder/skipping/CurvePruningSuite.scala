@@ -6,9 +6,10 @@ import org.apache.spark.sql.types.{DataType, DoubleType, LongType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.index.{IndexContents, Indexes}
 import org.sparkzorder.layout._
 import org.sparkzorder.predicate._
-import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 import org.sparkzorder.write.KeyEncoding
 
 /** Rows placed as OPTIMIZE places them, files by their intervals, against the rows that pass. */
@@ -106,6 +107,28 @@ class CurvePruningSuite extends AnyFunSuite {
     }
     info(s"$out files left out, $beyondBounds of them kept by the bounds of their columns")
     assert(out > 5000 && beyondBounds > 500)
+  }
+
+  test("an interval is believed of a file of which the index has bounds, and of no other") {
+    val keys = IndexedSeq("a", "b").map(n => ColumnKey(Seq(n), LongType))
+    val d = ValueDistribution.ofLongs(Array.tabulate(16)(_.toLong), 0)
+    val plan = BitPlan.ofSequence(Seq(0, 1, 0, 1), 2)
+    val frame = new CurveFrame("f", keys.map(FrameColumn(_, lasting = true)), IndexedSeq(d, d), plan)
+    def stats(columns: Seq[ColumnKey]) = FileStats(9, columns.map(_ -> ColumnStats(0L, 15L, 0, 0)).toMap)
+    val files = (0 until 5).map { i =>
+      FileId(s"f$i", 1, 1) -> (if (i == 3) stats(keys.take(1)) else stats(keys))
+    }
+    val placed = (0 until 4).map(i => files(i)._1 -> CurveInterval(frame, 4L * i, 4L * i + 3, CurveInterval.Cell))
+    val snapshot = Indexes.open(Indexes.written(IndexContents(files, Map.empty, placed.toMap)))
+    def kept(value: Long): Set[String] = {
+      val keep = new java.util.BitSet
+      keep.set(0, 5)
+      val is = keys.map(k => Comparison(Column(k.path, k.dataType), Operator.Equal, LongValue(value)))
+      CurvePruning.leaveOut(keep, And(is(0), is(1)), snapshot)
+      (0 until 5).filter(keep.get).map(i => snapshot.fileId(i).path).toSet
+    }
+    // Of f3 there are no bounds of b, and f4 was not placed.
+    assert(kept(0) == Set("f0", "f3", "f4") && kept(15) == Set("f3", "f4"))
   }
 
   test("another type, a column that does not last, a Hilbert curve and an impossible box leave nothing out") {

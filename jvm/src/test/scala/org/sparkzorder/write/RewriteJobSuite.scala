@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
-import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutShape, LayoutSpec, UnitLayout}
+import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, OrderedValue}
 
 class RewriteJobSuite extends AnyFunSuite with LocalSpark {
@@ -204,11 +204,9 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       val result =
         rewrite(format, schema, Seq(unit(path, "parquet", 64)), keys, sampleRows = Some(1000000L), shape = shape)
       assert(result.sampledRows == 40000)
-      val layout = new UnitLayout(
-        result.samples.head,
-        shape.curveOf(Seq(1d, 1d), result.samples.head, 64),
-        org.sparkzorder.layout.Cuts.none
-      )
+      val boundaries = FrameBudget.fit(result.samples.head, FrameBudget.of(64))
+      val layout =
+        new UnitLayout(boundaries, shape.curveOf(Seq(1d, 1d), boundaries, 64), org.sparkzorder.layout.Cuts.none)
       val zs = result.outputs.flatMap(readOne("parquet", schema, _).map(r =>
         layout.z(Seq(r.getInt(0).toLong, r.getInt(1).toLong))
       ))

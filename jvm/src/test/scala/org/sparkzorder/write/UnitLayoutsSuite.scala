@@ -1,0 +1,61 @@
+package org.sparkzorder.write
+
+import scala.util.Random
+
+import org.apache.spark.sql.types.StringType
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.layout._
+
+class UnitLayoutsSuite extends AnyFunSuite {
+  private val encodings = Seq.fill(2)(new KeyEncoding(StringType))
+
+  private def text(n: Int): Array[Byte] = f"$n%060d".getBytes(java.nio.charset.StandardCharsets.US_ASCII)
+
+  private def layout(rows: IndexedSeq[IndexedSeq[Int]], files: Int, curve: String, kept: Boolean): UnitLayout = {
+    val columns = rows.head.indices.map(c => new BytesKeyValues(rows.map(r => text(r(c))).toArray): KeyValues)
+    val sample = new KeySample(new Array[Int](rows.size), Array.tabulate(rows.size)(_.toLong), columns.toArray)
+    val shape = LayoutShape(curve, aligned = true)
+    UnitLayouts.of(Seq(sample), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, kept = kept).units(0)
+  }
+
+  private def sizeOf(unit: UnitLayout): Long = unit.distributions.map(FrameBytes.size).sum
+
+  /** Files that a point lookup reads, on the mean over the columns. */
+  private def touched(rows: IndexedSeq[IndexedSeq[Int]], unit: UnitLayout): Double = {
+    val z = rows.map(r => unit.z(r.map(text)))
+    val files = rows.indices.groupBy(i => unit.cuts.slot(z(i), i.toLong)).values.toSeq
+    rows.head.indices.map { c =>
+      val d = ValueDistribution.ofLongs(rows.map(_(c).toLong).toArray, 0)
+      FilesTouched.mean(
+        d,
+        files.map(f => FileBounds.Longs(f.map(rows(_)(c)).min.toLong, f.map(rows(_)(c)).max.toLong))
+      )
+    }.sum / rows.head.size
+  }
+
+  test("boundaries have a size, whatever the sample, and files are as good as by all of it") {
+    val random = new Random(12)
+    val files = 200
+    val apart = IndexedSeq.fill(100 * files)(IndexedSeq.fill(2)(random.nextInt(1000000)))
+    val together = IndexedSeq.fill(100 * files)(random.nextInt(1000000)).map(v => IndexedSeq(v, v))
+    for ((rows, curve) <- Seq(apart -> LayoutSpec.ZOrder, together -> LayoutSpec.ZOrder, apart -> LayoutSpec.Order)) {
+      val (exact, small) = (layout(rows, files, curve, kept = false), layout(rows, files, curve, kept = true))
+      val (before, after) = (sizeOf(exact), sizeOf(small))
+      assert(before > 2000000 && after <= FrameBudget.of(files))
+      assert(small.keys.map(_.distinct) == exact.distributions.map(_.distinct))
+      assert(math.abs(small.cuts.slots - exact.cuts.slots) <= 0.1 * files)
+      val (best, found) = (touched(rows, exact), touched(rows, small))
+      info(f"$curve: $before bytes, then $after; files touched $best%.2f, then $found%.2f")
+      assert(found <= 1.1 * best)
+    }
+  }
+
+  test("of a thousand partitions all boundaries find room") {
+    val random = new Random(13)
+    val rows = IndexedSeq.fill(2000)(IndexedSeq.fill(2)(random.nextInt(1000000)))
+    val unit = layout(rows, 1, LayoutSpec.ZOrder, kept = true)
+    assert(1000 * (sizeOf(unit) + 200) < (16 << 20))
+    assert(unit.distributions.forall(_.distinct > 100))
+  }
+}
