@@ -6,6 +6,8 @@ a whole. So a hundred crashes cost three JVMs.
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,11 +106,57 @@ def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
 
 
 @dataclass(frozen=True)
+class PartCase(Case):
+    """A table of many files in order, and three new ones, on which an OPTIMIZE of a part died."""
+
+    optimize: str
+    untouched: frozenset[str]
+    """Files that it was not about."""
+
+
+CELLS = 20
+
+
+def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
+    """A table to be copied, with the statement that rewrites a part of it once there are new files."""
+    table = SmallTable(root, partitioned=False)
+    for n in range(CELLS):
+        write_file(root / f"part-{n}.parquet", range(n * ROWS, (n + 1) * ROWS))
+    layout, cuts = "ZORDER BY (a, id)", "'cuts' = 'equal'"
+    [row] = rival.run(f"OPTIMIZE {table.source} {layout} OPTIONS ('num-files' = '{CELLS}', {cuts})").rows()
+    assert len(table.files()) == CELLS, row
+    size = sum(f.stat().st_size for f in table.files()) // CELLS
+    for n in range(3):
+        write_file(root / f"new-{n}.parquet", range((CELLS + n) * ROWS, (CELLS + n) * ROWS + ROWS // 2))
+    return table, f"{layout} OPTIONS ('target-file-size-bytes' = '{size}', {cuts})"
+
+
+def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: str) -> PartCase:
+    """A copy of a table with an OPTIMIZE of a part that stands still at a failpoint."""
+    shutil.copytree(like.root, root)
+    table = SmallTable(root, partitioned=False)
+    ids = frozenset(table.plain_ids())
+    before = {f.name for f in table.files()}
+    optimize = f"OPTIMIZE {table.source} {layout}"
+    rival.pause(optimize, died)
+    records = [json.loads(p.read_text()) for p in (root / "_zorder").glob("v*") if p.is_file()]
+    [record] = [r for r in records if r["version"] == 2] or [None]
+    if record is None:
+        assert died in ("after-lock", "after-staging", "after-record-written")
+        return PartCase(table, died, ids, optimize, frozenset())
+    assert record["metrics"]["strategy"] == "incremental"
+    inputs = {i["path"] for i in record["inputs"]}
+    assert inputs < before
+    return PartCase(table, died, ids, optimize, frozenset(before - inputs))
+
+
+@dataclass(frozen=True)
 class Crashes:
-    """All tables on which a process died, once, and twice."""
+    """All tables on which a process died, once, and twice, and in an OPTIMIZE of a part of the files."""
 
     once: dict[tuple[str, bool], Case]
     again: dict[tuple[str, str], Case]
+    part: dict[str, PartCase]
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +166,8 @@ def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
     try:
         single = {(died, p): started(first, base / kind(p) / died, died, p) for died in FORWARD + UNDO for p in KINDS}
         double = {(died, recovery): started(first, base / died / recovery, died, True) for died, recovery in AGAIN}
+        table, layout = in_order(first, base / "in-order")
+        part = {died: started_part(first, base / "part" / died, died, table, layout) for died in FORWARD}
     finally:
         first.kill()
     second = Rival(base / "second")
@@ -126,7 +176,7 @@ def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
             second.pause(f"SELECT id FROM {case.table.source}", recovery)
     finally:
         second.kill()
-    return Crashes(single, double)
+    return Crashes(single, double, part)
 
 
 def run(spark: SparkSession, case: Case, statement: str) -> None:
@@ -171,3 +221,21 @@ def test_one_statement_recovers_what_a_killed_process_left(
 @pytest.mark.parametrize(("died", "recovery"), AGAIN)
 def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, died: str, recovery: str) -> None:
     assert_recovered(spark, crashes.again[died, recovery], "SELECT")
+
+
+@pytest.mark.parametrize("died", FORWARD)
+def test_an_optimize_of_a_part_dies_like_any_other(spark: SparkSession, crashes: Crashes, died: str) -> None:
+    case = crashes.part[died]
+    table = case.table
+    case.assert_plain()
+    assert table.spark_ids(spark) == once(case.ids)
+    assert table.leftovers(2 if case.committed else 1) == []
+    names = {f.name for f in table.files()}
+    assert case.untouched <= names
+    [row] = spark.sql(case.optimize).collect()
+    assert row["metrics"]["strategy"]["name"] == ("none" if case.committed else "incremental")
+    assert table.plain_ids() == table.spark_ids(spark) == once(case.ids)
+    assert table.leftovers(2) == []
+    query = f"SELECT id FROM {table.source} WHERE a BETWEEN 20 AND 24 AND id < 300"
+    found = {r[0] for r in spark.sql(query).collect()}
+    assert found == {i for i in case.ids if 20 <= i * 7919 % 101 <= 24 and i < 300}

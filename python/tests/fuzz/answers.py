@@ -57,13 +57,19 @@ class Questions:
                 return condition_of(error)
         return sorted(row.id for row in rows)
 
-    def files(self) -> tuple[int, int]:
-        """Files that all these queries read, and files in all; none where they cannot be planned."""
+    def files(self) -> tuple[int, int, int]:
+        """Files that all these queries read, files in all, and queries that read fewer for files' places on the curve.
+
+        None where they cannot be planned.
+        """
         try:
             scans = explain_skipping(self._spark, self._union()).collect()
         except (PySparkException, Py4JJavaError):
-            return 0, 0
-        return sum(scan.files_kept for scan in scans), sum(scan.files_total for scan in scans)
+            return 0, 0, 0
+        by_curve = sum(
+            any((c["reason"] or "").startswith("CURVE_INTERVAL") for c in scan["conjuncts"] or []) for scan in scans
+        )
+        return sum(scan.files_kept for scan in scans), sum(scan.files_total for scan in scans), by_curve
 
     def _union(self) -> str:
         return " UNION ALL ".join(

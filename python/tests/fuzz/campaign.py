@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +46,10 @@ class Tally:
     raised: int = 0
     files: int = 0
     kept: int = 0
+    by_curve: int = 0
+    """Queries of which files were left out for their places on the curve."""
+    strategies: Counter[str] = field(default_factory=Counter)
+    """What each OPTIMIZE rewrote."""
     seconds: float = 0.0
     mismatches: list[str] = field(default_factory=list)
     """A line each, which begins with the command that replays it."""
@@ -59,7 +64,9 @@ class Tally:
         return (
             f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them asked of "
             f"DuckDB too ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
-            f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), "
+            f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
+            f"{self.by_curve:,} queries some by their places on the curve; {self.strategies['incremental']} of "
+            f"{self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
         )
 
@@ -112,6 +119,12 @@ class Campaign:
 
     def _phases(self, table: FuzzTable, only: int | None) -> None:
         history = History(table, self._source(table.number, "history"))
+        try:
+            self._phases_of(history, table, only)
+        finally:
+            self.tally.strategies += history.strategies
+
+    def _phases_of(self, history: History, table: FuzzTable, only: int | None) -> None:
         for phase in range(PHASES):
             if phase == 0:
                 history.begin()
@@ -145,7 +158,8 @@ class Campaign:
         ]
         questions = Questions(table.spark, table.relation(), [c.spark for c in conditions])
         self.tally.queries += len(numbers)
-        kept, files = questions.files()
+        kept, files, by_curve = questions.files()
+        self.tally.by_curve += by_curve
         self.tally.kept += kept
         self.tally.files += files
         answers = list(_answers(questions, len(numbers)))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from comparison import condition_of, no_skipping
@@ -17,17 +19,34 @@ from fuzz import sessions
 from fuzz.columns import Column
 from fuzz.tables import FuzzTable
 
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What an OPTIMIZE asks for; files stay laid out while it asks for the same."""
+
+    clause: str
+    cuts: str
+
 
 class RowsLostError(AssertionError):
     """A statement that keeps every row has not."""
 
 
 class History:
-    """Steps over one table; statements run under the settings of its making."""
+    """Steps over one table; statements run under the settings of its making.
+
+    Attributes:
+        strategies: What each OPTIMIZE says that it rewrote.
+    """
 
     def __init__(self, table: FuzzTable, r: Random) -> None:
         self._table = table
         self._random = r
+        self._layout: Layout | None = None
+        self.strategies: Counter[str] = Counter()
 
     def begin(self) -> None:
         """The first rows and an index over most of them."""
@@ -40,6 +59,10 @@ class History:
         optimized = roll < (0.5 if self._table.ordered else 0.9) and self._optimize()
         if roll > 0.4 or not optimized:
             self._index()
+        # A new file beside many that are laid out: only a part is to be rewritten.
+        if optimized and r.random() < 0.6:
+            self._append(few=True)
+            self._optimize(again=True)
 
     def go_on(self) -> None:
         """Somebody writes, and the index is brought up to date or not."""
@@ -55,22 +78,42 @@ class History:
         for step in r.sample(steps, r.choice((1, 1, 2))):
             step()
         roll = r.random()
-        if roll < 0.5:
+        if roll < 0.4:
             self._refresh()
         elif roll < 0.75:
-            self._optimize()
+            self._optimize(again=self._layout is not None and r.random() < 0.8)
         elif roll < 0.8:
             self._statement(f"RESTORE {self._table.target} TO VERSION AS OF 0")
 
     # --- statements of ours
 
-    def _optimize(self) -> bool:
+    def _optimize(self, again: bool = False) -> bool:
+        """In the layout that the table has, if `again`, else in a new one."""
         r, table = self._random, self._table
-        keys = r.sample(self._sure_columns(), r.choice((1, 1, 2, 3)))
+        if not again or self._layout is None:
+            self._layout = self._new_layout()
+        layout = self._layout
+        full = r.choice(("", "FULL ")) if not again else "FULL " if r.random() < 0.1 else ""
+        count = r.randint(16, 32)
+        # As many in each partition, or there are too few to rewrite only some.
+        files = table.in_any_order()
+        size = sum(p.stat().st_size for p in files) // (count * max(len({p.parent for p in files}), 1))
+        by_number = not again and r.random() < 0.4
+        option = f"'num-files' = '{count}'" if by_number else f"'target-file-size-bytes' = '{max(size, 1)}'"
+        text = f"OPTIMIZE {table.target} {full}{layout.clause} OPTIONS ({option}, 'cuts' = '{layout.cuts}')"
+        rows = self._statement(text)
+        if rows is None:
+            return False
+        [row] = rows
+        self.strategies[row["metrics"]["strategy"]["name"]] += 1
+        return True
+
+    def _new_layout(self) -> Layout:
+        r = self._random
+        keys = r.sample(self._sure_columns(), r.choice((1, 2, 2, 3)))
         names = ", ".join(c.spark + (f" WEIGHT {r.randint(1, 4)}" if r.random() < 0.2 else "") for c in keys)
-        full = r.choice(("", "FULL "))
-        options = f"OPTIONS ('num-files' = '{r.choice((16, 24, 32))}')"
-        return self._statement(f"OPTIMIZE {table.target} {full}ZORDER BY ({names}) {options}")
+        curve = r.choice(("ZORDER", "ZORDER", "ZORDER", "ZORDER", "ORDER", "HILBERT"))
+        return Layout(f"{curve} BY ({names})", r.choice(("aligned", "equal")))
 
     def _index(self) -> None:
         r, table = self._random, self._table
@@ -90,26 +133,25 @@ class History:
     def _refresh(self) -> None:
         self._statement(f"REFRESH SKIPPING INDEX ON {self._table.target}")
 
-    def _statement(self, text: str) -> bool:
-        """Runs it, and sees that no row is lost. A refusal with a reason is an answer, too: False."""
+    def _statement(self, text: str) -> list[Row] | None:
+        """Runs it, and sees that no row is lost. A refusal with a reason is an answer, too: None."""
         table = self._table
         sessions.apply(table.spark, table.making)
         before = self._contents()
         words = text.replace(str(table.folder), "..")
         try:
-            table.spark.sql(text).collect()
+            rows: list[Row] | None = table.spark.sql(text).collect()
             table.log.append(words)
-            done = True
         except (PySparkException, Py4JJavaError) as error:
             condition = condition_of(error)
             if not condition.startswith("ZORDER_"):
                 raise
             table.log.append(f"{words} refused: {' '.join(str(error).split())[:300]}")
-            done = False
+            rows = None
         after = self._contents()
         if after != before:
             raise RowsLostError(f"{len(before)} rows before {words}, {len(after)} after, {_difference(before, after)}")
-        return done
+        return rows
 
     def _contents(self) -> list[tuple[int, int]]:
         """Ids with a hash of the row's values."""
@@ -126,10 +168,11 @@ class History:
 
     # --- what others do
 
-    def _append(self) -> None:
+    def _append(self, few: bool = False) -> None:
         r, table = self._random, self._table
         writer = table.another_writer() if r.random() < 0.4 else table.writers[0]
-        table.write(table.frame(r.choice((20, 60)), first=False), writer, r.choice((1, 1, 3)), r.random() < 0.5)
+        rows, files = (20, 1) if few else (r.choice((20, 60)), r.choice((1, 1, 3)))
+        table.write(table.frame(rows, first=False), writer, files, r.random() < 0.5)
 
     def _replace(self) -> None:
         """A file of the same name with half of its rows, by another program."""

@@ -207,8 +207,11 @@ class FuzzTable:
 
     def files(self) -> list[Path]:
         """Data files by the least id in them, which does not depend on their names."""
-        found = [p for p in self.folder.rglob("*") if p.is_file() and not hidden(p.relative_to(self.folder))]
-        return sorted(found, key=lambda p: (self._least_id(p), p.name))
+        return sorted(self.in_any_order(), key=lambda p: (self._least_id(p), p.name))
+
+    def in_any_order(self) -> list[Path]:
+        """Data files."""
+        return [p for p in self.folder.rglob("*") if p.is_file() and not hidden(p.relative_to(self.folder))]
 
     def _least_id(self, path: Path) -> int:
         if self.form == "orc":

@@ -44,6 +44,7 @@ class Tally:
         processes: Those that got a SIGKILL.
         kills: Those of them in which an operation was under way, as its lock file says.
         under_way: The operations that were, by how far they were. A process has up to one for each table.
+        strategies: What each OPTIMIZE that ended had rewritten.
         checks: Tables looked at after one more statement.
     """
 
@@ -51,6 +52,7 @@ class Tally:
     processes: int = 0
     kills: int = 0
     under_way: Counter[tuple[str, str]] = field(default_factory=Counter)
+    strategies: Counter[str] = field(default_factory=Counter)
     checks: int = 0
     lost: int = 0
     doubled: int = 0
@@ -70,6 +72,9 @@ class Tally:
     def summary(self) -> str:
         """Statements by how far they were, the problems, and the figures as the last line."""
         lines = [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
+        lines.append(
+            f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE that ended were incremental"
+        )
         if self.processes > self.kills:
             lines.append(f"{self.processes - self.kills} processes more were killed with nothing under way")
         if self.false_starts:
@@ -134,6 +139,7 @@ class Campaign:
         self.tally.processes += 1
         for failed in driver.errors():
             self._problem(failed)
+        self.tally.strategies += driver.strategies()
         driver.remove()
         operations = self.tally.under_way.total()
         for target in self._targets:

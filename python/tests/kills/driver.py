@@ -1,7 +1,7 @@
 """A process that runs statements on tables without a pause, until it is killed: `driver.py <work> [<java options>]`.
 
-It says a line when it is warm, takes one with tables and a seed, and says a line for each error that a statement ended
-with. When its input ends, it goes.
+It says a line when it is warm, takes one with tables and a seed, and says a line for each OPTIMIZE, and for each error
+that a statement ended with. When its input ends, it goes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def main(work: Path, java_options: str) -> None:
         while True:
             sql = statement(root, rng)
             try:
-                session.sql(sql).collect()
+                rows = session.sql(sql).collect()
+                if sql.startswith("OPTIMIZE"):
+                    say({"strategy": rows[0]["metrics"]["strategy"]["name"]})
             except (PySparkException, Py4JJavaError) as error:
                 condition = condition_of(error)
                 if condition not in EXPECTED:

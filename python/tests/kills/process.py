@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,11 @@ class Driver:
 
     def errors(self) -> list[str]:
         """Statements that failed as they should not, while it lived."""
-        return [f"{e['sql']}: {e['message']}" for e in self._said()[1:]]
+        return [f"{e['sql']}: {e['message']}" for e in self._said()[1:] if "sql" in e]
+
+    def strategies(self) -> Counter[str]:
+        """What each OPTIMIZE that ended has rewritten."""
+        return Counter(e["strategy"] for e in self._said()[1:] if "strategy" in e)
 
 
 def share_classes(work: Path) -> str:

@@ -17,9 +17,7 @@ def statement(root: Path, rng: Random) -> str:
     source = f"parquet.`{root}`"
     kind = rng.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))[0]
     if kind == "OPTIMIZE":
-        full = rng.choice(("FULL ", "FULL ", ""))
-        key = rng.choice(("(a)", "(id)", "(a WEIGHT 2, id)"))
-        return f"OPTIMIZE {source} {full}ZORDER BY {key} OPTIONS ('num-files' = '{rng.randint(2, 16)}')"
+        return f"OPTIMIZE {source} {_layout(root, rng)}"
     if kind == "RESTORE":
         return f"RESTORE {source} TO VERSION AS OF {max(0, newest(root) - rng.randint(1, 3))}"
     if kind == "VACUUM":
@@ -29,6 +27,32 @@ def statement(root: Path, rng: Random) -> str:
     if kind == "SELECT":
         return f"SELECT count(*) FROM {source} WHERE a = {rng.randrange(101)}"
     return f"CREATE OR REPLACE SKIPPING INDEX ON {source}" if kind == "CREATE" else f"DROP SKIPPING INDEX ON {source}"
+
+
+def _layout(root: Path, rng: Random) -> str:
+    """Half of them ask a table for the same as before, so that its files stay laid out and new ones come to them."""
+    own = Random(root.name)
+    again = rng.random() < 0.5
+    of = own if again else rng
+    key = of.choice(("(a)", "(id)", "(a WEIGHT 2, id)"))
+    cuts = of.choice(("aligned", "equal"))
+    if not again:
+        full, option = rng.choice(("FULL ", "FULL ", "")), f"'num-files' = '{rng.randint(2, 16)}'"
+    else:
+        # With a number of files all of them are written anew.
+        full = "FULL " if rng.random() < 0.2 else ""
+        size = sum(_length(p) for p in root.rglob("*.parquet") if "_zorder" not in p.parts)
+        folders = max(len(list(root.glob("p=*"))), 1)
+        option = f"'target-file-size-bytes' = '{max(size // (rng.randint(16, 32) * folders), 1)}'"
+    return f"{full}ZORDER BY {key} OPTIONS ({option}, 'cuts' = '{cuts}')"
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        # It went since the folder was listed.
+        return 0
 
 
 def newest(root: Path) -> int:

@@ -66,8 +66,16 @@ class Target:
                 self.unfinished.add(lock)
                 return "unknown", "taking its lock"
             if owner and owner["pid"] == pid:
-                return owner["operation"], self._phase(owner["operation"], owner["operationId"])
+                operation = owner["operation"]
+                phase = self._phase(operation, owner["operationId"])
+                return self._strategy(owner["operationId"]) + operation, phase
         return None
+
+    def _strategy(self, identity: str) -> str:
+        """Whether an OPTIMIZE is of a part of the files, as far as it has a record."""
+        records = (json.loads(p.read_text()) for p in self._side("v*") if p.is_file() and p.suffix != ".vacuumed")
+        own = (r for r in records if r.get("operationId") == identity)
+        return "incremental " if any(r.get("metrics", {}).get("strategy") == "incremental" for r in own) else ""
 
     def _phase(self, operation: str, identity: str) -> str:
         for pattern, phase in (
