@@ -35,9 +35,14 @@ class Table:
     """A clustered table, its files of a size so that there are about forty."""
 
     def __init__(
-        self, spark: SparkSession, folder: Path, file_format: str, clause: str = "ZORDER BY (a, b, c)"
+        self,
+        spark: SparkSession,
+        folder: Path,
+        file_format: str,
+        clause: str = "ZORDER BY (a, b, c)",
+        more: str = "",
     ) -> None:
-        self.spark, self.folder, self.clause = spark, folder / "t", clause
+        self.spark, self.folder, self.clause, self.more = spark, folder / "t", clause, more
         spark.sql(f"CREATE TABLE t USING {file_format} AS {rows(0, ROWS)}")
         self.rows = ROWS
         self.target = sum(files(self.folder).values()) // FILES
@@ -45,7 +50,8 @@ class Table:
 
     def optimize(self, full: str = "") -> Row:
         """The metrics of OPTIMIZE with the same layout and target each time."""
-        options = f"OPTIONS ('target-file-size-bytes' = '{self.target}')"
+        given = [f"'target-file-size-bytes' = '{self.target}'", *filter(None, [self.more])]
+        options = f"OPTIONS ({', '.join(given)})"
         [result] = self.spark.sql(f"OPTIMIZE t {full} {self.clause} {options}").collect()
         metrics: Row = result["metrics"]
         return metrics
@@ -122,6 +128,80 @@ def test_rows_beyond_all_boundaries_become_files_of_their_own(spark: SparkSessio
     assert before.items() <= files(table.folder).items()
     table.check()
     assert table.optimize()["numFilesAdded"] == 0
+
+
+def test_files_beyond_all_boundaries_do_not_pile_up(spark: SparkSession, database: Path) -> None:
+    table = Table(spark, database, "parquet", "ORDER BY (a)")
+    before = files(table.folder)
+    written = 0
+    for day in range(1, 11):
+        table.add(0.002, shift=1_000_000 * day)
+        metrics = table.optimize()
+        assert metrics["strategy"]["name"] == "incremental"
+        written += metrics["filesAdded"]["totalSize"]
+        assert before.items() <= files(table.folder).items()
+        assert len(files(table.folder)) <= len(before) + 3
+    assert written <= 0.15 * sum(before.values())
+    table.check()
+
+
+def test_new_rows_beyond_the_boundaries_and_within_go_to_files_of_their_own_and_to_cells(
+    spark: SparkSession, database: Path
+) -> None:
+    table = Table(spark, database, "parquet")
+    table.add(0.02)
+    table.add(0.02, shift=1_000_000)
+    metrics = table.optimize()
+    assert metrics["strategy"]["name"] == "incremental"
+    assert "merged with new rows" in metrics["strategy"]["reason"]
+    assert "beyond the boundaries" in metrics["strategy"]["reason"]
+    assert metrics["strategy"]["drift"] < 0.2
+    assert metrics["partitionsOptimized"] == 1
+    table.check()
+    query = "SELECT min(a) >= 1000000 AS beyond, max(a) >= 1000000 AS reaches FROM t GROUP BY _metadata.file_name"
+    sides = [tuple(row) for row in spark.sql(query).collect()]
+    assert (False, True) not in sides
+    assert (True, True) in sides
+    assert table.optimize()["strategy"]["name"] == "none"
+
+
+def test_a_few_new_rows_cost_little(spark: SparkSession, database: Path) -> None:
+    table = Table(spark, database, "parquet")
+    written = fresh = 0
+    for _ in range(5):
+        before = files(table.folder)
+        table.add(0.004)
+        fresh += sum(size for name, size in files(table.folder).items() if name not in before)
+        metrics = table.optimize()
+        assert metrics["strategy"]["name"] == "incremental"
+        written += metrics["filesAdded"]["totalSize"]
+        assert metrics["filesAdded"]["totalSize"] <= 0.15 * sum(before.values())
+    assert written <= 5 * fresh
+    assert len(files(table.folder)) <= len(before) + 3
+    table.check()
+
+
+@pytest.mark.parametrize("cuts", ["aligned", "equal"])
+def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, database: Path, cuts: str) -> None:
+    spark.conf.set("spark.sql.files.maxRecordsPerFile", "700")
+    try:
+        table = Table(spark, database, "parquet", "ZORDER BY (a, b, c)", f"'cuts' = '{cuts}'")
+        first = len(files(table.folder))
+        assert first > 3 * FILES
+        for _ in range(4):
+            table.add(0.04)
+            before = files(table.folder)
+            metrics = table.optimize()
+            assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
+            assert metrics["filesAdded"]["totalSize"] <= 0.2 * sum(before.values())
+            assert table.optimize()["strategy"]["name"] == "none"
+            table.check()
+        [most] = spark.sql("SELECT count(*) AS n FROM t GROUP BY _metadata.file_name ORDER BY n DESC LIMIT 1").collect()
+        assert most["n"] <= 700
+        # As many as the rows are more, and some that are begun.
+        assert len(files(table.folder)) < 1.5 * first
+    finally:
+        spark.conf.unset("spark.sql.files.maxRecordsPerFile")
 
 
 def test_without_the_index_everything_is_rewritten_and_the_result_says_why(spark: SparkSession, database: Path) -> None:

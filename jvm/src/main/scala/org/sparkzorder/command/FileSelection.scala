@@ -12,8 +12,9 @@ import org.sparkzorder.write.UnitPlacement
  * Files of one folder that are rewritten together, into so many.
  *
  * @param placement when they come to files that are along a curve already
- * @param incremental whether others of the folder are left as they are, `rest`
+ * @param incremental whether others of the folder are left as they are
  * @param reason why these files
+ * @param rest files of the folder that are left, once for all of the folder's rewrites
  */
 private[command] final case class Rewrite(
     folder: DataFolder,
@@ -49,18 +50,18 @@ private[command] object FileSelection {
     lazy val layouts = layoutsOf(history)
     def isLaidOut(f: FileStatus): Boolean = layouts.get(idOf(names, f)).contains(layout.json)
     folders.zip(counts).flatMap { case (folder, count) =>
-      def all(reason: String) = Some(Rewrite(folder, folder.files, count, reason = reason))
+      def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
       if (full || options.rewriteAll) all("a full rewrite was asked for")
       else if (!folder.files.exists(isLaidOut)) all("no file is known to be in this layout")
       else if (!folder.files.forall(isLaidOut))
         if (options.numFiles.isDefined) all("a number of files was asked for")
-        else along.of(folder, isLaidOut).fold(all, Some(_))
+        else along.of(folder, isLaidOut).fold(all, identity)
       else if (
         options.numFiles.isDefined && !isSoMany(folder.files.size, count, layout) &&
         !(limited && folder.files.size > count)
       )
         all("another number of files was asked for")
-      else None
+      else Nil
     }
   }
 

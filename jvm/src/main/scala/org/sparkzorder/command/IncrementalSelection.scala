@@ -6,27 +6,33 @@ import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout._
-import org.sparkzorder.stats.{ColumnKey, ColumnStats}
+import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.table.{DataFolder, RelativePath}
-import org.sparkzorder.write.{KeyColumn, UnitPlacement}
+import org.sparkzorder.write.UnitPlacement
 
 /**
  * What to rewrite of a folder of which some files are not along the curve yet: the new files, some cells and some files
- * over the cells; see [[IncrementalPolicy]].
+ * over the cells; see [[IncrementalPolicy]]. New files that lie beyond the boundaries of the cells become files of their
+ * own, and so that these do not pile up, small ones of before are written again with them.
  *
+ * @param columns keys that files are clustered by
  * @param snapshot where files lie along the curve, as far as it is known
- * @param read footers of files
+ * @param indexed bounds of the files that the index knows
+ * @param limited whether rows of one place may be several files, being too many for one
+ * @param read bounds of the columns in other files, by their footers
  */
 private[command] final class IncrementalSelection(
-    keys: Seq[KeyColumn],
+    columns: IndexedSeq[ColumnKey],
     names: RelativePath,
     snapshot: => Option[IndexSnapshot],
+    indexed: IndexedBounds,
     options: OptimizeOptions,
-    read: Seq[FileStatus] => Seq[Input]
+    limited: Boolean,
+    read: Seq[FileStatus] => Seq[IndexedSeq[FileBounds]]
 ) {
   import IncrementalSelection._
 
-  private val columns = keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
+  private val target = options.targetFileSize
   private lazy val index = snapshot
   private lazy val intervals = index.flatMap(_.intervals)
 
@@ -34,106 +40,147 @@ private[command] final class IncrementalSelection(
    * @param isLaidOut whether a file was written in the layout asked for
    * @return why all files are to be rewritten, or what is
    */
-  def of(folder: DataFolder, isLaidOut: FileStatus => Boolean): Either[String, Rewrite] = {
-    val placed = folder.files.filter(isLaidOut).flatMap(f => interval(f).map(f -> _))
-    val isPlaced = placed.map(_._1.getPath).toSet
-    val unplaced = folder.files.filterNot(f => isPlaced(f.getPath))
-    val total = folder.files.map(_.getLen).sum
-    val byFrame = placed.groupBy(_._2.frame.id).values.toSeq
-    if (byFrame.isEmpty) Left("it is not known where files lie along the curve")
+  def of(folder: DataFolder, isLaidOut: FileStatus => Boolean): Either[String, Seq[Rewrite]] = {
+    val placed = folder.files.filter(isLaidOut).flatMap(f => interval(f).map(i => Placed(f, i)))
+    if (placed.isEmpty) Left("it is not known where files lie along the curve")
     else {
       // Of two with as much, the one that does not depend on the order of a map.
-      val main = byFrame.maxBy(files => (sizeOf(files.filter(isCell)), files.head._2.frame.id))
-      val (cells, over) = main.partition(isCell)
-      val pieces = piecesOf(cells)
-      val mean = sizeOf(cells).toDouble / math.max(1, cells.size)
-      val fresh = unplaced.map(_.getLen).sum
-      if (pieces.length < FewestCells) Left(s"with ${pieces.length} cells along the curve all is rewritten at once")
-      else if (2 * sizeOf(cells) < total) Left("the cells along the curve hold less than half of the bytes")
-      else if (mean < SmallestMean * options.targetFileSize || mean > LargestMean * options.targetFileSize)
-        Left("the cells along the curve are of another size than the files asked for")
-      else chosen(folder, main.head._2.frame, pieces, cells, over, unplaced, total, fresh)
+      val (_, main) = placed.groupBy(_.interval.frame.id).maxBy { case (id, files) =>
+        (sizeOf(files.filter(_.isCell).map(_.file)), id)
+      }
+      val isMain = main.map(_.file.getPath).toSet
+      val isPlaced = placed.map(_.file.getPath).toSet
+      val (cells, over) = main.partition(_.isCell)
+      val others = placed.map(_.file).filterNot(f => isMain(f.getPath))
+      val unplaced = folder.files.filterNot(f => isPlaced(f.getPath))
+      val found = Found(folder, main.head.interval.frame, cells, over, others, unplaced)
+      if (found.pieces.length < FewestCells)
+        Left(s"with ${found.pieces.length} cells along the curve all is rewritten at once")
+      else if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
+      else if (!isOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
+      else chosen(found)
     }
   }
 
-  private def chosen(
-      folder: DataFolder,
-      frame: CurveFrame,
-      pieces: IndexedSeq[CurvePiece],
-      cells: Seq[(FileStatus, CurveInterval)],
-      over: Seq[(FileStatus, CurveInterval)],
-      unplaced: Seq[FileStatus],
-      total: Long,
-      fresh: Long
-  ): Either[String, Rewrite] = {
-    val runsOver = math.max(1, frame.curve.columns - (0 until frame.curve.columns).count(frame.curve.bits(_) == 0))
-    val overPieces = over.map { case (f, i) => CurvePiece(i.low, i.high, f.getLen) }.toIndexedSeq
-    val share = f"${100.0 * fresh / total}%.1f %% of the bytes are new"
-    if (lieBeyond(frame, unplaced)) {
-      val reason = s"$share, and lie beyond the boundaries of the cells: they are files of their own"
-      Right(Rewrite(folder, unplaced, files(fresh), None, incremental = true, reason, without(folder, unplaced)))
-    } else
-      IncrementalPolicy.choose(pieces, overPieces, fresh, options.targetFileSize, runsOver) match {
-        case None                                                                => Left(share)
-        case Some(choice) if choice.ratio > WorstRatio && choice.more > FewFiles =>
-          Left(f"$share, and a lookup would read ${choice.ratio}%.2f times the files")
-        case Some(choice) =>
-          val first = if (choice.from == 0) 0L else pieces(choice.from).low
-          val until = if (choice.until == pieces.length) frame.last + 1 else pieces(choice.until).low
-          val rewritten =
-            (cells.collect { case (f, i) if choice.until > choice.from && i.low >= first && i.low < until => f } ++
-              over.zipWithIndex.collect { case ((f, _), i) if choice.absorbed(i) => f } ++ unplaced).toSet
-          val inputs = folder.files.filter(rewritten)
-          val starts =
-            if (choice.until == choice.from) IndexedSeq.empty
-            else first +: (choice.from + 1 until choice.until).map(pieces(_).low)
-          val bytes = inputs.map(_.getLen).sum
-          val placement = Placement(
-            frame,
-            starts,
-            if (starts.isEmpty) 0L else until,
-            bytes.toDouble / options.targetFileSize
-          )
-          val reason =
-            f"$share; ${100.0 * bytes / total}%.1f %% are written: ${starts.length} of ${pieces.length} cells and " +
-              f"${choice.absorbed.size} of ${over.size} files over them are merged with new rows, the other new rows lie " +
-              f"over the cells; a lookup reads about ${choice.ratio}%.2f times the files of a full rewrite"
-          val unit = UnitPlacement(placement, unplaced.map(_.getPath).toSet)
-          Right(
-            Rewrite(folder, inputs, files(bytes), Some(unit), incremental = true, reason, without(folder, inputs))
-          )
-      }
+  /** A place that is several files, and a value that is: each by itself does not tell what size was asked for. */
+  private def isOfSize(found: Found): Boolean = {
+    val places = found.cells.map(c => (c.interval.low, c.interval.high)).distinct.size
+    Seq(found.cells.size, places).map(found.bytes.toDouble / _ / target).exists(m =>
+      m >= SmallestMean && m <= LargestMean
+    )
   }
 
-  private def files(bytes: Long): Int = FileCounts.bySize(Seq(bytes), options.targetFileSize).head
+  private def chosen(found: Found): Either[String, Seq[Rewrite]] = {
+    val frame = found.frame
+    val (outside, inside) =
+      found.unplaced.zip(read(found.unplaced)).partition { case (_, bounds) => isBeyond(frame, bounds) }
+    val known = found.others.map(f => f -> indexed.of(idOf(f)))
+    val (smallOutside, smallInside) =
+      known.filter(2 * _._1.getLen < target).partition { case (_, bounds) => isBeyond(frame, bounds) }
+    val room = (IncrementalPolicy.Budget * found.total).toLong
+    val tail = outside ++ merged(smallOutside, sizeOf(outside.map(_._1)), room)
+    val coming = inside ++ merged(smallInside, sizeOf(inside.map(_._1)), room)
+    val taken = (tail ++ coming).map(_._1.getPath).toSet
+    val left = known.filterNot { case (f, _) => taken(f.getPath) }
+    val bytesOfTail = sizeOf(tail.map(_._1))
+    val beside = BesideCells(
+      sizeOf(left.map(_._1)) + bytesOfTail,
+      left.map { case (_, bounds) => readBy(frame, bounds) }.sum + tail.map { case (f, bounds) =>
+        readBy(frame, bounds) * f.getLen / math.max(1L, bytesOfTail)
+      }.sum * files(bytesOfTail),
+      bytesOfTail
+    )
+    val own = Option.when(tail.nonEmpty) {
+      val again = if (tail.size == outside.size) "" else s", with ${tail.size - outside.size} small ones of before"
+      val reason =
+        share(found, outside.map(_._1)) + " and lie beyond the boundaries of the cells: they become files of " +
+          "their own" + again
+      Rewrite(found.folder, tail.map(_._1), files(bytesOfTail), incremental = true, reason = reason)
+    }
+    val among = if (coming.isEmpty) unchanged(found, beside).toLeft(None) else placed(found, coming.map(_._1), beside)
+    among.map { rewrite =>
+      val all = rewrite.toSeq ++ own
+      val gone = all.flatMap(_.files.map(_.getPath)).toSet
+      all.head.copy(rest = found.folder.files.filterNot(f => gone(f.getPath))) +: all.tail
+    }
+  }
 
-  private def without(folder: DataFolder, files: Seq[FileStatus]): Seq[FileStatus] = folder.files.diff(files)
+  /** Why all is to be rewritten, although nothing has come to the cells. */
+  private def unchanged(found: Found, beside: BesideCells): Option[String] = {
+    val now =
+      IncrementalPolicy.unchanged(found.pieces, piecesOver(found).map(_._1), target, runsOver(found.frame), beside)
+    Option.when(now.isPoor)(f"a lookup would read ${now.ratio}%.2f times the files")
+  }
+
+  /** New rows are placed along the curve that files lie along already. */
+  private def placed(found: Found, coming: Seq[FileStatus], beside: BesideCells): Either[String, Some[Rewrite]] = {
+    val (frame, pieces) = (found.frame, found.pieces)
+    val overPieces = piecesOver(found)
+    val fresh = sizeOf(coming)
+    val shareOfNew = share(found, coming)
+    IncrementalPolicy.choose(pieces, overPieces.map(_._1), fresh, target, runsOver(frame), beside) match {
+      case None                          => Left(shareOfNew)
+      case Some(choice) if choice.isPoor =>
+        Left(f"$shareOfNew, and a lookup would read ${choice.ratio}%.2f times the files")
+      case Some(choice) =>
+        val starts =
+          if (choice.until == choice.from) IndexedSeq.empty
+          else (if (choice.from == 0) 0L else pieces(choice.from).low) +: (choice.from + 1 until choice.until)
+            .map(pieces(_).low)
+        val until =
+          if (starts.isEmpty) 0L
+          else if (choice.until == pieces.length) frame.last + 1
+          else pieces(choice.until).low
+        val cells = found.cells.filter(c => starts.nonEmpty && c.interval.low >= starts.head && c.interval.low < until)
+        val over = choice.absorbed.toSeq.sorted.flatMap(overPieces(_)._2)
+        val inputs = {
+          val rewritten = (cells.map(_.file) ++ over ++ coming).map(_.getPath).toSet
+          found.folder.files.filter(f => rewritten(f.getPath))
+        }
+        val bytes = sizeOf(inputs)
+        val placement = Placement(frame, starts, until, bytes.toDouble / target)
+        val reason =
+          f"$shareOfNew; ${100.0 * bytes / found.total}%.2f %% are written: ${starts.length} of ${pieces.length} cells and " +
+            f"${over.size} of ${found.over.size} files over them are merged with new rows, the other new rows lie over " +
+            f"the cells; a lookup reads about ${choice.ratio}%.2f times the files of a full rewrite"
+        val unit = UnitPlacement(placement, coming.map(_.getPath).toSet)
+        Right(Some(Rewrite(found.folder, inputs, files(bytes), Some(unit), incremental = true, reason)))
+    }
+  }
+
+  /** With the files of each. Those of one place belong together: none can be merged better without the others. */
+  private def piecesOver(found: Found): IndexedSeq[(CurvePiece, Seq[FileStatus])] = {
+    def piece(of: Seq[Placed]) =
+      (CurvePiece(of.head.interval.low, of.head.interval.high, sizeOf(of.map(_.file))), of.map(_.file))
+    if (!limited) found.over.map(o => piece(Seq(o))).toIndexedSeq
+    else found.over.groupBy(o => (o.interval.low, o.interval.high)).toIndexedSeq.sortBy(_._1).map(g => piece(g._2))
+  }
+
+  /**
+   * Small files that are written again with others: each is at most twice as large as all that it is merged with, so that
+   * a row is written a few times at most on its way to a file of the target size.
+   */
+  private def merged(small: Seq[WithBounds], fresh: Long, room: Long): Seq[WithBounds] = {
+    val ascending = small.sortBy { case (f, _) => (f.getLen, f.getPath.getName) }
+    ascending.zip(ascending.scanLeft(fresh)(_ + _._1.getLen)).takeWhile { case ((f, _), before) =>
+      f.getLen <= 2 * before && before + f.getLen <= math.max(fresh, room)
+    }.map(_._1)
+  }
+
+  private def files(bytes: Long): Int = FileCounts.bySize(Seq(bytes), target).head
+
+  private def idOf(f: FileStatus): FileId = FileId(names.of(f.getPath), f.getLen, f.getModificationTime)
 
   private def interval(f: FileStatus): Option[CurveInterval] =
     for {
       s <- index
       all <- intervals
-      ordinal = s.ordinalOf(names.of(f.getPath), f.getLen, f.getModificationTime)
+      id = idOf(f)
+      ordinal = s.ordinalOf(id.path, id.length, id.modificationTime)
       if ordinal >= 0
       i <- all.of(ordinal)
       if i.frame.columns.map(_.key) == columns
     } yield i
-
-  /** Whether most of the new bytes are in files that have no value within the boundaries of some column. */
-  private def lieBeyond(frame: CurveFrame, unplaced: Seq[FileStatus]): Boolean = {
-    val beyond = read(unplaced).filter { input =>
-      columns.indices.exists { c =>
-        (frame.distributions(c), input.footer.stats.getOrElse(columns(c), ColumnStats.unknown)) match {
-          case (d: LongDistribution, ColumnStats(min: Long, max: Long, _, _)) if d.distinct > 0 =>
-            min > d.values.last || max < d.values.head
-          case (d: BytesDistribution, ColumnStats(min: Array[Byte], max: Array[Byte], _, _)) if d.distinct > 0 =>
-            Arrays.compareUnsigned(min, d.values.last) > 0 || Arrays.compareUnsigned(max, d.values.head) < 0
-          case _ => false
-        }
-      }
-    }
-    beyond.nonEmpty && 2 * beyond.map(_.status.getLen).sum > unplaced.map(_.getLen).sum
-  }
 }
 
 private[command] object IncrementalSelection {
@@ -145,19 +192,61 @@ private[command] object IncrementalSelection {
   private val SmallestMean = 0.4
   private val LargestMean = 2.0
 
-  /** Files per lookup, of those after a full rewrite, from which on that is done, unless it is about so few. */
-  private val WorstRatio = 1.5
-  private val FewFiles = 3
+  private type WithBounds = (FileStatus, IndexedSeq[FileBounds])
 
-  private def isCell(f: (FileStatus, CurveInterval)): Boolean = f._2.layer == CurveInterval.Cell
+  private final case class Placed(file: FileStatus, interval: CurveInterval) {
+    def isCell: Boolean = interval.layer == CurveInterval.Cell
+  }
 
-  private def sizeOf(files: Seq[(FileStatus, CurveInterval)]): Long = files.map(_._1.getLen).sum
+  /**
+   * The files of a folder.
+   *
+   * @param frame what cells, and files over them, were placed by
+   * @param others that were placed by something else
+   * @param unplaced of which it is not known
+   */
+  private final case class Found(
+      folder: DataFolder,
+      frame: CurveFrame,
+      cells: Seq[Placed],
+      over: Seq[Placed],
+      others: Seq[FileStatus],
+      unplaced: Seq[FileStatus]
+  ) {
+    val total: Long = sizeOf(folder.files)
+    val bytes: Long = sizeOf(cells.map(_.file))
 
-  /** Files that share a value of the curve are one piece. */
-  private def piecesOf(cells: Seq[(FileStatus, CurveInterval)]): IndexedSeq[CurvePiece] =
-    cells.sortBy { case (_, i) => (i.low, i.high) }.foldLeft(Vector.empty[CurvePiece]) {
-      case (done :+ last, (f, i)) if i.low <= last.high =>
-        done :+ CurvePiece(last.low, math.max(last.high, i.high), last.bytes + f.getLen)
-      case (done, (f, i)) => done :+ CurvePiece(i.low, i.high, f.getLen)
+    /**
+     * Files that share values of the curve are one piece, unless it is the last of one and the first of the next: equal cuts
+     * lie between rows of one value.
+     */
+    val pieces: IndexedSeq[CurvePiece] =
+      cells.sortBy(c => (c.interval.low, c.interval.high)).foldLeft(Vector.empty[CurvePiece]) {
+        case (done :+ last, c) if c.interval.low < last.high || c.interval.low == last.low =>
+          done :+ CurvePiece(last.low, math.max(last.high, c.interval.high), last.bytes + c.file.getLen)
+        case (done, c) => done :+ CurvePiece(c.interval.low, c.interval.high, c.file.getLen)
+      }
+  }
+
+  private def sizeOf(files: Seq[FileStatus]): Long = files.map(_.getLen).sum
+
+  private def share(found: Found, fresh: Seq[FileStatus]): String =
+    f"${100.0 * sizeOf(fresh) / found.total}%.2f %% of the bytes are new"
+
+  private def runsOver(frame: CurveFrame): Int =
+    math.max(1, (0 until frame.curve.columns).count(frame.curve.bits(_) > 0))
+
+  /** Whether the file has no value within the boundaries of some column. */
+  private def isBeyond(frame: CurveFrame, bounds: IndexedSeq[FileBounds]): Boolean =
+    frame.distributions.zip(bounds).exists {
+      case (d: LongDistribution, FileBounds.Longs(min, max)) if d.distinct > 0 =>
+        min > d.values.last || max < d.values.head
+      case (d: BytesDistribution, FileBounds.Bytes(min, max)) if d.distinct > 0 =>
+        Arrays.compareUnsigned(min, d.values.last) > 0 || Arrays.compareUnsigned(max, d.values.head) < 0
+      case _ => false
     }
+
+  /** The share of lookups of values that the cells hold, on the mean of the columns, that read a file. */
+  private def readBy(frame: CurveFrame, bounds: IndexedSeq[FileBounds]): Double =
+    frame.distributions.zip(bounds).map { case (d, b) => FilesTouched.mean(d, Seq(b)) }.sum / bounds.length
 }

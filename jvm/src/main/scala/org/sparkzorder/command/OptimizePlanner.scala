@@ -24,7 +24,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param keys empty for packing
  * @param bloomFilters of the files that are written
  * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
- * @param untouched bounds of the keys in files that lie beside those rewritten, and stay
+ * @param untouched bounds of the keys in files that lie beside those rewritten, and stay, as the index knows them
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -87,10 +87,14 @@ private[command] object OptimizePlanner {
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }
     val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
+    lazy val snapshot = TableIndex.of(table, Operations.folder(table))
+    val indexed = new IndexedBounds(snapshot, columnsOf(chosen.toSeq.flatMap(_._2)))
     val selected = chosen match {
       case Some((spec, columns)) =>
-        lazy val snapshot = TableIndex.of(table, Operations.folder(table))
-        val along = new IncrementalSelection(columns, table.names, snapshot, options, read(table, _, columns))
+        def bounds(files: Seq[FileStatus]) =
+          read(table, files, columns).map(i => columns.map(boundsOf(i, _)).toIndexedSeq)
+        val along =
+          new IncrementalSelection(columnsOf(columns), table.names, snapshot, indexed, options, maxRecords > 0, bounds)
         FileSelection.clustered(folders, spec, history, table.names, options, statement.full, maxRecords > 0, along)
       case None => FileSelection.packed(folders, options, statement.full)
     }
@@ -124,31 +128,12 @@ private[command] object OptimizePlanner {
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
       maxRecords,
-      untouched(table, rewrites.flatMap(_.rest), keys)
+      rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f)))
     )
   }
 
-  /** Bounds of the keys by the index where it has them, else by footers. */
-  private def untouched(
-      table: PlainTable,
-      files: Seq[FileStatus],
-      keys: Seq[KeyColumn]
-  ): Seq[IndexedSeq[FileBounds]] = {
-    val columns = keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
-    lazy val snapshot = TableIndex.of(table, Operations.folder(table))
-    val known = files.map { f =>
-      val id = TableIndex.idOf(table, f)
-      for {
-        s <- snapshot
-        ordinal = s.ordinalOf(id.path, id.length, id.modificationTime)
-        if ordinal >= 0
-        stats = s.fileStats(ordinal)
-        if columns.forall(stats.columns.contains)
-      } yield columns.map(c => FileBounds.of(stats.columns(c), stats.rows))
-    }
-    val unknown = files.zip(known).collect { case (f, None) => f }
-    known.flatten ++ read(table, unknown, keys).map(i => keys.map(boundsOf(i, _)).toIndexedSeq)
-  }
+  private def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] =
+    keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
 
   private def boundsOf(input: Input, key: KeyColumn): FileBounds = {
     val footer = input.footer

@@ -42,6 +42,9 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   def fileStats(i: Int): FileStats =
     FileStats(rows(i), columns.flatMap(key => byKey(key).get.flatMap(_.of(i)).map(key -> _)).toMap)
 
+  /** What is known of one column of a file. Loads this column alone. */
+  def columnStats(i: Int, key: ColumnKey): Option[ColumnStats] = byKey.get(key).flatMap(_.get).flatMap(_.of(i))
+
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
 

@@ -12,7 +12,7 @@ final case class Placement(frame: CurveFrame, cells: IndexedSeq[Long], until: Lo
 
   /**
    * Cells keep their borders. One that has grown past 1.5 times the target is cut anew. Rows outside fill files of about
-   * three times the target: what lies over many cells is read by every lookup that comes there, so there are few.
+   * five times the target: what lies over many cells is read by every lookup that comes there, so there are few.
    *
    * @param keys of sampled rows, ascending
    */
@@ -56,5 +56,5 @@ object Placement {
   val MostOfTarget = 1.5
 
   /** Size of a file over the cells, in targets. */
-  val OverTarget = 3.0
+  val OverTarget = 5.0
 }

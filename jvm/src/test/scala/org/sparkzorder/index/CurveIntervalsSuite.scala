@@ -71,7 +71,12 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val hints = old.hints(asked)
     assert(hints.keySet == before.slice(1, 3).map(_._1).toSet)
     hints.foreach { case (id, i) =>
-      assert((i.frame.id, i.low, i.high, i.layer) == (placed(id).frame.id, placed(id).low, placed(id).high, placed(id).layer))
+      assert((i.frame.id, i.low, i.high, i.layer) == (
+        placed(id).frame.id,
+        placed(id).low,
+        placed(id).high,
+        placed(id).layer
+      ))
       assert(i.frame.columns == placed(id).frame.columns.map(_.copy(lasting = false)))
     }
     val again = Indexes.open(Indexes.written(IndexContents(before.drop(1), Map.empty, hints)))
