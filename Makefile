@@ -45,7 +45,7 @@ QUERY   ?=
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills layout incremental mutants check format wheel jars envs golden clean
+.PHONY: help demo test test-all test-jvm test-python fuzz kills layout auto incremental mutants check format wheel jars envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -56,6 +56,7 @@ help:
 	@echo "make test-all                  the same and the long suites, on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
+	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
@@ -88,6 +89,9 @@ kills: $(STAMPS)/installed $(STAMPS)/dev
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
 	@$(BIN)/python bench/pages.py --jar $(call jar,$(NEWEST))
+
+auto: $(STAMPS)/installed
+	@$(BIN)/python bench/auto.py --jar $(call jar,$(NEWEST))
 
 incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))

@@ -114,21 +114,23 @@ class PartCase(Case):
     """Files that it was not about."""
 
 
-CELLS = 20
+CELLS = 30
 
 
 def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
     """A table to be copied, with the statement that rewrites a part of it once there are new files."""
     table = SmallTable(root, partitioned=False)
     for n in range(CELLS):
-        write_file(root / f"part-{n}.parquet", range(n * ROWS, (n + 1) * ROWS))
-    layout, cuts = "ZORDER BY (a, id)", "'cuts' = 'equal'"
-    [row] = rival.run(f"OPTIMIZE {table.source} {layout} OPTIONS ('num-files' = '{CELLS}', {cuts})").rows()
-    assert len(table.files()) == CELLS, row
-    size = sum(f.stat().st_size for f in table.files()) // CELLS
+        write_file(root / f"part-{n}.parquet", range(2 * n * ROWS, 2 * (n + 1) * ROWS, 2))
+    layout = "ZORDER BY (a, id)"
+    rival.run(f"OPTIMIZE {table.source} {layout} OPTIONS ('num-files' = '{CELLS}')").rows()
+    cells = table.files()
+    assert len(cells) > 0.7 * CELLS
+    size = sum(f.stat().st_size for f in cells) // len(cells)
+    # Between the others: rows beyond them would become files of their own.
     for n in range(3):
-        write_file(root / f"new-{n}.parquet", range((CELLS + n) * ROWS, (CELLS + n) * ROWS + ROWS // 2))
-    return table, f"{layout} OPTIONS ('target-file-size-bytes' = '{size}', {cuts})"
+        write_file(root / f"new-{n}.parquet", range(2 * n + 1, 2 * CELLS * ROWS, 6 * CELLS))
+    return table, f"{layout} OPTIONS ('target-file-size-bytes' = '{size}')"
 
 
 def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: str) -> PartCase:

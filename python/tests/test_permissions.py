@@ -7,12 +7,16 @@ import pwd
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from spark_zorder import jar_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -49,23 +53,52 @@ def spark_sql(statements: str, work: Path, user: int | None) -> subprocess.Compl
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are those of POSIX")
-def test_a_folder_without_write_permission_is_refused_and_left_alone(tmp_path_factory: pytest.TempPathFactory) -> None:
-    base = tmp_path_factory.mktemp("permissions")
-    user = pwd.getpwnam("nobody").pw_uid if os.geteuid() == 0 else None
-    if user is not None:
-        for folder in (base, *base.parents[:2]):
-            folder.chmod(0o755)
-        probe = subprocess.run(["test", "-r", str(jar_path()), "-a", "-r", str(base)], user=user, check=False)
-        if probe.returncode != 0:
-            pytest.skip("running as root, and nobody else may read this checkout")
-    work = base / "work"
-    work.mkdir(mode=0o777)
-    work.chmod(0o777)
-    table = base / "table"
-    table.mkdir()
+@pytest.fixture
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that everybody may enter."""
+    folder = tmp_path_factory.mktemp("permissions")
+    if os.geteuid() == 0:
+        for path in (folder, *folder.parents[:2]):
+            path.chmod(0o755)
+    return folder
+
+
+@pytest.fixture
+def user(base: Path) -> int | None:
+    """Whom permissions bind."""
+    if os.geteuid() != 0:
+        return None
+    nobody = pwd.getpwnam("nobody").pw_uid
+    probe = subprocess.run(["test", "-r", str(jar_path()), "-a", "-r", str(base)], user=nobody, check=False)
+    if probe.returncode != 0:
+        pytest.skip("running as root, and nobody else may read this checkout")
+    return nobody
+
+
+@pytest.fixture
+def work(base: Path) -> Path:
+    """A folder that everybody may write."""
+    folder = base / "work"
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder
+
+
+@pytest.fixture
+def table(base: Path) -> Path:
+    """Three files of a hundred rows."""
+    folder = base / "table"
+    folder.mkdir()
     for i in range(3):
-        pq.write_table(pa.table({"a": list(range(i, 300, 3))}), table / f"{i}.parquet")
+        pq.write_table(pa.table({"a": list(range(i, 300, 3))}), folder / f"{i}.parquet")
+    return folder
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="permissions are those of POSIX")
+
+
+@posix
+def test_a_folder_without_write_permission_is_refused_and_left_alone(table: Path, work: Path, user: int | None) -> None:
     before = contents(table)
     table.chmod(0o555)
     try:
@@ -76,4 +109,29 @@ def test_a_folder_without_write_permission_is_refused_and_left_alone(tmp_path_fa
         assert asked.stdout.split() == ["290", str(sum(range(10, 300)))], asked.stderr[-2000:]
     finally:
         table.chmod(0o755)
+    assert contents(table) == before
+
+
+@posix
+def test_who_may_not_write_in_a_table_records_nothing_and_has_answers(
+    spark: SparkSession, table: Path, work: Path, user: int | None
+) -> None:
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table}`")
+    before = contents(table)
+    folders = [table, table / "_zorder"]
+    for folder in folders:
+        folder.chmod(0o555)
+    query = f"SELECT count(*), sum(a) FROM parquet.`{table}` WHERE a >= 10"
+    try:
+        asked = spark_sql(f"SET spark.zorder.workload.enabled = true; {query}; {query}", work, user)
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+    assert asked.returncode == 0, asked.stderr[-2000:]
+    answer = ["290", str(sum(range(10, 300)))]
+    assert [line.split() for line in asked.stdout.splitlines()[-2:]] == [answer, answer], asked.stdout
+    told = [line for line in (asked.stdout + asked.stderr).splitlines() if "is not recorded" in line]
+    assert len(told) == 1, asked.stderr[-2000:]
+    assert str(table) in told[0]
+    assert not (table / "_zorder" / "workload").exists()
     assert contents(table) == before

@@ -50,6 +50,11 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
             "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '64', 'rewrite-all' = 'true', "
             r"'compression' = 'it\'s')",
         ),
+        (lambda t: t.optimize(auto=True), "OPTIMIZE `db`.`t` ZORDER BY AUTO"),
+        (
+            lambda t: t.optimize(auto=True, full=True, options={"hot-ranges": True}),
+            "OPTIMIZE `db`.`t` FULL ZORDER BY AUTO OPTIONS ('hot-ranges' = 'true')",
+        ),
         (lambda t: t.create_skipping_index(), "CREATE SKIPPING INDEX ON `db`.`t`"),
         (
             lambda t: t.create_skipping_index("a", "s.x", replace=True),
@@ -118,6 +123,7 @@ def test_a_string_is_escaped() -> None:
         (lambda t: t.optimize(order_by={"a": 2}), TypeError, "without weights"),
         (lambda t: t.optimize(order_by=[]), ValueError, "order_by names no column"),
         (lambda t: t.optimize({"a": float("nan")}), ValueError, "weight of a"),
+        (lambda t: t.optimize(["a"], auto=True), ValueError, "one layout at a time, not zorder_by and auto"),
         (lambda t: t.restore(-1), ValueError, "version"),
         (lambda t: t.restore("1"), ValueError, "version"),
         (lambda t: t.vacuum(True), ValueError, "retain_hours"),

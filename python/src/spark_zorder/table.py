@@ -72,6 +72,7 @@ class ZOrderTable:
         *,
         hilbert_by: Sequence[str] | Mapping[str, float] | None = None,
         order_by: Sequence[str] | None = None,
+        auto: bool = False,
         where: str | None = None,
         full: bool = False,
         options: Mapping[str, object] | None = None,
@@ -84,6 +85,9 @@ class ZOrderTable:
                 files are packed.
             hilbert_by: The same, along a Hilbert curve instead.
             order_by: The columns to sort by instead, one after the other.
+            auto: Choose columns, weights and curve by the queries that sessions with `spark.zorder.workload.enabled`
+                have recorded; `ZORDER BY AUTO`. With the option `hot-ranges` values that are asked for often lie in
+                smaller files. `metrics.auto` of the result says what was chosen, and why.
             where: A predicate of partition columns, in SQL: only those partitions.
             full: Rewrite what is in the layout already, too.
             options: The statement's options: `{"num-files": 64}`. An unknown one is an error that lists all.
@@ -102,12 +106,15 @@ class ZOrderTable:
             clauses.append(f"WHERE {where}")
         layouts = {"zorder_by": zorder_by, "hilbert_by": hilbert_by, "order_by": order_by}
         chosen = [(name, keys) for name, keys in layouts.items() if keys is not None]
-        if len(chosen) > 1:
-            raise ValueError(f"one layout at a time, not {' and '.join(name for name, _ in chosen)}")
+        names = [name for name, _ in chosen] + ["auto"] * auto
+        if len(names) > 1:
+            raise ValueError(f"one layout at a time, not {' and '.join(names)}")
         if isinstance(order_by, Mapping):
             raise TypeError(f"order_by is a list of columns, without weights: {order_by!r}")
         for name, keys in chosen:
             clauses.append(f"{name.replace('_', ' ').upper()} ({_keys(name, keys)})")
+        if auto:
+            clauses.append("ZORDER BY AUTO")
         if options:
             pairs = (f"{quote_string(key)} = {quote_string(_option(value))}" for key, value in options.items())
             clauses.append(f"OPTIONS ({', '.join(pairs)})")

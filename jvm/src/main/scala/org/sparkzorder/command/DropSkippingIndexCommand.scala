@@ -9,7 +9,7 @@ import org.sparkzorder.commit.IndexFiles
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlainTables, Target}
 
-/** `DROP SKIPPING INDEX`: deletes the statistics; history and trash stay. */
+/** `DROP SKIPPING INDEX`: deletes the statistics and what queries have asked for; history and trash stay. */
 final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.skipping.ScanExplanation
+import org.sparkzorder.skipping.{RecordedQueries, ScanExplanation}
 
 /** `EXPLAIN SKIPPING`: a row per file scan of a query, which is optimized but not run. */
 final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnableCommand with PredicateHelper {
@@ -21,7 +21,7 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnable
   override def run(session: SparkSession): Seq[Row] = {
     val state = session.asInstanceOf[classic.SparkSession].sessionState
     // Without SKIP the plan of an INSERT or a DROP would be that of its result.
-    val plan = state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan
+    val plan = RecordedQueries.paused(state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan)
     scans(plan, Nil).zipWithIndex.map { case (Scan(leaf, filters, later), i) =>
       val e = ScanExplanation.of(leaf, filters, later)
       Row(

@@ -19,32 +19,38 @@ private[command] object LayoutChoice {
 
   /**
    * @param history newest first
+   * @param auto what AUTO has chosen, if the clause asks for it
    * @return the layout and its keys; None packs small files
    */
   def of(
       table: PlainTable,
       clause: Option[LayoutClause],
       options: OptimizeOptions,
-      history: => Seq[Record]
+      history: => Seq[Record],
+      auto: Option[(LayoutSpec, Seq[KeyColumn])] = None
   ): Option[(LayoutSpec, Seq[KeyColumn])] = {
-    val chosen = curveOf(table, clause, options.alignedCuts, history)
+    val chosen = curveOf(table, clause, options.alignedCuts, history, auto)
     if (chosen.isEmpty) options.mapping.unused.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
     chosen.map { case (spec, keys) => options.mapping.of(spec) -> keys }
   }
 
   /** Throws what can be told to be wrong without the history. */
   def check(table: PlainTable, clause: Option[LayoutClause], options: OptimizeOptions): Unit =
-    if (clause.isDefined) of(table, clause, options, Nil)
-    else curveOf(table, clause, options.alignedCuts, Nil)
+    clause match {
+      case Some(LayoutClause.Auto) => ()
+      case Some(_)                 => of(table, clause, options, Nil); ()
+      case None                    => curveOf(table, clause, options.alignedCuts, Nil); ()
+    }
 
   private def curveOf(
       table: PlainTable,
       clause: Option[LayoutClause],
       alignedCuts: Option[Boolean],
-      history: => Seq[Record]
+      history: => Seq[Record],
+      auto: Option[(LayoutSpec, Seq[KeyColumn])] = None
   ): Option[(LayoutSpec, Seq[KeyColumn])] =
     clause match {
-      case Some(LayoutClause.Auto)               => throw ZOrderErrors.notYet("ZORDER BY AUTO")
+      case Some(LayoutClause.Auto)               => auto
       case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts))
       case None                                  =>
         history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption() match {

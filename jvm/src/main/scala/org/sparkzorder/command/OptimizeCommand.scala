@@ -41,7 +41,17 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   }
 
   private def nothing(plan: OptimizePlan): OptimizeMetrics =
-    OptimizeMetrics(Nil, Nil, plan.considered, 0, clustered = false, plan.version, Nil, OptimizeStrategy.nothing)
+    OptimizeMetrics(
+      Nil,
+      Nil,
+      plan.considered,
+      0,
+      clustered = false,
+      plan.version,
+      Nil,
+      OptimizeStrategy.nothing,
+      plan.auto
+    )
 
   private def execute(plan: OptimizePlan, lock: Lock): OptimizeMetrics = {
     val table = plan.table
@@ -107,7 +117,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
       sampleRows = plan.options.sampleRows,
       bytes = plan.layout.flatMap(_.bytes),
-      maxRecords = plan.maxRecords
+      maxRecords = plan.maxRecords,
+      density = plan.density
     ).run()
   }
 
@@ -161,7 +172,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       "predicate" -> statement.where.getOrElse(""),
       "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
       "isFull" -> statement.full.toString
-    ) ++ plan.options.asGiven ++ plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
+    ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
+      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
       Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
   }
 
@@ -173,7 +185,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     clustered = plan.keys.nonEmpty,
     version = 0,
     clustering = OptimizePlanner.clustering(plan, result),
-    strategy = OptimizeStrategy.of(plan, result)
+    strategy = OptimizeStrategy.of(plan, result),
+    auto = plan.auto
   )
 }
 

@@ -21,6 +21,7 @@ final case class ColumnClustering(column: String, meanFilesBefore: Option[Double
  *
  * @param considered files of the partitions asked for
  * @param partitions folders rewritten
+ * @param auto of ZORDER BY AUTO: what was chosen, and why
  * @param version of the table after the statement; 0 before the first OPTIMIZE
  * @param strategy what was chosen to be rewritten, and why
  */
@@ -32,7 +33,8 @@ final case class OptimizeMetrics(
     clustered: Boolean,
     version: Long,
     clustering: Seq[ColumnClustering],
-    strategy: OptimizeStrategy
+    strategy: OptimizeStrategy,
+    auto: Option[AutoReport]
 ) {
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
@@ -50,7 +52,8 @@ final case class OptimizeMetrics(
       considered - removed.size,
       version,
       clustering.map(c => Row(c.column, c.meanFilesBefore.orNull, c.meanFilesAfter.orNull)),
-      strategy.row
+      strategy.row,
+      auto.map(_.row).orNull
     )
   }
 
@@ -113,4 +116,5 @@ object OptimizeMetrics {
     .add("version", LongType, nullable = false)
     .add("clustering", ArrayType(clustering, containsNull = false), nullable = false)
     .add("strategy", OptimizeStrategy.schema, nullable = false)
+    .add("auto", AutoReport.schema)
 }

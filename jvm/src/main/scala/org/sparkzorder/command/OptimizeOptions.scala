@@ -15,6 +15,7 @@ import org.sparkzorder.write.BytesKeyInputs
  * @param minInputFiles packing: a group of fewer files is left alone
  * @param sampleRows rows of the sample, of all folders together
  * @param bloomFilters columns that get Bloom filters, as given
+ * @param hotRanges of AUTO: values that queries ask for have more room on the curve
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  * @param mapping how values get their places on the curve
  */
@@ -32,6 +33,7 @@ final case class OptimizeOptions(
     bloomFilters: Option[String],
     alignedCuts: Option[Boolean],
     mapping: MappingOptions,
+    hotRanges: Boolean,
     asGiven: Map[String, String]
 )
 
@@ -47,6 +49,7 @@ object OptimizeOptions {
   private val cutsKey = "cuts"
   private[command] val varLengthContributionKey = "var-length-contribution"
   private[command] val maxOutputSizeKey = "max-output-size"
+  private[command] val hotRangesKey = "hot-ranges"
   private val sampleRowsKey = "sample-rows"
   private val compressionKey = "compression"
   private val rowGroupSizeKey = "row-group-size-bytes"
@@ -71,6 +74,7 @@ object OptimizeOptions {
     varLengthContributionKey,
     maxOutputSizeKey,
     cutsKey,
+    hotRangesKey,
     sampleRowsKey,
     compressionKey,
     rowGroupSizeKey,
@@ -141,6 +145,7 @@ object OptimizeOptions {
       rowGroupSize = number(rowGroupSizeKey, 1024, Int.MaxValue),
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
       bloomFilters = byKey.get(BloomFilters.Key),
+      hotRanges = boolean(hotRangesKey).getOrElse(false),
       alignedCuts = cuts.map(_ == LayoutSpec.AlignedCuts),
       mapping = MappingOptions(
         mapping,

@@ -7,10 +7,10 @@ import org.sparkzorder.commit.{History, Record}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer._
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}
-import org.sparkzorder.parser.OptimizeStatement
+import org.sparkzorder.parser.{LayoutClause, OptimizeStatement}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId}
 import org.sparkzorder.table._
-import org.sparkzorder.write.{KeyColumn, RewriteResult}
+import org.sparkzorder.write.{KeyColumn, RewriteResult, UnitLayouts}
 
 /** A file that is rewritten, with what its footer says. */
 private[command] final case class Input(status: FileStatus, footer: FileFooter)
@@ -25,6 +25,8 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param bloomFilters of the files that are written
  * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
  * @param untouched bounds of the keys in files that lie beside those rewritten, and stay, as the index knows them
+ * @param auto why AUTO chose the layout
+ * @param density what ids are made of, when not of the data alone
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -40,7 +42,9 @@ private[command] final case class OptimizePlan(
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
     maxRecords: Long,
-    untouched: Seq[IndexedSeq[FileBounds]]
+    untouched: Seq[IndexedSeq[FileBounds]],
+    auto: Option[AutoReport],
+    density: Option[UnitLayouts.Density]
 )
 
 private[command] object OptimizePlanner {
@@ -50,7 +54,10 @@ private[command] object OptimizePlanner {
     val table = PlainTables.resolve(session, statement.target)
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
+    val isAuto = statement.layout.contains(LayoutClause.Auto)
+    if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto
     LayoutChoice.check(table, statement.layout, options)
+    if (isAuto) AutoLayout.recorded(table)
     BloomFilters.parse(table, options.bloomFilters)
     table
   }
@@ -79,10 +86,15 @@ private[command] object OptimizePlanner {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     val version = Operations.version(table)
     lazy val history: Seq[Record] = History.read(Operations.folder(table)).map(_.record)
-    val chosen = LayoutChoice.of(table, statement.layout, options, history)
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
+    val auto = Option.when(statement.layout.contains(LayoutClause.Auto)) {
+      // Before the sample, which reads them as they are told to be.
+      refuseDrift(table, read(table, folders.flatMap(_.files), Nil))
+      AutoLayout.choose(table, folders, options, history)
+    }
+    val chosen = LayoutChoice.of(table, statement.layout, options, history, auto.map(c => (c._1, c._2)))
     folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }
@@ -111,9 +123,7 @@ private[command] object OptimizePlanner {
     val kept = rewrites.flatMap(_.files.map(_.getPath)).toSet
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
-    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
-      throw Drifted(d)
-    )
+    refuseDrift(table, inputs)
     OptimizePlan(
       table,
       options,
@@ -128,7 +138,9 @@ private[command] object OptimizePlanner {
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
       maxRecords,
-      rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f)))
+      rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
+      auto.map(_._3),
+      chosen.flatMap { case (spec, keys) => AutoLayout.density(table, spec, keys) }
     )
   }
 
@@ -139,6 +151,11 @@ private[command] object OptimizePlanner {
     val footer = input.footer
     FileBounds.of(footer.stats.getOrElse(ColumnKey(key.path, key.dataType), ColumnStats.unknown), footer.rows)
   }
+
+  private def refuseDrift(table: PlainTable, inputs: Seq[Input]): Unit =
+    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
+      throw Drifted(d)
+    )
 
   // A catalog's table says itself what is text.
   private def settings(table: PlainTable): FooterSettings = {

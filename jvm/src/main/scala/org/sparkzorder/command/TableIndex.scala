@@ -182,7 +182,7 @@ object TableIndex {
     IndexFile.write(out, contents)
     val folders = files.iterator.map(id => table.names.resolve(id.path)).filter(table.names.isBelow).map(_.getParent)
     IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
-    ()
+    RecordedWorkload.forgetExcluded(table, folder)
   }
 
   def idOf(table: PlainTable, f: FileStatus): FileId =

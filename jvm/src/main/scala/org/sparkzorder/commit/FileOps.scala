@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.FileNotFoundException
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -47,6 +49,12 @@ trait FileOps {
 
   /** Makes a folder and the missing ones above it. */
   def mkdirs(dir: Path): Unit
+
+  /** Makes one folder, if it is not there yet; fails when the one above is missing. */
+  def mkdir(dir: Path): Unit = {
+    if (!exists(dir.getParent)) throw new FileNotFoundException(s"no folder ${dir.getParent}")
+    mkdirs(dir)
+  }
 
   /** Writes a new file; fails when something lies there or its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit

@@ -14,7 +14,8 @@ import java.nio.file.{
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.hadoop.fs.{FSError, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FSError, FileContext, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.permission.FsPermission
 import org.slf4j.LoggerFactory
 
 /**
@@ -140,6 +141,24 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toSeq
     if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
     missing.foreach(permissions.inherit)
+  }
+
+  override def mkdir(dir: Path): Unit = {
+    refuseLinks(dir)
+    if (!fs.exists(dir)) {
+      try {
+        if (local) Files.createDirectory(nio(dir))
+        // A `FileSystem` would make the folders above, too.
+        else FileContext.getFileContext(fs.getUri, fs.getConf).mkdir(dir, FsPermission.getDirDefault, false)
+      } catch {
+        case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => ()
+        case e: NoSuchFileException                                                             =>
+          val gone = new FileNotFoundException(s"no folder ${dir.getParent}")
+          gone.initCause(e)
+          throw gone
+      }
+      permissions.inherit(dir)
+    }
   }
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit = write(path, bytes, None)

@@ -2,11 +2,15 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 
+import org.slf4j.LoggerFactory
+
 /** The files of statistics as files: what is in them is the index's own business. */
 object IndexFiles {
 
   /** The newest may be unreadable, then the one before counts. */
   private val Kept = 2
+
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
   /**
    * Writes a new index file, complete before it has its name. Needs the lock.
@@ -42,9 +46,17 @@ object IndexFiles {
     TableFolder.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
   }
 
-  /** Removes all, the newest last, so that no older one comes to count. Needs the lock. */
+  /**
+   * Removes all, the newest last, so that no older one comes to count; and what queries asked for, whose places are told
+   * by them. Needs the lock.
+   */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
+    // Without statistics nobody tells a value by it: it may stay rather than the statistics.
+    try WorkloadFiles.clear(folder)
+    catch {
+      case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
+    }
     TableFolder.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
   }
 }

@@ -19,6 +19,13 @@ object ZOrderConf {
     .longConf
     .createWithDefault(256L << 20)
 
+  val workloadEnabled = SQLConf
+    .buildConf("spark.zorder.workload.enabled")
+    .doc("Whether queries record which columns they ask for, and where in the columns, for ZORDER BY AUTO.")
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(false)
+
   val lockTimeoutSeconds = SQLConf
     .buildConf("spark.zorder.lock.timeout")
     .doc("Seconds without a heartbeat after which the owner of a table's lock, on another host, is taken for dead.")

@@ -98,6 +98,11 @@ object ZOrderErrors {
 
   def indexNotFound(target: String): Throwable = analysis("ZORDER_INDEX_NOT_FOUND", "table" -> target)
 
+  def noWorkload(target: String, reason: String): Throwable =
+    analysis("ZORDER_NO_WORKLOAD", "table" -> target, "reason" -> reason)
+
+  def hotRangesWithoutAuto: Throwable = analysis("ZORDER_HOT_RANGES_WITHOUT_AUTO")
+
   def notYet(what: String): Throwable = analysis("ZORDER_NOT_YET_SUPPORTED", "feature" -> what)
 
   def tooManyColumns(named: Int, most: Int): Throwable =

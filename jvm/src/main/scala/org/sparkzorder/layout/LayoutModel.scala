@@ -8,7 +8,7 @@ package org.sparkzorder.layout
  * of them. The parts of all places of a distribution are worked out once, so that a row costs one search in each column.
  *
  * @param distributions of the columns that the curve is over
- * @param keys distributions of the key columns, which may be others; for the driver alone
+ * @param keys distributions of the key columns in the data, which may be others; for the driver alone
  * @param drift of new rows from the boundaries of files that were there, where there were such
  * @param placement if rows are placed by boundaries that were there
  */

@@ -12,13 +12,15 @@ import com.fasterxml.jackson.databind.ObjectMapper
  * @param cuts aligned or equal
  * @param columns paths of the key columns with their weights, the leading one first
  * @param bytes of the bytes mapping
+ * @param queryShare room on the curve that goes to values by how often they are asked for, from 0 to 1
  */
 final case class LayoutSpec(
     curve: String,
     mapping: String,
     cuts: String,
     columns: Seq[(Seq[String], Double)],
-    bytes: Option[BytesMapping] = None
+    bytes: Option[BytesMapping] = None,
+    queryShare: Double = 0
 ) {
 
   /** Canonical JSON: equal layouts give equal texts. */
@@ -28,6 +30,7 @@ final case class LayoutSpec(
     bytes.foreach { b =>
       node.put("varLengthContribution", b.varLengthContribution).put("maxOutputSize", b.maxOutputSize)
     }
+    if (queryShare > 0) node.put("queryShare", queryShare)
     val list = node.putArray("columns")
     columns.foreach { case (path, weight) =>
       val column = list.addObject()
@@ -73,6 +76,10 @@ object LayoutSpec {
         Option.when(length >= 1 && size >= 1)(new BytesMapping(length, size))
       }
       if (columns.isEmpty || columns.exists(_._1.isEmpty) || bytes.contains(None)) None
-      else Some(LayoutSpec(node.path("curve").asText, mapping, node.path("cuts").asText, columns, bytes.flatten))
+      else {
+        val queryShare = math.max(0d, math.min(0.99, node.path("queryShare").asDouble(0)))
+        val (curve, cuts) = (node.path("curve").asText, node.path("cuts").asText)
+        Some(LayoutSpec(curve, mapping, cuts, columns, bytes.flatten, queryShare))
+      }
     } catch { case _: com.fasterxml.jackson.core.JsonProcessingException => None }
 }

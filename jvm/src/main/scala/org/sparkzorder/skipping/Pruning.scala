@@ -28,6 +28,7 @@ private[skipping] object Pruning {
     val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation)
     val conjuncts = if (usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
+    if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     val hasOverlay = views.exists(_.overlay.isDefined)
     if (conjuncts.isEmpty && !hasOverlay) None
     else {

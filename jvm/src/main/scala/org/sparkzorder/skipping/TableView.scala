@@ -2,6 +2,7 @@ package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.table.RelativePath
@@ -14,11 +15,13 @@ import org.sparkzorder.table.RelativePath
  * @param overlay what to put right in the listing while an operation that we may not finish lies half published
  */
 final class TableView(
-    val root: Path,
+    val folder: TableFolder,
     val snapshot: Option[IndexSnapshot],
     val version: Long,
     val overlay: Option[Overlay]
 ) {
+  def root: Path = folder.root
+
   private val names = new RelativePath(root)
 
   def keeper(predicate: StatsPredicate): FileKeeper = new FileKeeper(names, snapshot, predicate)

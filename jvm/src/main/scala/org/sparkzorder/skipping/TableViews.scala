@@ -47,7 +47,7 @@ object TableViews extends Logging {
         val snapshot =
           if (indexes.isEmpty) None
           else new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
-        Some(new TableView(root, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
+        Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
       case TableState.NoSideFolder => None
     }
   }

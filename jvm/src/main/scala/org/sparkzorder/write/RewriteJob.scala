@@ -97,6 +97,7 @@ final case class RewriteResult(
  * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
  * @param bytes rows are put in the order of one key made of the bytes of all columns; None for the range mapping
  * @param maxRecords rows of a file at most: a file that would have more is written as several; 0 for any number
+ * @param density from the keys' distributions in the sample to those that ids are made of; None when these are the same
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -113,7 +114,8 @@ final class RewriteJob(
     shape: LayoutShape,
     sampleRows: Option[Long] = None,
     bytes: Option[BytesMapping] = None,
-    maxRecords: Long = 0
+    maxRecords: Long = 0,
+    density: Option[UnitLayouts.Density] = None
 ) {
 
   private val session = RewriteSession.of(spark, sessionConf)
@@ -144,7 +146,18 @@ final class RewriteJob(
   private def weights: Seq[Double] = if (made.isDefined) Seq(1d) else keys.map(_.weight)
 
   private def layouts(samples: Seq[KeySample]): LayoutModel =
-    UnitLayouts.of(samples, unitOfFile, outputFiles, encodings, weights, shape, made, kept = true, placements)
+    UnitLayouts.of(
+      samples,
+      unitOfFile,
+      outputFiles,
+      encodings,
+      weights,
+      shape,
+      made,
+      kept = true,
+      placements,
+      density
+    )
 
   private def placements: Map[Int, (Placement, Set[Int])] = (for {
     (unit, u) <- units.zipWithIndex
@@ -362,7 +375,7 @@ object RewriteJob {
     rdd.sparkContext.runJob(rdd, body)
   }
 
-  private def active[T](session: SparkSession)(body: => T): T = {
+  private[write] def active[T](session: SparkSession)(body: => T): T = {
     val before = org.apache.spark.sql.SparkSession.getActiveSession
     org.apache.spark.sql.SparkSession.setActiveSession(session)
     try body

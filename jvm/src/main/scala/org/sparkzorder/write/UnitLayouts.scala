@@ -5,6 +5,9 @@ import org.sparkzorder.layout._
 /** From sampled rows to the layouts of all units. */
 object UnitLayouts {
 
+  /** From the columns' distributions in the sample to those that ids are made of. */
+  type Density = IndexedSeq[ValueDistribution] => IndexedSeq[ValueDistribution]
+
   /**
    * @param samples drawn by the tasks of the sample job, in the order of their partitions
    * @param unitOfFile the unit of each input file
@@ -15,6 +18,7 @@ object UnitLayouts {
    * @param made of a key made of the columns, by which alone rows are placed; sampled before the columns
    * @param kept what rows are placed by is stored with the files, so it may have so much room
    * @param placements of the units that come to files already along a curve, with the files of which no row has a place
+   * @param density what ids are made of, if not of the columns as they are
    */
   def of(
       samples: Seq[KeySample],
@@ -25,7 +29,8 @@ object UnitLayouts {
       shape: LayoutShape,
       made: Option[KeyEncoding] = None,
       kept: Boolean = false,
-      placements: Map[Int, (Placement, Set[Int])] = Map.empty
+      placements: Map[Int, (Placement, Set[Int])] = Map.empty,
+      density: Option[Density] = None
   ): LayoutModel = {
     val rows = for { s <- samples.indices; i <- 0 until samples(s).rows } yield (s, i)
     val ofUnit = rows.groupBy { case (s, i) => unitOfFile(samples(s).files(i)) }
@@ -38,11 +43,10 @@ object UnitLayouts {
       }.sorted
       def laidOut(drift: Option[Drift]) = {
         val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
-        val distributions =
-          if (made.isDefined) sampled.take(1)
-          else if (kept) FrameBudget.fit(sampled, FrameBudget.of(outputFiles(u)))
-          else sampled
         val columns = sampled.takeRight(encodings.length)
+        val placing = if (made.isDefined) sampled.take(1) else density.fold(columns)(_(columns))
+        val distributions =
+          if (made.isEmpty && kept) FrameBudget.fit(placing, FrameBudget.of(outputFiles(u))) else placing
         val curve =
           if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
         val uncut = new UnitLayout(distributions, curve, Cuts.none)
@@ -54,9 +58,10 @@ object UnitLayouts {
         val uncut = new UnitLayout(known, placement.frame.curve, Cuts.none)
         val fresh = own.filter { case (s, i) => unplaced(samples(s).files(i)) }
         val drift = Drift.of(known, fresh.map { case (s, i) => uncut.places(samples(s).key(i)) })
-        if (drift.fits)
-          new UnitLayout(known, uncut.curve, placement.cuts(keys(uncut), shape), known, Some(drift), Some(placement))
-        else laidOut(Some(drift))
+        if (drift.fits) {
+          val inData = if (density.isEmpty) known else distributionsOf(samples, own, encodings)
+          new UnitLayout(known, uncut.curve, placement.cuts(keys(uncut), shape), inData, Some(drift), Some(placement))
+        } else laidOut(Some(drift))
       }
     }
     new LayoutModel(units.toArray, unitOfFile)

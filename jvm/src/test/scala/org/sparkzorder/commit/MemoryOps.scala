@@ -231,6 +231,11 @@ final class MemoryOps(
   override def mkdirs(dir: Path): Unit =
     call(s"mkdirs $dir", half = Some(() => fs.mkdirs(fs.parent(key(dir)))))(fs.mkdirs(key(dir)))
 
+  override def mkdir(dir: Path): Unit = call(s"mkdirs $dir") {
+    if (!fs.nodes.get(fs.parent(key(dir))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(dir)))
+    fs.mkdirs(key(dir))
+  }
+
   override def writeNew(path: Path, bytes: Array[Byte]): Unit =
     call(s"writeNew $path", half = Some(() => write(path, bytes.take(bytes.length / 2))))(write(path, bytes))
 

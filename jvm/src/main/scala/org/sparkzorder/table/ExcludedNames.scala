@@ -1,0 +1,33 @@
+package org.sparkzorder.table
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+
+/**
+ * Names of columns of whose values nothing comes into the table's side folder.
+ *
+ * @param names of columns, or of fields in structs, by their parts; a struct stands for all its fields
+ */
+final case class ExcludedNames(names: Seq[Seq[String]]) {
+
+  /** Whether a column is one of them. Names are compared in any case: better one too many. */
+  def covers(path: Seq[String]): Boolean =
+    names.exists(n => n.length <= path.length && n.zip(path).forall { case (a, b) => a.equalsIgnoreCase(b) })
+}
+
+object ExcludedNames {
+
+  /** Table property: the names with commas between. */
+  val Property = "zorder.index.exclude-columns"
+
+  // Commas in backquotes belong to a name.
+  private val name = "(?:`[^`]*`|[^,`])+".r
+
+  /** @throws org.apache.spark.sql.AnalysisException when the property holds what cannot be a name */
+  def of(table: Option[CatalogTable]): ExcludedNames = {
+    val text = table.flatMap(_.properties.get(Property)).getOrElse("")
+    ExcludedNames(
+      name.findAllIn(text).map(_.trim).filter(_.nonEmpty).map(UnresolvedAttribute.parseAttributeName).toSeq
+    )
+  }
+}

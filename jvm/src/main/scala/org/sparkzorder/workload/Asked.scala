@@ -1,0 +1,87 @@
+package org.sparkzorder.workload
+
+import org.sparkzorder.predicate._
+
+/** What a filter asks of one column. */
+sealed trait Asked
+object Asked {
+
+  /** Any of these. */
+  final case class Values(values: Set[Value]) extends Asked
+
+  /** All from one to the other; None is no end. */
+  final case class Between(low: Option[Value], high: Option[Value]) extends Asked
+
+  /**
+   * For each column that a row must have a value of to satisfy the filter: which. Strictly or not makes no difference
+   * here, and what cannot be told apart from a whole column is left out.
+   */
+  def of(filter: StatsPredicate): Map[Column, Asked] = box(filter).getOrElse(Map.empty)
+
+  /** None when no row satisfies it. */
+  private def box(p: StatsPredicate): Option[Map[Column, Asked]] = p match {
+    case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v)    => Some(Map(c -> Values(Set(v))))
+    case Comparison(c, Operator.Less | Operator.LessOrEqual, v)       => Some(Map(c -> Between(None, Some(v))))
+    case Comparison(c, Operator.Greater | Operator.GreaterOrEqual, v) => Some(Map(c -> Between(Some(v), None)))
+    case In(c, values, _)                               => Option.when(values.nonEmpty)(Map(c -> Values(values.toSet)))
+    case StartsWith(c, prefix) if prefix.bytes.nonEmpty =>
+      val last = new BytesValue(prefix.bytes ++ Array.fill[Byte](8)(-1))
+      Some(Map(c -> Between(Some(prefix), Some(last))))
+    case And(left, right) =>
+      for { l <- box(left); r <- box(right) } yield (l.keySet ++ r.keySet).iterator.map(c =>
+        c -> (l.get(c) ++ r.get(c)).reduce(both)
+      ).toMap
+    case Or(left, right) =>
+      (box(left), box(right)) match {
+        case (Some(l), Some(r)) => Some(l.keySet.intersect(r.keySet).iterator.map(c => c -> either(l(c), r(c))).toMap)
+        case (l, r)             => l.orElse(r)
+      }
+    case Within(_, child) => box(child)
+    case Const(value)     => Option.when(value.contains(true))(Map.empty)
+    case _                => Some(Map.empty)
+  }
+
+  private def both(a: Asked, b: Asked): Asked = (a, b) match {
+    case (Values(v), Values(w))             => Values(if (v.size <= w.size) v else w)
+    case (v: Values, _)                     => v
+    case (_, v: Values)                     => v
+    case (Between(l1, h1), Between(l2, h2)) =>
+      val (low, high) = ((l1 ++ l2).maxOption(Value.ordering), (h1 ++ h2).minOption(Value.ordering))
+      if (low.isDefined && low == high) Values(low.toSet) else Between(low, high)
+  }
+
+  private def either(a: Asked, b: Asked): Asked = (a, b) match {
+    case (Values(v), Values(w)) => Values(v ++ w)
+    case _                      =>
+      val ((l1, h1), (l2, h2)) = (ends(a), ends(b))
+      Between(
+        for { x <- l1; y <- l2 } yield Value.ordering.min(x, y),
+        for { x <- h1; y <- h2 } yield Value.ordering.max(x, y)
+      )
+  }
+
+  private def ends(a: Asked): (Option[Value], Option[Value]) = a match {
+    case Values(v)          => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
+    case Between(low, high) => (low, high)
+  }
+
+  /** Values of a list whose places are looked at. */
+  private val MaxValues = 64
+
+  /** What is kept of it: how the column is asked for, and at which ranks. None of a whole column. */
+  def observed(path: Seq[String], asked: Asked, axis: RankAxis): Option[ObservedUse] = asked match {
+    case Between(None, None) => None
+    case Between(low, high)  =>
+      Some(ObservedUse(ColumnUse(path, Form.Range), low.map(rank(axis, _)).toSeq, high.map(rank(axis, _)).toSeq))
+    case Values(values) =>
+      val ranks = values.toSeq.map(rank(axis, _)).sorted
+      val step = (ranks.length + MaxValues - 1) / MaxValues
+      val form = if (values.size == 1) Form.Equal else Form.In
+      Some(ObservedUse(ColumnUse(path, form), ranks.indices.by(step).map(ranks), Nil))
+  }
+
+  private def rank(axis: RankAxis, value: Value): Double = value match {
+    case LongValue(v)  => axis.rank(v)
+    case b: BytesValue => axis.rank(b.bytes)
+  }
+}

@@ -1,0 +1,107 @@
+package org.sparkzorder.workload
+
+import java.io.IOException
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+/** A file of a workload is not one that we wrote, or not whole. */
+final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
+
+/**
+ * A sketch as a file holds it. Positions are a list of step, count, step, count.. Nothing of what is read is believed
+ * before it was looked at.
+ */
+object SketchJson {
+
+  /** Bytes of a file. */
+  val MaxBytes: Int = 64 << 10
+
+  private val Version = 1
+  private val MaxName = 1024
+  private val mapper = new ObjectMapper()
+
+  /** At most [[MaxBytes]]: the kinds of fewest queries are left out where there are too many. */
+  def write(sketch: WorkloadSketch): Array[Byte] = {
+    val short = WorkloadSketch(sketch.kinds.filter { case (kind, _) => kind.forall(isShort) })
+    Iterator.iterate(short.kinds.size)(_ * 3 / 4).map(n => bytes(short.most(n))).find(_.length <= MaxBytes).get
+  }
+
+  private def isShort(use: ColumnUse): Boolean = use.path.map(_.length).sum <= MaxName
+
+  private def bytes(sketch: WorkloadSketch): Array[Byte] = {
+    val root = mapper.createObjectNode()
+    root.put("version", Version)
+    val kinds = root.putArray("kinds")
+    sketch.ranked.foreach { case (kind, s) =>
+      val node = kinds.addObject()
+      node.put("queries", s.queries)
+      val columns = node.putArray("columns")
+      kind.zip(s.uses).foreach { case (use, where) =>
+        val column = columns.addObject()
+        val path = column.putArray("path")
+        use.path.foreach(path.add)
+        column.put("form", use.form.name)
+        put(column, "starts", where.starts)
+        put(column, "ends", where.ends)
+      }
+    }
+    mapper.writeValueAsBytes(root)
+  }
+
+  private def put(column: ObjectNode, name: String, positions: Positions): Unit =
+    if (!positions.isEmpty) {
+      val list = column.putArray(name)
+      positions.bins.foreach(b => list.add(b).add(positions.count(b)))
+    }
+
+  /** @throws SketchFormatException when it is none */
+  def read(bytes: Array[Byte]): WorkloadSketch = {
+    if (bytes.length > MaxBytes) throw new SketchFormatException(s"${bytes.length} bytes are more than $MaxBytes")
+    val root =
+      try mapper.readTree(bytes)
+      catch { case e: IOException => throw new SketchFormatException("it is not JSON", e) }
+    if (root == null || root.path("version").asInt(-1) != Version) fail("it is not of version 1")
+    val kinds = array(root, "kinds").map { node =>
+      val queries = node.path("queries")
+      if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is none")
+      if (queries.longValue < 1 || queries.longValue > Positions.MaxCount) fail("a number of queries is out of range")
+      val columns = array(node, "columns").map(column)
+      val uses = columns.map(_._1).toVector
+      if (uses.isEmpty || uses.length > WorkloadSketch.MaxColumns) fail(s"a query of ${uses.length} columns")
+      if (uses.map(_.path).distinct.length != uses.length) fail("a column is there twice")
+      WorkloadSketch(Map(uses -> KindSketch(queries.longValue, columns.map(_._2).toVector)))
+    }
+    kinds.foldLeft(WorkloadSketch.empty)(_ ++ _)
+  }
+
+  private def column(node: JsonNode): (ColumnUse, UseSketch) = {
+    val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is none"))
+    if (path.isEmpty || path.exists(_.isEmpty) || path.map(_.length).sum > MaxName)
+      fail("a name is too long or missing")
+    val form = Form.all.find(_.name == node.path("form").asText).getOrElse(fail("an unknown form"))
+    val ends = positions(node, "ends")
+    if (form != Form.Range && !ends.isEmpty) fail("values have no ends")
+    ColumnUse(path, form) -> UseSketch(positions(node, "starts"), ends)
+  }
+
+  private def positions(node: JsonNode, name: String): Positions =
+    if (!node.has(name)) Positions.empty
+    else {
+      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is none"))
+      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts are no pairs")
+      val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toSeq
+      if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")
+      try Positions.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)
+      catch { case e: IllegalArgumentException => throw new SketchFormatException(e.getMessage, e) }
+    }
+
+  private def array(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
+    case list: ArrayNode => list.elements.asScala.toSeq
+    case _               => fail(s"'$name' is not a list")
+  }
+
+  private def fail(reason: String): Nothing = throw new SketchFormatException(reason)
+}

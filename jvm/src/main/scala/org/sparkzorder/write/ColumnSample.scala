@@ -1,0 +1,97 @@
+package org.sparkzorder.write
+
+import java.util.SplittableRandom
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Rows drawn evenly from files, by one job that reads no other columns. The same rows whenever it runs over the same
+ * splits.
+ */
+object ColumnSample {
+  private val Seed = 0x5a6f726465724155L
+
+  /** Rows that a task brings at least, if it has them. */
+  private val MinOfTask = 2000
+
+  /**
+   * @param rows wanted, about
+   * @param description what people see of the job
+   * @return the sampled values of each column, encoded; null for null
+   */
+  def draw(
+      spark: SparkSession,
+      format: FileFormat,
+      dataSchema: StructType,
+      readOptions: Map[String, String],
+      files: Seq[FileStatus],
+      columns: Seq[KeyColumn],
+      rows: Int,
+      description: String
+  ): IndexedSeq[Array[Any]] = {
+    // Names are the table's own, letter by letter.
+    val session = RewriteSession.of(spark, Map("spark.sql.caseSensitive" -> "true"))
+    val taken = dataSchema.fieldNames.map(_.toLowerCase(java.util.Locale.ROOT)).toSet
+    val ordinal = Iterator.iterate("__zorder_file")(_ + "_").find(n => !taken(n)).get
+    val index = new FixedFileIndex(files.toIndexedSeq, ordinal)
+    val schema = RewriteJob.nullable(dataSchema)
+    val options = RewriteSession.safeReadOptions(readOptions)
+    val relation = HadoopFsRelation(index, index.partitionSchema, schema, None, format, options)(session)
+    val names = columns.map(c => col(c.path.map(quoteIfNeeded).mkString(".")).cast(c.dataType))
+    val query = session.baseRelationToDataFrame(relation).select(names: _*).queryExecution
+    val rdd = RewriteJob.active(session)(query.toRdd)
+    val ofTask = math.max(MinOfTask, (4L * rows / math.max(1, rdd.getNumPartitions)).toInt)
+    val encodings = columns.map(c => new KeyEncoding(c.dataType)).toArray
+    val context = session.sparkContext
+    val before = context.getLocalProperty("spark.job.description")
+    context.setJobDescription(description)
+    val drawn =
+      try context.runJob(rdd, task(encodings, ofTask))
+      finally context.setJobDescription(before)
+    evened(drawn.toSeq, rows, columns.length)
+  }
+
+  /** Rows of a task: how many there were, and some of them, of each as likely. */
+  private final case class Drawn(seen: Long, rows: Array[Array[Any]])
+
+  private def task(encodings: Array[KeyEncoding], most: Int): (TaskContext, Iterator[InternalRow]) => Drawn =
+    (context, rows) => {
+      val random = new SplittableRandom(Seed + context.partitionId())
+      val kept = new scala.collection.mutable.ArrayBuffer[Array[Any]]
+      var seen = 0L
+      rows.foreach { row =>
+        val place = if (seen < most) seen else random.nextLong(seen + 1)
+        seen += 1
+        if (place < most) {
+          val values = encodings.indices.map(c => value(row, c, encodings(c))).toArray[Any]
+          if (place < kept.length) kept(place.toInt) = values else kept += values
+        }
+      }
+      Drawn(seen, kept.toArray)
+    }
+
+  private def value(row: InternalRow, c: Int, encoding: KeyEncoding): Any =
+    if (row.isNullAt(c)) null
+    else if (encoding.isLong) encoding.long(row.get(c, encoding.dataType))
+    else encoding.bytes(row.get(c, encoding.dataType)).clone()
+
+  /** The same share of the rows of each task. */
+  private def evened(drawn: Seq[Drawn], rows: Int, columns: Int): IndexedSeq[Array[Any]] = {
+    val some = drawn.filter(_.seen > 0)
+    val share =
+      (rows.toDouble / math.max(1L, some.map(_.seen).sum) +: some.map(d => d.rows.length.toDouble / d.seen)).min
+    val taken = some.flatMap { d =>
+      // Reservoirs keep the first rows in their places: take from all over.
+      val n = math.max(1, math.min(d.rows.length.toLong, math.round(share * d.seen)).toInt)
+      (0 until n).map(i => d.rows((i.toLong * d.rows.length / n).toInt))
+    }
+    (0 until columns).map(c => taken.map(_(c)).toArray)
+  }
+}

@@ -1,0 +1,133 @@
+package org.sparkzorder.workload
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class WorkloadSketchSuite extends AnyFunSuite {
+
+  private def query(random: Random, columns: Int = 4): Seq[ObservedUse] =
+    Seq.fill(random.nextInt(3) + 1)(random.nextInt(columns)).distinct.map { c =>
+      val path = if (c % 2 == 0) Seq(s"c$c") else Seq("s", s"ü.$c")
+      def ranks(n: Int) = Seq.fill(n)(random.nextDouble())
+      Form.all(random.nextInt(3)) match {
+        case Form.Range => ObservedUse(ColumnUse(path, Form.Range), ranks(random.nextInt(2)), ranks(random.nextInt(2)))
+        case form       => ObservedUse(ColumnUse(path, form), ranks(if (form == Form.Equal) 1 else 5), Nil)
+      }
+    }
+
+  private def sketch(random: Random, queries: Int, columns: Int = 4): WorkloadSketch =
+    Seq.fill(queries)(query(random, columns)).foldLeft(WorkloadSketch.empty)(_.add(_))
+
+  test("a sketch is what it was after it was written and read") {
+    val random = new Random(1)
+    (1 to 200).foreach { _ =>
+      val s = sketch(random, random.nextInt(50))
+      assert(SketchJson.read(SketchJson.write(s)) == s)
+    }
+  }
+
+  test("sketches of parts are the sketch of the whole, in any order") {
+    val random = new Random(2)
+    (1 to 100).foreach { _ =>
+      val queries = Seq.fill(30)(query(random))
+      val parts = random.shuffle(queries.grouped(7).map(_.foldLeft(WorkloadSketch.empty)(_.add(_))).toSeq)
+      val whole = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
+      assert(parts.foldLeft(WorkloadSketch.empty)(_ ++ _) == whole)
+      assert(whole.queries == 30)
+    }
+  }
+
+  test("a file is never larger than its bound, and keeps what is asked most") {
+    val random = new Random(3)
+    val often = Seq(ObservedUse(ColumnUse(Seq("often"), Form.Equal), Seq(0.5), Nil))
+    val s = (1 to 5000).foldLeft(sketch(random, 5000, columns = 400)) { (sum, i) =>
+      if (i % 50 == 0) sum.add(often) else sum
+    }
+    val bytes = SketchJson.write(s)
+    assert(bytes.length <= SketchJson.MaxBytes && bytes.length > SketchJson.MaxBytes / 4, bytes.length)
+    val read = SketchJson.read(bytes)
+    assert(read.kinds.keys.exists(_.map(_.path) == Vector(Seq("often"))))
+    assert(read.kinds.forall { case (kind, k) => s.kinds(kind) == k })
+  }
+
+  test("a name that is too long to be kept is left out") {
+    val long = Seq(ObservedUse(ColumnUse(Seq("x" * 2000), Form.Equal), Seq(0.5), Nil))
+    assert(SketchJson.read(SketchJson.write(WorkloadSketch.empty.add(long))).isEmpty)
+  }
+
+  test("bytes cut off, changed or made up are refused, or are a sketch: nothing else comes of them") {
+    val random = new Random(4)
+    val bytes = SketchJson.write(sketch(random, 40))
+    var refused = 0
+    (1 to 5000).foreach { i =>
+      val changed = i % 3 match {
+        case 0 => bytes.take(random.nextInt(bytes.length))
+        case 1 =>
+          val copy = bytes.clone()
+          (0 to random.nextInt(4)).foreach(_ => copy(random.nextInt(copy.length)) = random.nextInt(256).toByte)
+          copy
+        case _ => Array.fill(random.nextInt(100))(random.nextInt(256).toByte)
+      }
+      try assert(SketchJson.write(SketchJson.read(changed)).length <= SketchJson.MaxBytes)
+      catch { case _: SketchFormatException => refused += 1 }
+    }
+    assert(refused > 4000, refused)
+  }
+
+  test("hostile texts are refused") {
+    def kind(columns: String, queries: String = "1") =
+      s"""{"version":1,"kinds":[{"queries":$queries,"columns":[$columns]}]}"""
+    val column = """{"path":["a"],"form":"equal","starts":[1,1]}"""
+    assert(SketchJson.read(kind(column).getBytes(UTF_8)).queries == 1)
+    val texts = Seq(
+      "",
+      "null",
+      "[]",
+      "1",
+      "{}",
+      """{"version":2,"kinds":[]}""",
+      """{"version":1}""",
+      """{"version":1,"kinds":{}}""",
+      "[" * 60000,
+      kind(""),
+      kind(column, "-1"),
+      kind(column, "1e99"),
+      kind(column, "99999999999999999999"),
+      kind(column, "9223372036854775807"),
+      kind(s"$column,$column"),
+      kind(Seq.fill(9)(column).mkString(",")),
+      kind("""{"path":[],"form":"equal"}"""),
+      kind("""{"path":["a"],"form":"eval"}"""),
+      kind("""{"path":"a","form":"equal"}"""),
+      kind("""{"path":[1],"form":"equal"}"""),
+      kind(s"""{"path":["${"a" * 2000}"],"form":"equal"}"""),
+      kind("""{"path":["a"],"form":"equal","starts":[1]}"""),
+      kind("""{"path":["a"],"form":"equal","starts":[128,1]}"""),
+      kind("""{"path":["a"],"form":"equal","starts":[4294967296,1]}"""),
+      kind("""{"path":["a"],"form":"equal","starts":[-1,1]}"""),
+      kind("""{"path":["a"],"form":"equal","starts":[1,-1]}"""),
+      kind("""{"path":["a"],"form":"equal","ends":[1,1]}"""),
+      kind("""{"path":["a"],"form":"range","ends":[1,9223372036854775807]}""")
+    )
+    texts.foreach(t => assertThrows[SketchFormatException](SketchJson.read(t.getBytes(UTF_8))))
+    assertThrows[SketchFormatException](SketchJson.read(Array.fill(SketchJson.MaxBytes + 1)(' '.toByte)))
+  }
+
+  test("columns that are left out are in no kind, and their queries are counted for what is left") {
+    val random = new Random(5)
+    val s = sketch(random, 200)
+    val without = s.without(_ == Seq("c0"))
+    assert(without.columns.map(_._1).toSet == s.columns.map(_._1).toSet - Seq("c0"))
+    s.columns.filter(_._1 != Seq("c0")).foreach { case (path, n) => assert(without.columns.toMap.apply(path) == n) }
+  }
+
+  test("no sum of counts overflows") {
+    val most = WorkloadSketch(Map(Vector(ColumnUse(Seq("a"), Form.Equal)) ->
+      KindSketch(Positions.MaxCount, Vector(UseSketch(Positions.of(Map(1 -> Positions.MaxCount)), Positions.empty)))))
+    val sum = Seq.fill(50)(most).foldLeft(WorkloadSketch.empty)(_ ++ _)
+    assert(sum == most && SketchJson.read(SketchJson.write(sum)) == most)
+  }
+}

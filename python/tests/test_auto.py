@@ -1,0 +1,325 @@
+"""`ZORDER BY AUTO`: what queries record, what is chosen by it, and what is never written down."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from comparison import same_rows
+from logs import logged
+from programs import answers_of
+from pyspark.errors import AnalysisException
+
+from spark_zorder import ZOrderTable, jar_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+ROWS = 20_000
+RECORD = "spark.zorder.workload.enabled"
+
+
+@pytest.fixture
+def table(spark: SparkSession, tmp_path: Path) -> Path:
+    """Three independent columns of numbers, and a string, in four files with an index."""
+    folder = tmp_path / "t"
+    (
+        spark.range(0, ROWS, 1, 4)
+        .selectExpr(
+            "id",
+            "pmod(hash(id), 1000) AS a",
+            "pmod(hash(id, 1), 1000) AS b",
+            "pmod(hash(id, 2), 1000) AS c",
+            "concat('secret-', CAST(pmod(hash(id, 3), 1000) AS STRING)) AS s",
+        )
+        .write.parquet(str(folder))
+    )
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
+    spark.conf.set(RECORD, "true")
+    return folder
+
+
+def ask(spark: SparkSession, folder: Path, *predicates: str) -> None:
+    for predicate in predicates:
+        spark.sql(f"SELECT count(*) FROM parquet.`{folder}` WHERE {predicate}").collect()
+
+
+def optimize(spark: SparkSession, folder: Path, files: int = 64, **options: object) -> Row:
+    table = ZOrderTable.for_path(spark, str(folder), "parquet")
+    row: Row = table.optimize(auto=True, options={"num-files": files, **options}).collect()[0]["metrics"]
+    return row
+
+
+def flush(spark: SparkSession) -> None:
+    spark.sparkContext._jvm.org.sparkzorder.workload.WorkloadRecorder.flush()  # type: ignore[union-attr]
+
+
+def recorded(folder: Path) -> list[dict[str, Any]]:
+    files = sorted((folder / "_zorder" / "workload").glob("*.json"))
+    return [kind for path in files for kind in json.loads(path.read_text())["kinds"]]
+
+
+def columns_of(folder: Path) -> set[str]:
+    return {".".join(c["path"]) for kind in recorded(folder) for c in kind["columns"]}
+
+
+def test_what_is_asked_for_most_is_clustered_by(spark: SparkSession, table: Path) -> None:
+    ask(spark, table, *[f"a = {n}" for n in range(0, 1000, 25)], *[f"b = {n}" for n in range(0, 1000, 250)])
+    auto = optimize(spark, table)["auto"]
+    assert auto["layout"].startswith("ZORDER BY (a"), auto
+    assert auto["queries"] == 44
+    assert "40 by a =" in auto["reason"]
+    assert "c" not in auto["layout"].split("(")[1]
+    assert auto["touchedShare"] <= auto["touchedShareEqualWeights"]
+    explained = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{table}` WHERE a = 17").collect()[0]
+    assert explained["files_kept"] <= 16
+    assert len(same_rows(spark, f"SELECT * FROM parquet.`{table}` WHERE a = 17")) > 5
+
+
+def test_a_layout_that_is_good_enough_is_kept(spark: SparkSession, table: Path) -> None:
+    ask(spark, table, *[f"a = {n} AND b < {n}" for n in range(0, 1000, 50)])
+    first = optimize(spark, table)
+    second = optimize(spark, table)
+    assert second["numFilesAdded"] == 0
+    assert second["auto"]["layout"] == first["auto"]["layout"]
+    assert "kept" in second["auto"]["reason"]
+    bare = spark.sql(f"OPTIMIZE parquet.`{table}`").collect()[0]["metrics"]
+    assert (bare["numFilesAdded"], bare["auto"]) == (0, None)
+
+
+def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
+    hot = [f"{c} = {n}" for n in range(900, 1000, 4) for c in "abc"]
+    ask(spark, table, *hot)
+
+    def touched() -> int:
+        queries = [f"EXPLAIN SKIPPING SELECT * FROM parquet.`{table}` WHERE {p}" for p in hot]
+        return sum(spark.sql(q).collect()[0]["files_kept"] for q in queries)
+
+    plain = optimize(spark, table, 125)
+    before, files = touched(), plain["numFilesAdded"]
+    roomy = optimize(spark, table, 125, **{"hot-ranges": True})
+    after = touched()
+    assert "50.0 % of the room" in roomy["auto"]["reason"]
+    assert after / roomy["numFilesAdded"] < 0.7 * before / files, (before, files, after, roomy["numFilesAdded"])
+    # Not lost by a bare OPTIMIZE, and the rows are the rows.
+    again = spark.sql(f"OPTIMIZE parquet.`{table}` FULL OPTIONS ('num-files' = '125')").collect()[0]["metrics"]
+    assert again["numFilesAdded"] > 0
+    assert touched() / again["numFilesAdded"] < 0.7 * before / files
+    assert spark.read.parquet(str(table)).agg({"id": "sum"}).collect()[0][0] == ROWS * (ROWS - 1) // 2
+
+
+def test_nothing_recorded_is_an_error(spark: SparkSession, table: Path) -> None:
+    side = sorted(p.name for p in (table / "_zorder").iterdir())
+    with pytest.raises(AnalysisException) as error:
+        optimize(spark, table)
+    assert error.value.getCondition() == "ZORDER_NO_WORKLOAD"
+    assert sorted(p.name for p in (table / "_zorder").iterdir()) == side
+
+
+def test_off_by_default_and_not_for_queries_that_nobody_runs(spark: SparkSession, table: Path) -> None:
+    spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{table}` WHERE a = 1").collect()
+    spark.conf.unset(RECORD)
+    ask(spark, table, "a = 1")
+    flush(spark)
+    assert not (table / "_zorder" / "workload").exists()
+
+
+def test_no_value_is_written_down(spark: SparkSession, table: Path) -> None:
+    ask(
+        spark,
+        table,
+        "s = 'secret-123'",
+        "s LIKE 'secret-7%'",
+        "a IN (123, 456) AND b BETWEEN 321 AND 654",
+        "s > 'secret'",
+    )
+    flush(spark)
+    assert columns_of(table) == {"a", "b", "s"}
+    text = "".join(p.read_text() for p in (table / "_zorder" / "workload").iterdir())
+    assert "secret" not in text
+    # Of each boundary only its step of 128 is left.
+    steps = [n for kind in recorded(table) for c in kind["columns"] for n in c.get("starts", []) + c.get("ends", [])]
+    assert steps
+    assert max(steps) < 128
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
+@pytest.mark.parametrize(("of_folder", "of_files"), [(0o755, 0o644), (0o750, 0o640), (0o755, 0o600)])
+def test_what_is_recorded_is_for_who_may_read_the_index(
+    spark: SparkSession, table: Path, of_folder: int, of_files: int
+) -> None:
+    for path in table.glob("*.parquet"):
+        path.chmod(of_files)
+    table.chmod(of_folder)
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{table}`")
+    for n in range(2):
+        ask(spark, table, f"a = {n}")
+        flush(spark)
+    folder = table / "_zorder" / "workload"
+    [sketch] = folder.iterdir()
+    index = max((table / "_zorder").glob("*.zidx"))
+    assert stat.S_IMODE(folder.stat().st_mode) == of_folder
+    assert stat.S_IMODE(sketch.stat().st_mode) == stat.S_IMODE(index.stat().st_mode)
+
+
+def test_excluded_columns_are_not_recorded(spark: SparkSession, database: Path) -> None:
+    columns = "id, id % 100 AS card, struct(id % 7 AS x, id % 9 AS y) AS p"
+    spark.sql(f"CREATE TABLE t USING parquet AS SELECT {columns} FROM range(1000)")
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card, p.x')")
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    spark.conf.set(RECORD, "true")
+    queries = ["id = 5", "card = 5", "card = 5 AND p.y = 1", "p.x = 1"]
+    for predicate in queries:
+        spark.sql(f"SELECT * FROM t WHERE {predicate}").collect()
+    flush(spark)
+    assert columns_of(database / "t") == {"id", "p.y"}
+    # What was recorded before a column was kept out is forgotten with its statistics.
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card, p.x, id')")
+    spark.sql("SELECT * FROM t WHERE id = 5").collect()
+    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
+    flush(spark)
+    assert "id" not in columns_of(database / "t")
+
+
+def test_an_overwritten_folder_stays_without_a_side_folder(spark: SparkSession, table: Path) -> None:
+    ask(spark, table, "a = 1")
+    spark.range(10).selectExpr("id", "id AS a").write.mode("overwrite").parquet(str(table))
+    flush(spark)
+    assert not (table / "_zorder").exists()
+    ask(spark, table, "a = 1")
+    flush(spark)
+    assert not (table / "_zorder").exists()
+
+
+def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkSession, table: Path) -> None:
+    ask(spark, table, "a = 1", "b > 900")
+    optimize(spark, table, 8)
+    before = recorded(table)
+    assert before
+    target = f"parquet.`{table}`"
+    new = spark.range(10).selectExpr("id", *(f"CAST(id AS INT) AS {c}" for c in "abc"), "'x' AS s")
+    new.write.mode("append").parquet(str(table))
+    for statement in (
+        f"OPTIMIZE {target}",
+        f"REFRESH SKIPPING INDEX ON {target}",
+        f"CREATE OR REPLACE SKIPPING INDEX ON {target}",
+        f"VACUUM {target} RETAIN 0 HOURS",
+    ):
+        spark.sql(statement).collect()
+        assert recorded(table) == before, statement
+    spark.sql(f"DROP SKIPPING INDEX ON {target}")
+    assert not (table / "_zorder" / "workload").exists()
+    ask(spark, table, "a = 1")
+    flush(spark)
+    assert not (table / "_zorder" / "workload").exists()
+    # The same process begins anew.
+    spark.sql(f"CREATE SKIPPING INDEX ON {target}")
+    ask(spark, table, "a = 1")
+    flush(spark)
+    assert [kind["queries"] for kind in recorded(table)] == [1]
+
+
+def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkSession, tmp_path: Path) -> None:
+    folder, rows = tmp_path / "t", 120_000
+
+    def add(start: int, end: int) -> None:
+        keys = [f"pmod(hash(id, {n}), 100000) AS {c}" for n, c in enumerate("ab")]
+        spark.range(start, end, 1, 2).selectExpr("id", *keys).write.mode("append").parquet(str(folder))
+
+    add(0, rows)
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`")
+    spark.conf.set(RECORD, "true")
+    ask(spark, folder, *[f"{c} = {n}" for n in range(90_000, 100_000, 500) for c in "ab"])
+    size = sum(p.stat().st_size for p in folder.glob("*.parquet")) // 40
+    options = {"target-file-size-bytes": size, "hot-ranges": True}
+    target = ZOrderTable.for_path(spark, str(folder), "parquet")
+    target.optimize(auto=True, options=options).collect()
+    add(rows, rows + 6_000)
+    metrics = target.optimize(options={"target-file-size-bytes": size}).collect()[0]["metrics"]
+    assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
+    assert metrics["strategy"]["drift"] < 0.6
+    # By the rows as they are, not by the room that they have.
+    assert all(1 <= c["meanFilesAfter"] <= 20 for c in metrics["clustering"]), metrics["clustering"]
+    total = rows + 6_000
+    assert spark.read.parquet(str(folder)).agg({"id": "sum"}).collect()[0][0] == total * (total - 1) // 2
+    assert len(same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE a > 99000 AND b > 90000")) > 50
+
+
+def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession, table: Path, tmp_path: Path) -> None:
+    # A file where the folder should be: root may write everywhere.
+    (table / "_zorder" / "workload").write_text("x")
+    failures = spark.sparkContext._jvm.org.sparkzorder.workload.WorkloadRecorder.failures  # type: ignore[union-attr]
+    before = failures()
+    with logged(spark, tmp_path / "log") as log:
+        for _ in range(3):
+            ask(spark, table, "a = 1")
+            flush(spark)
+    assert failures() == before + 3
+    told = [line for line in log.read_text().splitlines() if "is not recorded" in line]
+    assert len(told) == 1
+    assert str(table) in told[0]
+    assert (table / "_zorder" / "workload").read_text() == "x"
+
+
+def test_hostile_files_are_ignored_with_a_warning(spark: SparkSession, table: Path, tmp_path: Path) -> None:
+    ask(spark, table, *["a = 1"] * 20)
+    flush(spark)
+    folder = table / "_zorder" / "workload"
+    [good] = folder.glob("*.json")
+    outside = tmp_path / "outside.json"
+    outside.write_bytes(good.read_bytes())
+    bad = {
+        f"{uuid.uuid4()}-000001.json": good.read_bytes()[:50],
+        f"{uuid.uuid4()}-000002.json": os.urandom(1000),
+        f"{uuid.uuid4()}-000003.json": b"[" * 60_000,
+        f"{uuid.uuid4()}-000004.json": b" " * 5_000_000,
+    }
+    for name, content in bad.items():
+        (folder / name).write_bytes(content)
+    (folder / f"{uuid.uuid4()}-000005.json").symlink_to(outside)
+    (folder / "notes.txt").write_text("not ours")
+    with logged(spark, tmp_path / "log") as log:
+        ask(spark, table, "b = 1")
+        auto = optimize(spark, table)["auto"]
+    assert auto["queries"] == 21
+    lines = log.read_text().splitlines()
+    for name in bad:
+        assert any(name in line and "ignored" in line for line in lines), name
+    assert outside.exists()
+    assert (folder / "notes.txt").exists()
+
+
+def test_processes_add_up(spark: SparkSession, table: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        answers_of("asking.py", str(jar_path()), str(table), folder=tmp_path)
+    files = list((table / "_zorder" / "workload").glob("*.json"))
+    assert len(files) == 2
+    assert sum(kind["queries"] for kind in recorded(table)) == 6
+    assert sum(p.stat().st_size for p in files) < 1 << 20
+
+
+def test_partitions_where_and_orc(spark: SparkSession, database: Path) -> None:
+    spark.sql(
+        "CREATE TABLE t USING orc PARTITIONED BY (p) AS SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 500) AS a, "
+        "CAST(id AS STRING) AS s, id % 2 AS p FROM range(4000)"
+    )
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    spark.conf.set(RECORD, "true")
+    for n in range(20):
+        spark.sql(f"SELECT * FROM t WHERE a = {n} AND p = 1").collect()
+    one = spark.sql("OPTIMIZE t WHERE p = 1 ZORDER BY AUTO OPTIONS ('num-files' = '16')").collect()[0]["metrics"]
+    assert one["auto"]["layout"] == "ZORDER BY (a)"
+    assert one["partitionsOptimized"] == 1
+    two = spark.sql("OPTIMIZE t ZORDER BY AUTO OPTIONS ('num-files' = '32')").collect()[0]["metrics"]
+    assert two["partitionsOptimized"] == 1
+    assert spark.sql("SELECT count(*), sum(id) FROM t").collect()[0] == (4000, 4000 * 3999 // 2)
+    shutil.rmtree(database / "t" / "_zorder" / "workload")
+    with pytest.raises(AnalysisException, match="ZORDER_NO_WORKLOAD"):
+        spark.sql("OPTIMIZE t FULL ZORDER BY AUTO")
