@@ -1,7 +1,7 @@
 package org.sparkzorder.functions
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, ImplicitCastInputTypes}
+import org.apache.spark.sql.catalyst.expressions.{Coalesce, Expression, ImplicitCastInputTypes, Literal}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType}
@@ -30,9 +30,62 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val numbers = children.map(FixedInput.of)
+    if (numbers.isEmpty || numbers.exists(_.isEmpty)) bytesInTurns(ctx, ev)
+    else if (BitTurns.areFew(numbers.flatten.map(_.width))) fewInTurns(ctx, ev, numbers.flatten)
+    else numbersInTurns(ctx, ev, numbers.flatten)
+  }
+
+  /** Of a few numbers of one width not even an array of them is made, and there is no loop. */
+  private def fewInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+    val known = ctx.freshName("known")
+    val names = numbers.map(_ => ctx.freshName("number"))
+    val fills = numbers.zip(names).map { case (number, name) =>
+      val code = number.value.genCode(ctx)
+      val filled = s"$name = ${number.leftAligned(code.value.code)};"
+      s"""
+         |long $name = 0L;
+         |if ($known) {
+         |  ${code.code}
+         |  if (!${code.isNull}) $filled
+         |  ${if (number.nullIsSmallest) "" else s"else $known = false;"}
+         |}""".stripMargin
+    }
+    val turns = BitTurns.generated(ctx, numbers.length, numbers.head.width)
+    ev.copy(code = code"""
+      boolean $known = true;
+      ${fills.mkString}
+      boolean ${ev.isNull} = !$known;
+      byte[] ${ev.value} = $known ? $turns(${names.mkString(", ")}) : null;""")
+  }
+
+  /** Of numbers no bytes are made but those of the result. */
+  private def numbersInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+    val values = ctx.addMutableState("long[]", "values", v => s"$v = new long[${numbers.length}];", forceInline = true)
+    val turns = ctx.addReferenceObj("turns", new BitTurns(numbers.map(_.width).toArray))
+    val known = ctx.freshName("known")
+    val fills = numbers.zipWithIndex.map { case (number, i) =>
+      val code = number.value.genCode(ctx)
+      s"""
+         |if ($known) {
+         |  ${code.code}
+         |  if (${code.isNull}) {
+         |    ${if (number.nullIsSmallest) s"$values[$i] = 0L;" else s"$known = false;"}
+         |  } else {
+         |    $values[$i] = ${number.leftAligned(code.value.code)};
+         |  }
+         |}""".stripMargin
+    }
+    ev.copy(code = code"""
+      boolean $known = true;
+      ${filled(ctx, fills, known, Nil)}
+      boolean ${ev.isNull} = !$known;
+      byte[] ${ev.value} = $known ? $turns.apply($values) : null;""")
+  }
+
+  private def bytesInTurns(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
-    // A function for each few inputs where there are many, or the method would grow beyond what the JVM compiles.
     val fills = children.zipWithIndex.map { case (child, i) =>
       val code = child.genCode(ctx)
       s"""
@@ -45,22 +98,25 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
          |  }
          |}""".stripMargin
     }
-    val filled = ctx.splitExpressionsWithCurrentInputs(
-      expressions = fills,
-      funcName = "interleaveInputs",
-      extraArguments = Seq("byte[][]" -> inputs, "boolean" -> known),
-      returnType = "boolean",
-      makeSplitFunction = body => s"$body\nreturn $known;",
-      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
-    )
     val self = InterleaveBits.getClass.getName.stripSuffix("$")
     ev.copy(code = code"""
       byte[][] $inputs = new byte[${children.length}][];
       boolean $known = true;
-      $filled
+      ${filled(ctx, fills, known, Seq("byte[][]" -> inputs))}
       boolean ${ev.isNull} = !$known;
       byte[] ${ev.value} = $known ? $self.interleave($inputs, Integer.MAX_VALUE) : null;""")
   }
+
+  /** A function for each few inputs where there are many, or the method would grow beyond what the JVM compiles. */
+  private def filled(ctx: CodegenContext, fills: Seq[String], known: String, more: Seq[(String, String)]): String =
+    ctx.splitExpressionsWithCurrentInputs(
+      expressions = fills,
+      funcName = "interleaveInputs",
+      extraArguments = more :+ ("boolean" -> known),
+      returnType = "boolean",
+      makeSplitFunction = body => s"$body\nreturn $known;",
+      foldFunctions = _.map(call => s"$known = $call;").mkString("\n")
+    )
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): InterleaveBits =
     copy(children = newChildren)
@@ -83,25 +139,48 @@ object InterleaveBits {
       longest = math.max(longest, in.length)
     }
     val out = new Array[Byte](math.min(bytes, limit))
-    val bits = out.length * 8L
-    var at = 0L
+    // A byte of each input that has one makes as many bytes of the result.
+    val round = new Array[Int](inputs.length)
+    var at = 0
     var byte = 0
-    while (byte < longest && at < bits) {
-      var bit = 7
-      while (bit >= 0) {
-        var i = 0
-        while (i < inputs.length) {
-          if (byte < inputs(i).length && at < bits) {
-            val b = (inputs(i)(byte) >>> bit) & 1
-            out((at >>> 3).toInt) = (out((at >>> 3).toInt) | (b << (7 - (at & 7).toInt))).toByte
-            at += 1
-          }
-          i += 1
+    while (byte < longest && at < out.length) {
+      var n = 0
+      var i = 0
+      while (i < inputs.length) {
+        if (byte < inputs(i).length) {
+          round(n) = inputs(i)(byte) & 0xff
+          n += 1
         }
-        bit -= 1
+        i += 1
       }
+      BitTurns.round(round, n, out, at)
+      at += n
       byte += 1
     }
     out
   }
+}
+
+/**
+ * An input of numbers that all have the same number of bytes.
+ *
+ * @param nullIsSmallest whether null counts as the smallest value; else it makes the result null
+ */
+private[functions] final case class FixedInput(value: Expression, width: Int, nullIsSmallest: Boolean) {
+
+  /** A Java expression, given one of the value. */
+  def leftAligned(code: String): String = OrderedLong.leftAligned(value.dataType, code).get
+}
+
+private[functions] object FixedInput {
+  def of(input: Expression): Option[FixedInput] = input match {
+    case OrderedBytes(value) => made(value, nullIsSmallest = false)
+    case Coalesce(Seq(OrderedBytes(value), Literal(bytes: Array[Byte], BinaryType))) =>
+      made(value, nullIsSmallest = true).filter(i => bytes.length == i.width && bytes.forall(_ == 0))
+    case _ => None
+  }
+
+  private def made(value: Expression, nullIsSmallest: Boolean): Option[FixedInput] =
+    OrderedLong.leftAligned(value.dataType, "").flatMap(_ => OrderedBytes.width(value.dataType))
+      .map(FixedInput(value, _, nullIsSmallest))
 }

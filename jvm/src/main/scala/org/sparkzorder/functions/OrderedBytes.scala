@@ -89,20 +89,27 @@ object OrderedBytes {
   }
 
   /** The same into bytes that are there. */
-  private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit = {
-    var i = out.length - 1
-    var rest = value
-    while (i >= 0) {
-      out(i) = rest.toByte
-      rest >>= 8
-      i -= 1
+  private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit =
+    if (out.length == 8) BitTurns.putLong(out, 0, value ^ Long.MinValue)
+    else {
+      var i = out.length - 1
+      var rest = value
+      while (i >= 0) {
+        out(i) = rest.toByte
+        rest >>= 8
+        i -= 1
+      }
+      out(0) = (out(0) ^ 0x80).toByte
     }
-    out(0) = (out(0) ^ 0x80).toByte
-  }
 
-  def ofFloat(value: Float): Array[Byte] = {
+  def ofFloat(value: Float): Array[Byte] = ofLong(orderedFloat(value).toLong, 4)
+
+  /** The bytes of [[ofFloat]] as the first of a long. */
+  def leftAlignedFloat(value: Float): Long = (orderedFloat(value).toLong << 32) ^ Long.MinValue
+
+  private def orderedFloat(value: Float): Int = {
     val bits = java.lang.Float.floatToIntBits(value + 0.0f)
-    ofLong((bits ^ ((bits >> 31) & Int.MaxValue)).toLong, 4)
+    bits ^ ((bits >> 31) & Int.MaxValue)
   }
 
   def ofDouble(value: Double): Array[Byte] = ofLong(OrderedValue.ofDouble(value), 8)

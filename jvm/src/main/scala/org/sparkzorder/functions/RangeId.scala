@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, 
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.catalyst.util.ArrayData
-import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType, LongType}
+import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType}
 
 import org.sparkzorder.stats.OrderedValue
 
@@ -63,10 +63,10 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
     val value = left.genCode(ctx)
     val longs = classOf[LongBounds].getName
     val of = ctx.addReferenceObj("bounds", bounds, classOf[RangeBounds].getName)
-    val id = left.dataType match {
-      case LongType | IntegerType => s"(($longs) $of).id((long) ${value.value})"
-      case other                  =>
-        val dataType = ctx.addReferenceObj("dataType", other, classOf[DataType].getName)
+    val id = OrderedLong.code(left.dataType, value.value.code) match {
+      case Some(long) => s"(($longs) $of).id($long)"
+      case None       =>
+        val dataType = ctx.addReferenceObj("dataType", left.dataType, classOf[DataType].getName)
         val encoder = OrderedValue.getClass.getName.stripSuffix("$")
         s"$of.id($encoder.encode($dataType, ${value.value}))"
     }
