@@ -13,8 +13,6 @@ import org.sparkzorder.stats._
  * bounds.
  */
 private[index] object ColumnBlock {
-  private val noBase = (_: Array[Long], _: Int) => 0L
-  private val previous = (v: Array[Long], i: Int) => if (i == 0) 0L else v(i - 1)
 
   /**
    * How the column is held, by name in the footer: a file of another kind than we would make was made by rules we do
@@ -42,7 +40,7 @@ private[index] object ColumnBlock {
     val variable = stats match {
       case c: BytesStatsColumn =>
         var sum = 0L
-        foreach(bounded)(i => sum += c.min(i).length + c.max(i).length)
+        foreach(bounded)(i => sum += c.min.length(i) + c.max.length(i))
         sum
       case _ => 0L
     }
@@ -57,7 +55,7 @@ private[index] object ColumnBlock {
         out.longs(c.max, i => c.min(i))
       case c: BytesStatsColumn =>
         if (OrderedValue.encoding(dt).isDefined) {
-          Seq(c.min, c.max).foreach(v => v.indices.foreach(i => out.byte(if (bounded.get(i)) v(i).length else 0)))
+          Seq(c.min, c.max).foreach(v => (0 until n).foreach(i => out.byte(if (bounded.get(i)) v.length(i) else 0)))
         }
         Seq(c.min, c.max).foreach(v => foreach(bounded)(i => out.raw(v(i))))
     }
@@ -72,11 +70,17 @@ private[index] object ColumnBlock {
     val present = in.bits(n)
     val bounded = in.bits(n)
     val nulls = counts(in, rows)
-    val nans = if (OrderedValue.hasNaN(dt)) counts(in, rows) else null
+    val nans =
+      if (!OrderedValue.hasNaN(dt)) null
+      else {
+        val counted = counts(in, rows)
+        // As a rule there is neither null nor NaN: one array of zeros will do.
+        if (Arrays.equals(counted, nulls)) nulls else counted
+      }
     val stats = OrderedValue.encoding(dt) match {
       case Some(Encoding.Longs) =>
-        val min = in.longs(n, previous)
-        val max = in.longs(n, (_, i) => min(i))
+        val min = in.runningLongs(n)
+        val max = in.longsAbove(min)
         val (least, most) = (OrderedValue.least(dt), OrderedValue.most(dt))
         foreach(bounded) { i =>
           if (min(i) > max(i)) throw crossed()
@@ -94,14 +98,12 @@ private[index] object ColumnBlock {
         }
         val min = bounds(in, bounded, minSizes)
         val max = bounds(in, bounded, maxSizes)
-        foreach(bounded) { i =>
-          if (Arrays.equals(min(i), max(i))) max(i) = min(i)
-          else if (OrderedValue.compare(min(i), max(i)) > 0) throw crossed()
-        }
+        foreach(bounded)(i => if (min.compare(i, max) > 0) throw crossed())
         new BytesStatsColumn(min, max, bounded, nulls)
       case None =>
         if (!bounded.isEmpty) throw new IndexFormatException("bounds of a type without order")
-        new BytesStatsColumn(new Array[Array[Byte]](n), new Array[Array[Byte]](n), bounded, nulls)
+        val none = ByteStrings.empty(n)
+        new BytesStatsColumn(none, none, bounded, nulls)
     }
     in.end()
     new ColumnData(present, stats)
@@ -110,17 +112,24 @@ private[index] object ColumnBlock {
   private def crossed() = new IndexFormatException("a minimum above its maximum")
 
   private def counts(in: RawReader, rows: Array[Long]): Array[Long] = {
-    val counts = in.longs(rows.length, noBase)
-    counts.indices.foreach { i =>
+    val counts = in.longs(rows.length)
+    var i = 0
+    while (i < counts.length) {
       if (counts(i) < -1 || counts(i) > rows(i)) throw new IndexFormatException("more nulls than rows")
+      i += 1
     }
     counts
   }
 
-  private def bounds(in: RawReader, bounded: BitSet, sizes: Array[Byte]): Array[Array[Byte]] = {
-    val v = new Array[Array[Byte]](sizes.length)
-    foreach(bounded)(i => v(i) = in.raw(sizes(i) & 0xff))
-    v
+  private def bounds(in: RawReader, bounded: BitSet, sizes: Array[Byte]): ByteStrings = {
+    val starts = new Array[Int](sizes.length + 1)
+    var i = 0
+    while (i < sizes.length) {
+      starts(i + 1) = starts(i) + (if (bounded.get(i)) sizes(i) & 0xff else 0)
+      if (starts(i + 1) < 0) throw new IndexFormatException("bounds longer than an array can be")
+      i += 1
+    }
+    new ByteStrings(in.raw(starts(sizes.length)), starts)
   }
 
   private def foreach(bits: BitSet)(f: Int => Unit): Unit = {

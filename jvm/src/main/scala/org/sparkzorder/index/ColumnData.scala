@@ -27,18 +27,11 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
   /** Bytes in memory, near enough. */
   def memoryBytes: Long = {
     val n = stats.nullCounts.length
-    val common = n / 4L + 8L * n + (if (stats.nanCounts == null) 0L else 8L * n)
+    val ownNaNs = stats.nanCounts != null && !(stats.nanCounts eq stats.nullCounts)
+    val common = n / 4L + 8L * n + (if (ownNaNs) 8L * n else 0L)
     stats match {
       case _: LongStatsColumn  => common + 16L * n
-      case c: BytesStatsColumn =>
-        var sum = common + 16L * n
-        var i = c.bounded.nextSetBit(0)
-        while (i >= 0) {
-          sum += 16L + c.min(i).length
-          if (c.max(i) ne c.min(i)) sum += 16L + c.max(i).length
-          i = c.bounded.nextSetBit(i + 1)
-        }
-        sum
+      case c: BytesStatsColumn => common + c.min.memoryBytes + c.max.memoryBytes
     }
   }
 }
@@ -108,6 +101,7 @@ private[index] final class ColumnBuilder(dt: DataType, files: Int) {
 
   def result(): ColumnData = new ColumnData(
     present,
-    if (longs) new LongStatsColumn(min, max, bounded, nulls, nans) else new BytesStatsColumn(low, high, bounded, nulls)
+    if (longs) new LongStatsColumn(min, max, bounded, nulls, nans)
+    else new BytesStatsColumn(ByteStrings.of(low), ByteStrings.of(high), bounded, nulls)
   )
 }

@@ -50,28 +50,48 @@ final class FileTable private[index] (
     ()
   }
 
-  /** The file that all three are of, -1 when there is none. Nothing is allocated for a path of ASCII characters. */
-  def ordinalOf(path: String, length: Long, modificationTime: Long): Int = {
-    val mask = slots.length - 1
-    var slot = mix(path.hashCode) & mask
-    while (slots(slot) != 0) {
-      val i = slots(slot) - 1
-      if (lengths(i) == length && times(i) == modificationTime && isPath(i, path)) return i
-      slot = (slot + 1) & mask
+  /**
+   * The file that all three are of, -1 when there is none. Nothing is allocated for a path of ASCII characters.
+   *
+   * @param path from this character on
+   * @param guess the file that it may well be
+   */
+  def ordinalOf(path: String, from: Int, length: Long, modificationTime: Long, guess: Int): Int =
+    if (guess >= 0 && guess < files && isFile(guess, path, from, length, modificationTime)) guess
+    else {
+      val mask = slots.length - 1
+      var slot = mix(hash(path, from)) & mask
+      while (slots(slot) != 0) {
+        val i = slots(slot) - 1
+        if (isFile(i, path, from, length, modificationTime)) return i
+        slot = (slot + 1) & mask
+      }
+      -1
     }
-    -1
-  }
 
-  private def isPath(i: Int, path: String): Boolean = {
-    val (from, n) = (starts(i), starts(i + 1) - starts(i))
+  private def isFile(i: Int, path: String, from: Int, length: Long, modificationTime: Long): Boolean =
+    lengths(i) == length && times(i) == modificationTime && isPath(i, path, from)
+
+  private def isPath(i: Int, path: String, from: Int): Boolean = {
+    val (start, n) = (starts(i), starts(i + 1) - starts(i))
     var k = 0
     while (k < n) {
-      val b = paths(from + k)
-      if (b < 0) return this.path(i) == path
-      if (k >= path.length || path.charAt(k) != b) return false
+      val b = paths(start + k)
+      if (b < 0) return this.path(i) == path.substring(from)
+      if (from + k >= path.length || path.charAt(from + k) != b) return false
       k += 1
     }
-    n == path.length
+    from + n == path.length
+  }
+
+  private def hash(path: String, from: Int): Int = {
+    var h = 0
+    var k = from
+    while (k < path.length) {
+      h = 31 * h + path.charAt(k)
+      k += 1
+    }
+    h
   }
 
   /** What `String.hashCode` of the path is. */
@@ -154,10 +174,13 @@ private[index] object FileTable {
       i += 1
     }
     val paths = in.raw(starts(n))
-    val previous = (v: Array[Long], i: Int) => if (i == 0) 0L else v(i - 1)
-    val (lengths, times, rows) = (in.longs(n, previous), in.longs(n, previous), in.longs(n, previous))
+    val (lengths, times, rows) = (in.runningLongs(n), in.runningLongs(n), in.runningLongs(n))
     in.end()
-    if (rows.exists(_ < 0) || lengths.exists(_ < 0)) throw new IndexFormatException("a file of negative size")
+    i = 0
+    while (i < n) {
+      if ((rows(i) | lengths(i)) < 0L) throw new IndexFormatException("a file of negative size")
+      i += 1
+    }
     val table = new FileTable(paths, starts, lengths, times, rows)
     table.hashed()
     table

@@ -28,13 +28,19 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   def rows: Array[Long] = table.rows
 
+  override lazy val allHaveRows: Boolean = super.allHaveRows
+
   def columns: Seq[ColumnKey] = footer.columns.map(_.key)
 
   def properties: Map[String, String] = footer.properties
 
   /** The file that is known under this path, length and modification time; -1 when it is not known. */
   def ordinalOf(path: String, length: Long, modificationTime: Long): Int =
-    table.ordinalOf(path, length, modificationTime)
+    table.ordinalOf(path, 0, length, modificationTime, -1)
+
+  /** The same of the path that begins at a character of a string; faster when the file is the one guessed. */
+  def ordinalOf(path: String, from: Int, length: Long, modificationTime: Long, guess: Int): Int =
+    table.ordinalOf(path, from, length, modificationTime, guess)
 
   def fileId(i: Int): FileId = table.id(i)
 

@@ -80,19 +80,45 @@ private[index] final class RawReader(bytes: Array[Byte]) {
     set
   }
 
-  /** `base(i)` is asked for after the entries before i are set in the array, which it is given. */
-  def longs(n: Int, base: (Array[Long], Int) => Long): Array[Long] = {
+  /** Longs as they were written less their bases. */
+  def longs(n: Int): Array[Long] = {
     val from = take(8L * n)
     val v = new Array[Long](n)
-    var i = 0
-    while (i < n) {
-      var d = 0L
-      var b = 0
-      while (b < 8) {
-        d = (d << 8) | (bytes(from + b * n + i) & 0xffL)
-        b += 1
+    // Counts of nulls are zeros as a rule.
+    if (!isZero(from, 8 * n)) {
+      var i = 0
+      while (i < n) {
+        v(i) = (bytes(from + i) & 0xffL) << 56 | (bytes(from + n + i) & 0xffL) << 48 |
+          (bytes(from + 2 * n + i) & 0xffL) << 40 | (bytes(from + 3 * n + i) & 0xffL) << 32 |
+          (bytes(from + 4 * n + i) & 0xffL) << 24 | (bytes(from + 5 * n + i) & 0xffL) << 16 |
+          (bytes(from + 6 * n + i) & 0xffL) << 8 | (bytes(from + 7 * n + i) & 0xffL)
+        i += 1
       }
-      v(i) = d + base(v, i)
+    }
+    v
+  }
+
+  private def isZero(from: Int, length: Int): Boolean =
+    length == 0 || bytes(from) == 0 &&
+      Arrays.equals(bytes, from, from + length - 1, bytes, from + 1, from + length)
+
+  /** Longs of which each was written less the one before. */
+  def runningLongs(n: Int): Array[Long] = {
+    val v = longs(n)
+    var i = 1
+    while (i < n) {
+      v(i) += v(i - 1)
+      i += 1
+    }
+    v
+  }
+
+  /** Longs that were written less those of the same places. */
+  def longsAbove(base: Array[Long]): Array[Long] = {
+    val v = longs(base.length)
+    var i = 0
+    while (i < base.length) {
+      v(i) += base(i)
       i += 1
     }
     v

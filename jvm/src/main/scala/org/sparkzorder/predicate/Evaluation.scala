@@ -52,16 +52,7 @@ object Evaluation {
     }
 
   /** The files that may hold a row for which the predicate is true; all others can be skipped. */
-  def keep(predicate: StatsPredicate, table: StatsTable): BitSet = {
-    val masks = outcomes(predicate, table)
-    val words = new Array[Long]((masks.length + 63) >> 6)
-    var i = 0
-    while (i < masks.length) {
-      words(i >> 6) |= (masks(i) & True).toLong << i
-      i += 1
-    }
-    BitSet.valueOf(words)
-  }
+  def keep(predicate: StatsPredicate, table: StatsTable): BitSet = Keeping(predicate, table)
 
   /** The predicate's columns of which the table has no statistics. */
   def withoutStatistics(predicate: StatsPredicate, table: StatsTable): Set[Column] =
@@ -106,7 +97,7 @@ object Evaluation {
       val anywhere = if (hasNaN) longs.within(Lowest, Highest) else longs.anywhere
       union(s, rows, settled, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
     case (bytes: BytesTest, s: BytesStatsColumn) =>
-      union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(i => bytes.within(s.min(i), s.max(i)))
+      union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(bytes.within(s.min, s.max, _))
     case _ =>
       throw new IllegalArgumentException(
         s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}"

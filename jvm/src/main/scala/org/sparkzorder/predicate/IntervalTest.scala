@@ -1,7 +1,7 @@
 package org.sparkzorder.predicate
 
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
-import org.sparkzorder.stats.OrderedValue
+import org.sparkzorder.stats.{ByteString, ByteStrings}
 
 /**
  * The outcomes of a form for values within bounds: the one place that compares bounds with literals. The proofs are at
@@ -20,7 +20,9 @@ private[predicate] abstract class LongTest extends IntervalTest {
 }
 
 private[predicate] abstract class BytesTest extends IntervalTest {
-  def within(lo: Array[Byte], hi: Array[Byte]): Int
+
+  /** For values between the bounds of file i. */
+  def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int
 }
 
 private[predicate] object IntervalTest {
@@ -53,17 +55,29 @@ private[predicate] object IntervalTest {
         case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
       }
     case wrapped: BytesValue =>
-      val v = wrapped.bytes
+      val v = new ByteString(wrapped.bytes)
       operator match {
         case Equal | NullSafeEqual =>
-          bytesTest { (lo, hi) =>
-            val low = OrderedValue.compare(lo, v)
-            val high = OrderedValue.compare(hi, v)
-            mask(low <= 0 && high >= 0, low != 0 || high != 0)
+          new BytesTest {
+            def anywhere: Int = Either
+            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
+              val low = lo.compare(i, v)
+              val high = hi.compare(i, v)
+              mask(low <= 0 && high >= 0, low != 0 || high != 0)
+            }
           }
-        case Less => bytesTest((lo, hi) => mask(OrderedValue.compare(lo, v) < 0, OrderedValue.compare(hi, v) >= 0))
+        case Less =>
+          new BytesTest {
+            def anywhere: Int = Either
+            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+              mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
+          }
         case LessOrEqual =>
-          bytesTest((lo, hi) => mask(OrderedValue.compare(lo, v) <= 0, OrderedValue.compare(hi, v) > 0))
+          new BytesTest {
+            def anywhere: Int = Either
+            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+              mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
+          }
         case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
       }
   }
@@ -84,36 +98,39 @@ private[predicate] object IntervalTest {
           }
         }
       case _: BytesValue =>
-        val sorted = values.map { case v: BytesValue => v.bytes; case other => throw mixed(other) }.toArray
-        bytesTest(
-          (lo, hi) => {
-            val at = java.util.Arrays.binarySearch(sorted, lo, order)
-            val first = if (at >= 0) at else -at - 1
-            val hit = first < sorted.length && OrderedValue.compare(sorted(first), hi) <= 0
-            (if (hit) True else 0) | (if (hit && OrderedValue.compare(lo, hi) == 0) 0 else otherwise)
-          },
-          True | otherwise
-        )
+        val sorted =
+          values.map { case v: BytesValue => new ByteString(v.bytes); case other => throw mixed(other) }.toArray
+        new BytesTest {
+          def anywhere: Int = True | otherwise
+          def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
+            val first = notBelow(sorted, lo, i)
+            val hit = first < sorted.length && hi.compare(i, sorted(first)) >= 0
+            val only = hit && lo.compare(i, sorted(first)) == 0 && hi.compare(i, sorted(first)) == 0
+            (if (hit) True else 0) | (if (only) 0 else otherwise)
+          }
+        }
     }
   }
 
-  def startsWith(prefix: Array[Byte]): BytesTest = bytesTest { (lo, hi) =>
-    val loHas = hasPrefix(lo, prefix)
-    mask(
-      OrderedValue.compare(hi, prefix) >= 0 && (loHas || OrderedValue.compare(lo, prefix) <= 0),
-      !(loHas && hasPrefix(hi, prefix))
-    )
+  /** The first of the values that is not below file i's. */
+  private def notBelow(sorted: Array[ByteString], strings: ByteStrings, i: Int): Int = {
+    var from = 0
+    var until = sorted.length
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (strings.compare(i, sorted(middle)) > 0) from = middle + 1 else until = middle
+    }
+    from
   }
 
-  private def hasPrefix(bytes: Array[Byte], prefix: Array[Byte]): Boolean =
-    bytes.length >= prefix.length && java.util.Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length)
-
-  private def bytesTest(test: (Array[Byte], Array[Byte]) => Int, unbounded: Int = Either): BytesTest = new BytesTest {
-    def anywhere: Int = unbounded
-    def within(lo: Array[Byte], hi: Array[Byte]): Int = test(lo, hi)
+  def startsWith(prefix: Array[Byte]): BytesTest = new BytesTest {
+    private val p = new ByteString(prefix)
+    def anywhere: Int = Either
+    def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
+      val loHas = lo.startsWith(i, prefix)
+      mask(hi.compare(i, p) >= 0 && (loHas || lo.compare(i, p) <= 0), !(loHas && hi.startsWith(i, prefix)))
+    }
   }
-
-  private val order: java.util.Comparator[Array[Byte]] = (a, b) => OrderedValue.compare(a, b)
 
   private def mixed(value: Value) = new IllegalArgumentException(s"IN list of two encodings: $value")
 }

@@ -2,34 +2,46 @@ package org.sparkzorder.skipping
 
 import java.util.BitSet
 
-import org.apache.hadoop.fs.FileStatus
-
-import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Evaluation, StatsPredicate}
-import org.sparkzorder.table.RelativePath
 
-/** Says of files whether they may hold a row that satisfies a predicate. Unseen or changed: yes. */
-final class FileKeeper(names: RelativePath, snapshot: Option[IndexSnapshot], predicate: StatsPredicate) {
+/**
+ * Says of files whether they may hold a row that satisfies a predicate. Unseen or changed: yes.
+ *
+ * @param keep the ordinals of those that may
+ */
+private[skipping] final class FileKeeper(val known: ListedOrdinals, private val keep: BitSet) {
 
-  /** The files to keep by bounds alone, and by the curve's intervals as well. */
-  private lazy val kept: Option[(IndexSnapshot, BitSet, BitSet)] = snapshot.map { s =>
-    val byBounds = Evaluation.keep(predicate, s)
-    val keep = byBounds.clone().asInstanceOf[BitSet]
-    CurvePruning.leaveOut(keep, predicate, s)
-    (s, byBounds, keep)
+  /** Takes the places of those that may not out of places of a directory's files. */
+  def leaveOut(places: BitSet, directory: ListedFiles): Unit = {
+    val ordinals = directory.ordinals
+    val words = new Array[Long]((ordinals.length + 63) >> 6)
+    var i = 0
+    while (i < ordinals.length) {
+      val ordinal = ordinals(i)
+      if (ordinal < 0 || keep.get(ordinal)) words(i >> 6) |= 1L << i
+      i += 1
+    }
+    places.and(BitSet.valueOf(words))
   }
 
-  /** Whether the curve's intervals leave out files that the bounds keep. */
-  def curveLeavesOut: Boolean = kept.exists { case (_, byBounds, keep) => byBounds != keep }
+  /** Keeps what both keep, which are of the same files. */
+  def and(other: FileKeeper): FileKeeper = changed(_.and(other.keep))
 
-  def keeps(file: FileStatus): Boolean = kept.forall { case (s, _, keep) => holds(s, keep, file) }
+  /** Without those that the curve's intervals leave out. */
+  def byCurve(predicate: StatsPredicate): FileKeeper = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
 
-  /** Whether the columns' bounds alone keep it. */
-  def keepsByBounds(file: FileStatus): Boolean = kept.forall { case (s, byBounds, _) => holds(s, byBounds, file) }
+  def keepsAsMuchAs(other: FileKeeper): Boolean = keep == other.keep
 
-  private def holds(s: IndexSnapshot, keep: BitSet, file: FileStatus): Boolean =
-    !names.isBelow(file.getPath) || {
-      val ordinal = s.ordinalOf(names.of(file.getPath), file.getLen, file.getModificationTime)
-      ordinal < 0 || keep.get(ordinal)
-    }
+  private def changed(change: BitSet => Unit): FileKeeper = {
+    val own = keep.clone().asInstanceOf[BitSet]
+    change(own)
+    new FileKeeper(known, own)
+  }
+}
+
+private[skipping] object FileKeeper {
+
+  /** By the bounds of columns. */
+  def apply(known: ListedOrdinals, predicate: StatsPredicate): FileKeeper =
+    new FileKeeper(known, Evaluation.keep(predicate, known.snapshot))
 }

@@ -32,21 +32,26 @@ private[skipping] object Pruning {
     val hasOverlay = views.exists(_.overlay.isDefined)
     if (conjuncts.isEmpty && !hasOverlay) None
     else {
-      val files = SkippingFileIndex
-        .view(relation.location.listFiles(partitionFilters, Nil), views)
-        .flatMap(_.files.map(_.fileStatus))
-      val keepers = views.map(_.keeper(predicate))
-      val kept = files.filter(f => keepers.forall(_.keeps(f)))
+      val known = views.flatMap(_.known(relation.location))
+      val listed =
+        new ListedTable(SkippingFileIndex.view(relation.location.listFiles(partitionFilters, Nil), views), known)
+      // A conjunction keeps what each conjunct keeps, which is reported of each as well.
+      val ofConjuncts = conjuncts.map { case (_, p) => known.map(FileKeeper(_, p)) }
+      val byBounds = ofConjuncts
+        .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
+        .getOrElse(known.map(FileKeeper(_, predicate)))
+      val keepers = byBounds.map(_.byCurve(predicate))
+      val kept = listed.count(keepers)
+      val bytesKept = listed.bytes(keepers)
       val elapsed = (System.nanoTime() - start) / 1e6
-      val byCurve =
-        if (keepers.exists(_.curveLeavesOut)) files.count(f => keepers.forall(_.keepsByBounds(f))) - kept.size else 0
-      val reports = conjuncts.map { case (f, p) => report(f, p, files, views) } ++
-        curveReport(conjuncts, views, kept.size, byCurve) ++ ScanFilters.unusable(filters)
-      val bytesKept = kept.map(_.getLen).sum
+      val leftOutByCurve =
+        if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0 else listed.count(byBounds) - kept
+      val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(f, p, k, listed, views) } ++
+        curveReport(conjuncts, views, kept, leftOutByCurve) ++ ScanFilters.unusable(filters)
       val summary =
-        if (usable) Some(SkippingReport(files.size, kept.size, files.map(_.getLen).sum, bytesKept, elapsed, reports))
+        if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
-      Some(new SkippingFileIndex(relation.location, views, predicate, bytesKept, summary))
+      Some(new SkippingFileIndex(relation.location, views, predicate, keepers, bytesKept, summary))
     }
   }
 
@@ -66,7 +71,8 @@ private[skipping] object Pruning {
   private def report(
       f: Expression,
       p: StatsPredicate,
-      files: Seq[org.apache.hadoop.fs.FileStatus],
+      keepers: Seq[FileKeeper],
+      listed: ListedTable,
       views: Seq[TableView]
   ): ConjunctReport = {
     val snapshots = views.flatMap(_.snapshot)
@@ -85,10 +91,9 @@ private[skipping] object Pruning {
       case Unknown(reason)                                                 => ConjunctReport(f.sql, None, Some(reason))
       case _ if p.columns.nonEmpty && p.columns.forall(without(_ => true)) => nothing("statistics", p.columns)
       case _                                                               =>
-        val keepers = views.map(_.keeper(p))
-        val kept = files.count(s => keepers.forall(_.keeps(s)))
+        val kept = listed.count(keepers)
         // Without bounds there may still be files of nothing but nulls.
-        if (kept == files.size && unbounded.nonEmpty && unbounded == p.columns) nothing("bounds", unbounded)
+        if (kept == listed.files && unbounded.nonEmpty && unbounded == p.columns) nothing("bounds", unbounded)
         else ConjunctReport(f.sql, Some(kept.toLong), p.reasons.headOption)
     }
   }

@@ -1,6 +1,6 @@
 package org.sparkzorder.skipping
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
@@ -15,11 +15,13 @@ import org.sparkzorder.predicate.StatsPredicate
  * @param views one for each table folder the base reads from
  * @param predicate what the files were chosen by, without expression ids: two scans with the same base, view and predicate read
  *                  the same files, so Spark may reuse the one's exchange for the other
+ * @param keepers one for each view with an index
  */
-final class SkippingFileIndex(
+final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
     val views: Seq[TableView],
     val predicate: StatsPredicate,
+    keepers: Seq[FileKeeper],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]
 ) extends FileIndex {
@@ -31,14 +33,10 @@ final class SkippingFileIndex(
   override def metadataOpsTimeNs: Option[Long] =
     Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
 
-  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views).map { directory =>
-      directory.copy(files = directory.files.filter(f => keeps(f.fileStatus)))
-    }
-
-  private val keepers: Seq[FileKeeper] = views.map(_.keeper(predicate))
-
-  private def keeps(file: FileStatus): Boolean = keepers.forall(_.keeps(file))
+  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
+    val listing = SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views)
+    new ListedTable(listing, keepers.map(_.known)).only(keepers)
+  }
 
   override def equals(other: Any): Boolean = other match {
     case that: SkippingFileIndex => base == that.base && views == that.views && predicate == that.predicate

@@ -1,10 +1,10 @@
 package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.execution.datasources.FileIndex
 
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.table.RelativePath
 
 /**
@@ -24,7 +24,9 @@ final class TableView(
 
   private val names = new RelativePath(root)
 
-  def keeper(predicate: StatsPredicate): FileKeeper = new FileKeeper(names, snapshot, predicate)
+  /** Which files of the index those of a listing are; None without an index. */
+  private[skipping] def known(listing: FileIndex): Option[ListedOrdinals] =
+    snapshot.map(ListedOrdinals.of(listing, root, names, _))
 
   def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
 

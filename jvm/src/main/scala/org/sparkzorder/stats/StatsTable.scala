@@ -9,6 +9,14 @@ trait StatsTable {
   /** Rows of each file, one entry a file. */
   def rows: Array[Long]
 
+  /** Whether it is known of each file that it has rows. */
+  def allHaveRows: Boolean = {
+    val counts = rows
+    var i = 0
+    while (i < counts.length && counts(i) > 0L) i += 1
+    i == counts.length
+  }
+
   /** The statistics of a column, made under exactly this path and type; None when there are none: then every file is read. */
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn]
 }
@@ -32,11 +40,22 @@ final class LongStatsColumn(
     val bounded: java.util.BitSet,
     val nullCounts: Array[Long],
     val nanCounts: Array[Long]
-) extends StatsColumn
+) extends StatsColumn {
+
+  /** Whether each file has bounds and neither null nor NaN, as those of keys are: then bounds alone tell. */
+  lazy val isComplete: Boolean =
+    bounded.cardinality == min.length && isZero(nullCounts) && (nanCounts == null || isZero(nanCounts))
+
+  private def isZero(counts: Array[Long]): Boolean = {
+    var i = 0
+    while (i < counts.length && counts(i) == 0L) i += 1
+    i == counts.length
+  }
+}
 
 final class BytesStatsColumn(
-    val min: Array[Array[Byte]],
-    val max: Array[Array[Byte]],
+    val min: ByteStrings,
+    val max: ByteStrings,
     val bounded: java.util.BitSet,
     val nullCounts: Array[Long]
 ) extends StatsColumn {

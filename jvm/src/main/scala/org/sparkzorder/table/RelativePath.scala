@@ -15,9 +15,14 @@ final class RelativePath(root: Path) {
     if (isBelow(file)) uri.getPath.substring(prefix.length) else file.toString
   }
 
-  def isBelow(file: Path): Boolean = {
+  def isBelow(file: Path): Boolean = start(file) >= 0
+
+  /** Where in the path of its URI the name of a file begins that lies below the root, else -1. */
+  def start(file: Path): Int = {
     val uri = file.toUri
-    uri.getScheme == rootUri.getScheme && uri.getAuthority == rootUri.getAuthority && uri.getPath.startsWith(prefix)
+    val below =
+      uri.getScheme == rootUri.getScheme && uri.getAuthority == rootUri.getAuthority && uri.getPath.startsWith(prefix)
+    if (below) prefix.length else -1
   }
 
   /** The inverse of `of`. The empty name is the root itself. */

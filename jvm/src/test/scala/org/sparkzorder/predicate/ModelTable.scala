@@ -21,7 +21,7 @@ final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
       val nulls = cells.map(_.nullCount).toArray
       OrderedValue.encoding(dataType) match {
         case Some(Encoding.Bytes) =>
-          def bytes(f: ColumnStats => Any) = cells.map(c => f(c).asInstanceOf[Array[Byte]]).toArray
+          def bytes(f: ColumnStats => Any) = ByteStrings.of(cells.map(c => f(c).asInstanceOf[Array[Byte]]).toArray)
           Some(new BytesStatsColumn(bytes(_.min), bytes(_.max), bounded, nulls))
         case _ =>
           def longs(f: ColumnStats => Any) = cells.map(c => if (c.hasBounds) f(c).asInstanceOf[Long] else 77L).toArray

@@ -1,0 +1,113 @@
+package org.sparkzorder.predicate
+
+import java.util.BitSet
+
+import org.sparkzorder.stats.{LongStatsColumn, StatsTable}
+
+/**
+ * The files that may hold a row for which a predicate is true, as a bitmap: what [[Evaluation.outcomes]] says, faster.
+ *
+ * An AND may be true of a row only where both sides may, an OR where one of them may; so there bitmaps are enough. So are
+ * the bounds of numbers where every file has them and no file has a null or a NaN: 64 files are one word, and there is no
+ * branch that depends on a file.
+ */
+private[predicate] object Keeping {
+  import Operator._
+
+  def apply(predicate: StatsPredicate, table: StatsTable): BitSet = predicate match {
+    case And(left, right) =>
+      val both = apply(left, table)
+      if (!both.isEmpty) both.and(apply(right, table))
+      both
+    case Or(left, right) =>
+      val either = apply(left, table)
+      either.or(apply(right, table))
+      either
+    case Comparison(column, operator, LongValue(v)) =>
+      complete(column, table).fold(byOutcomes(predicate, table))(c => comparison(c, operator, v))
+    case In(column, values, _) if values.nonEmpty =>
+      val numbers = values.collect { case LongValue(v) => v }.toArray
+      if (numbers.length < values.length) byOutcomes(predicate, table)
+      else complete(column, table).fold(byOutcomes(predicate, table))(in(_, numbers))
+    case Unknown(_) if table.allHaveRows => all(table.rows.length)
+    case _                               => byOutcomes(predicate, table)
+  }
+
+  private def all(files: Int): BitSet = {
+    val bits = new BitSet(files)
+    bits.set(0, files)
+    bits
+  }
+
+  private def complete(column: Column, table: StatsTable): Option[LongStatsColumn] =
+    if (!table.allHaveRows) None
+    else table.column(column.path, column.dataType).collect { case c: LongStatsColumn if c.isComplete => c }
+
+  private def byOutcomes(predicate: StatsPredicate, table: StatsTable): BitSet = {
+    val masks = Evaluation.outcomes(predicate, table)
+    val words = new Array[Long]((masks.length + 63) >> 6)
+    var i = 0
+    while (i < masks.length) {
+      words(i >> 6) |= (masks(i) & Outcomes.True).toLong << i
+      i += 1
+    }
+    BitSet.valueOf(words)
+  }
+
+  private def comparison(c: LongStatsColumn, operator: Operator, v: Long): BitSet = operator match {
+    case Equal | NullSafeEqual => meeting(c, v, v)
+    case LessOrEqual           => meeting(c, Long.MinValue, v)
+    case GreaterOrEqual        => meeting(c, v, Long.MaxValue)
+    case Less                  => if (v == Long.MinValue) new BitSet else meeting(c, Long.MinValue, v - 1)
+    case Greater               => if (v == Long.MaxValue) new BitSet else meeting(c, v + 1, Long.MaxValue)
+    case NotEqual              => others(c, v)
+  }
+
+  /** Files of which a value may be from low to high, both included. */
+  private def meeting(c: LongStatsColumn, low: Long, high: Long): BitSet = {
+    val (min, max) = (c.min, c.max)
+    val words = new Array[Long]((min.length + 63) >> 6)
+    var from = 0
+    while (from < min.length) {
+      val until = math.min(from + 64, min.length)
+      var bits = 0L
+      var i = from
+      while (i < until) {
+        bits |= (if (min(i) <= high & max(i) >= low) 1L else 0L) << i
+        i += 1
+      }
+      words(from >> 6) = bits
+      from = until
+    }
+    BitSet.valueOf(words)
+  }
+
+  /** Files that do not hold v alone. */
+  private def others(c: LongStatsColumn, v: Long): BitSet = {
+    val (min, max) = (c.min, c.max)
+    val words = new Array[Long]((min.length + 63) >> 6)
+    var i = 0
+    while (i < min.length) {
+      words(i >> 6) |= (if (min(i) != v | max(i) != v) 1L else 0L) << i
+      i += 1
+    }
+    BitSet.valueOf(words)
+  }
+
+  /** @param numbers ascending */
+  private def in(c: LongStatsColumn, numbers: Array[Long]): BitSet = {
+    val (min, max) = (c.min, c.max)
+    val words = new Array[Long]((min.length + 63) >> 6)
+    // Most files lie beside the whole list.
+    val (first, last) = (numbers(0), numbers(numbers.length - 1))
+    var i = 0
+    while (i < min.length) {
+      if (min(i) <= last & max(i) >= first) {
+        val at = java.util.Arrays.binarySearch(numbers, min(i))
+        if (at >= 0 || numbers(-at - 1) <= max(i)) words(i >> 6) |= 1L << i
+      }
+      i += 1
+    }
+    BitSet.valueOf(words)
+  }
+}

@@ -1,0 +1,85 @@
+package org.sparkzorder.stats
+
+import java.util.Arrays
+
+/**
+ * Byte strings, one for each file, without an object for each. The first eight bytes of each are a long beside, which
+ * tells most of them apart; only where those are the same the bytes are looked at.
+ *
+ * @param bytes of all, one after the other
+ * @param starts where each begins, and at last where the last ends
+ */
+final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
+  private val prefixes = {
+    val prefixes = new Array[Long](length)
+    var i = 0
+    while (i < length) {
+      prefixes(i) = ByteStrings.prefix(bytes, starts(i), starts(i + 1))
+      i += 1
+    }
+    prefixes
+  }
+
+  def length: Int = starts.length - 1
+
+  def length(i: Int): Int = starts(i + 1) - starts(i)
+
+  /** A copy. */
+  def apply(i: Int): Array[Byte] = Arrays.copyOfRange(bytes, starts(i), starts(i + 1))
+
+  /** As [[OrderedValue.compare]]. */
+  def compare(i: Int, other: ByteString): Int =
+    if (prefixes(i) != other.prefix) java.lang.Long.compare(prefixes(i), other.prefix)
+    else Arrays.compareUnsigned(bytes, starts(i), starts(i + 1), other.bytes, 0, other.bytes.length)
+
+  def compare(i: Int, others: ByteStrings): Int =
+    if (prefixes(i) != others.prefixes(i)) java.lang.Long.compare(prefixes(i), others.prefixes(i))
+    else others.compareTo(i, bytes, starts(i), starts(i + 1))
+
+  private def compareTo(i: Int, left: Array[Byte], from: Int, until: Int): Int =
+    Arrays.compareUnsigned(left, from, until, bytes, starts(i), starts(i + 1))
+
+  def startsWith(i: Int, prefix: Array[Byte]): Boolean =
+    length(i) >= prefix.length && Arrays.equals(bytes, starts(i), starts(i) + prefix.length, prefix, 0, prefix.length)
+
+  /** Bytes in memory, near enough. */
+  def memoryBytes: Long = bytes.length + 12L * starts.length
+}
+
+object ByteStrings {
+
+  /** @param strings null counts as empty */
+  def of(strings: Array[Array[Byte]]): ByteStrings = {
+    val starts = new Array[Int](strings.length + 1)
+    strings.indices.foreach { i =>
+      starts(i + 1) = Math.addExact(starts(i), if (strings(i) == null) 0 else strings(i).length)
+    }
+    val bytes = new Array[Byte](starts.last)
+    strings.indices.foreach { i =>
+      if (strings(i) != null) System.arraycopy(strings(i), 0, bytes, starts(i), strings(i).length)
+    }
+    new ByteStrings(bytes, starts)
+  }
+
+  /** So many that are empty. */
+  def empty(n: Int): ByteStrings = new ByteStrings(Array.emptyByteArray, new Array[Int](n + 1))
+
+  /**
+   * The first eight bytes as a long of the same order, zeros for those that there are not: where two strings differ in
+   * them, they differ in the same direction.
+   */
+  private[stats] def prefix(bytes: Array[Byte], from: Int, until: Int): Long = {
+    var prefix = 0L
+    var i = 0
+    while (i < 8) {
+      prefix = (prefix << 8) | (if (from + i < until) bytes(from + i) & 0xffL else 0L)
+      i += 1
+    }
+    prefix ^ Long.MinValue
+  }
+}
+
+/** What byte strings of files are compared with. */
+final class ByteString(val bytes: Array[Byte]) {
+  private[stats] val prefix: Long = ByteStrings.prefix(bytes, 0, bytes.length)
+}

@@ -1,0 +1,35 @@
+package org.sparkzorder.stats
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+class ByteStringsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** Few bytes, so that many are alike in their first eight, and zeros, which are what is put for those that are missing. */
+  private val string: Gen[Array[Byte]] =
+    Gen.choose(0, 12).flatMap(Gen.listOfN(_, Gen.frequency(8 -> 0, 1 -> 1, 1 -> -1, 1 -> 127, 1 -> -128)))
+      .map(_.map(_.toByte).toArray)
+
+  test("the order of byte strings is that of their arrays") {
+    forAll(Gen.listOf(Gen.zip(string, string)), minSuccessful(2000)) { pairs =>
+      val (left, right) = (pairs.map(_._1).toArray, pairs.map(_._2).toArray)
+      val (a, b) = (ByteStrings.of(left), ByteStrings.of(right))
+      left.indices.foreach { i =>
+        val expected = OrderedValue.compare(left(i), right(i)).sign
+        assert(a.compare(i, b).sign == expected)
+        assert(b.compare(i, a).sign == -expected)
+        assert(a.compare(i, new ByteString(right(i))).sign == expected)
+        assert(a.startsWith(i, right(i)) == left(i).startsWith(right(i)))
+        assert(a(i).toSeq == left(i).toSeq && a.length(i) == left(i).length)
+      }
+      assert(a.length == left.length)
+    }
+  }
+
+  test("those that are missing are empty") {
+    val strings = ByteStrings.of(Array(null, Array[Byte](1), null))
+    assert((0 until 3).map(strings(_).toSeq) == Seq(Nil, Seq(1.toByte), Nil))
+    assert((0 until 2).map(ByteStrings.empty(2)(_).toSeq) == Seq(Nil, Nil))
+  }
+}
