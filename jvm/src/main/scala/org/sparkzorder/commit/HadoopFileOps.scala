@@ -46,10 +46,13 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def list(dir: Path): Seq[FileMeta] = {
     refuseLinks(dir)
-    try {
-      val all = fs.listStatus(dir).toIndexedSeq.map(meta)
-      if (links(dir).isEmpty) all else all.filterNot(isLink)
-    } catch { case _: FileNotFoundException => Nil }
+    // Each query of a table without a side folder asks, and Hadoop's answer would be an exception.
+    if (local && !Files.exists(nio(dir))) Nil
+    else
+      try {
+        val all = fs.listStatus(dir).toIndexedSeq.map(meta)
+        if (links(dir).isEmpty) all else all.filterNot(isLink)
+      } catch { case _: FileNotFoundException => Nil }
   }
 
   override def status(path: Path): Option[FileMeta] = {

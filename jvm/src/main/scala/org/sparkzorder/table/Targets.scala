@@ -130,6 +130,16 @@ object Targets {
     }
   }
 
-  def fileSystem(session: SparkSession, path: Path): FileSystem =
-    path.getFileSystem(session.asInstanceOf[classic.SparkSession].sessionState.newHadoopConf())
+  /** The one that Spark reads the path's files by. */
+  def fileSystem(session: SparkSession, path: Path): FileSystem = {
+    val classicSession = session.asInstanceOf[classic.SparkSession]
+    val conf = classicSession.sessionState.conf
+    // Queries of tables that have nothing of ours pay for this. A session's own settings are put together from all that
+    // Hadoop knows, and which local file system there is depends on two of them.
+    if (
+      path.toUri.getScheme == "file" && !conf.contains("fs.file.impl") && !conf.contains("fs.file.impl.disable.cache")
+    )
+      path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
+    else path.getFileSystem(classicSession.sessionState.newHadoopConf())
+  }
 }
