@@ -42,10 +42,16 @@ SEED    ?=
 TABLE   ?=
 QUERY   ?=
 
+# Of `make bench`: a release of Spark that Delta and Iceberg have jars for, and parts with commas between.
+BENCH_SPARK := 4.1
+ONLY   ?=
+ROUNDS ?= 3
+
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills layout auto incremental mutants check format wheel jars envs golden clean
+.PHONY: help demo test test-all test-jvm test-python fuzz kills layout auto incremental bench mutants check format wheel jars \
+	envs golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -59,6 +65,7 @@ help:
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
+	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
@@ -95,6 +102,10 @@ auto: $(STAMPS)/installed
 
 incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
+
+bench: $(STAMPS)/env-bench $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
+	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
+		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
 
 # Bugs planted one by one, and whether the suite named for each finds it: half an hour and more.
 mutants: $(SBT_JAR) $(STAMPS)/dev
@@ -151,6 +162,13 @@ $(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(call older_env,$*) || $(PYTHON) -m venv build/envs/$*
 	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$*)
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/env-bench: Makefile
+	@sh tools/check-tools $(PYTHON) $(JAVA)
+	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
+	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(BENCH_SPARK)) \
+		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
 	@mkdir -p $(@D) && touch $@
 
 # --- Jars --------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ import org.apache.spark.sql.execution.datasources.{
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
+import org.sparkzorder.commit.{HadoopFileOps, TableFolder}
 import org.sparkzorder.index.{IndexContents, IndexSnapshot, IndexStore}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
@@ -137,7 +138,7 @@ object PruningBench {
 
     private def prune(l: LogicalRelation, snapshot: Option[IndexSnapshot]): SkippingFileIndex = {
       val filters = conjunction(l)
-      val views = Seq(new TableView(root, snapshot, 1L, None))
+      val views = Seq(new TableView(TableFolder(root, new HadoopFileOps(fs)), snapshot, 1L, None))
       Pruning(l, l.relation.asInstanceOf[HadoopFsRelation], views, filters, filters, enabled = true).get
     }
 

@@ -1,0 +1,120 @@
+"""Runs all parts, or those named, and writes bench/results/bench-<date>.md and .json: `make bench`.
+
+    make bench
+    make bench ONLY=expressions,pruning
+    make bench SCALE=5 ONLY=optimize
+
+Parts that are run later on the same day take their place beside the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+from peers import page, pictures
+from peers.progress import watched
+from peers.results import Part
+from peers.sessions import DELTA, ICEBERG, Setting
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("optimize", "queries", "expressions", "pruning", "creation", "planning", "growth")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make bench", description="Ours beside the peers.")
+    parser.add_argument("--only", default="", help=f"parts, with commas between: {', '.join(PARTS)}")
+    parser.add_argument("--scale", type=float, default=1, help="of TPC-H; growth is from it to five times it")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--queries", type=int, default=15, help="of each kind")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--heap", default="6g")
+    parser.add_argument("--small-files", type=int, default=20_000, help="to make an index of")
+    parser.add_argument("--index-files", type=int, default=1_000_000, help="to prune")
+    parser.add_argument("--rows", type=int, default=20_000_000, help="of expressions; the peers' get a tenth")
+    parser.add_argument("--jar", type=Path, required=True, help="ours, for the Spark that runs this")
+    parser.add_argument("--sbt", required=True, help="the command that starts sbt, for the part `pruning`")
+    parser.add_argument("--tpchgen", type=Path, default=Path(sys.executable).with_name("tpchgen-cli"))
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "bench")
+    parser.add_argument("--results", type=Path, default=ROOT / "bench" / "results")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    return parser
+
+
+def main() -> None:
+    """Each part is a process of its own: heap, caches and compiled code of one are none of another's."""
+    given = arguments().parse_args()
+    given.work = given.work.resolve()
+    given.jar = given.jar.resolve()
+    given.work.mkdir(parents=True, exist_ok=True)
+    if given.part:
+        one(given.part, given)
+        return
+    asked = [name for name in PARTS if not given.only or name in given.only.split(",")]
+    if not asked:
+        sys.exit(f"--only takes {', '.join(PARTS)}")
+    failed = []
+    with (given.work / "log").open("w") as log:
+        for name in asked:
+            (given.work / f"{name}.json").unlink(missing_ok=True)
+            # Growth runs in a heap in which its tables could not be made.
+            for part in (["tables"] if name == "growth" else []) + [name]:
+                if watched([sys.executable, "-m", "peers", *sys.argv[1:], "--part", part], part, log) != 0:
+                    failed.append(part)
+                    break
+    write(given, asked)
+    if failed:
+        sys.exit(f"{', '.join(failed)} failed, see {given.work / 'log'}")
+
+
+def one(name: str, given: argparse.Namespace) -> None:
+    """A part, in this process."""
+    setting = Setting.of(given)
+    if name == "tables":
+        importlib.import_module("peers.parts.growth").tables(setting)
+        return
+    part: Part = importlib.import_module(f"peers.parts.{name}").run(setting)
+    (given.work / f"{name}.json").write_text(json.dumps(part.to_json()) + "\n")
+
+
+def write(given: argparse.Namespace, asked: list[str]) -> None:
+    """Page, data and pictures, with the parts of earlier runs of the day."""
+    date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    given.results.mkdir(parents=True, exist_ok=True)
+    stem = given.results / f"bench-{date}"
+    data = Path(f"{stem}.json")
+    known = {p["name"]: p for p in json.loads(data.read_text())["parts"]} if data.exists() else {}
+    for name in asked:
+        source = given.work / f"{name}.json"
+        if source.exists():
+            known[name] = json.loads(source.read_text())
+    parts = [Part.of_json(known[name]) for name in PARTS if name in known]
+    machine = {
+        "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Java {_java()}",
+        "versions": f"Spark 4.1.4, {DELTA.split(':', 1)[1]}, {ICEBERG.split(':', 1)[1]}, {given.jar.name}",
+    }
+    data.write_text(json.dumps({"date": date, "machine": machine, "parts": list(known.values())}, indent=1) + "\n")
+    drawn = pictures.draw(parts, stem)
+    Path(f"{stem}.md").write_text(page.page(date, machine, parts, drawn))
+    for part in parts:
+        for check in part.checks:
+            print(f"{'met    ' if check.met else 'NOT MET'} {check.what}: {page.number(check.value)}")
+    print(f"{stem}.md")
+
+
+def _java() -> str:
+    import subprocess
+
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
+    return told.split('"')[1] if '"' in told else "?"
+
+
+if __name__ == "__main__":
+    main()

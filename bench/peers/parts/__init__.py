@@ -1,0 +1,1 @@
+"""The parts of the run, each a module with `run(setting) -> Part`."""

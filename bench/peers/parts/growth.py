@@ -1,0 +1,64 @@
+"""OPTIMIZE of five times the data, in the same small heap: time grows as the data does."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from peers import events, wide
+from peers.engines import Ours
+from peers.parts.optimize import FILES
+from peers.progress import Steps
+from peers.results import Check, Figure, Part
+from peers.sessions import settle, start
+
+if TYPE_CHECKING:
+    from peers.sessions import Setting
+
+TIMES = 5
+LIMIT = 5.5
+HEAP = "1g"
+
+
+def run(setting: Setting) -> Part:
+    """The data are there already, see `tables`; the number of files grows with them."""
+    log = setting.work / "events"
+    small = replace(setting, heap=HEAP)
+    scales = (setting.scale, setting.scale * TIMES)
+    spark = start(small, log)
+    engines = []
+    for scale in scales:
+        source = setting.work / f"wide-{scale:g}"
+        files = FILES if scale == setting.scale else FILES * TIMES
+        engines.append(Ours(spark, source, setting.work, wide.KEYS, files))
+    rounds = max(1, setting.rounds - 1)
+    steps = Steps(rounds * len(scales))
+    times: dict[str, list[float]] = {f"scale {scale:g}": [] for scale in scales}
+    where: list[tuple[str, float, float]] = []
+    for _ in range(rounds):
+        for name, engine in zip(times, engines, strict=True):
+            steps.next(f"OPTIMIZE of {name}, heap {HEAP}")
+            engine.prepare()
+            settle(spark)
+            began, clock = time.time(), time.perf_counter()
+            engine.optimize()
+            times[name].append(time.perf_counter() - clock)
+            where.append((name, began, time.time()))
+    spark.stop()
+    figure = Figure(f"OPTIMIZE, heap {HEAP}", "s", times)
+    part = Part("growth", f"OPTIMIZE of {TIMES} times the data, heap {HEAP}", figures=[figure])
+    part.settings = {"session": f"local[{setting.cores}], driver's heap {HEAP}; files of the same size"}
+    part.checks = [Check("OPTIMIZE, five times the data over once", figure.ratio(*reversed(tuple(times))), LIMIT)]
+    found = events.stages(log)
+    for name, began, ended in where[-2:]:
+        part.where += [f"{name}, last round, {line}" for line in events.told(found, began, ended)]
+    return part
+
+
+def tables(setting: Setting) -> None:
+    """Made before, in a heap in which TPC-H's tables can be joined."""
+    spark = start(setting)
+    for scale in (setting.scale, setting.scale * TIMES):
+        wide.make(spark, scale, setting.work, setting.tpchgen)
+    spark.stop()

@@ -1,0 +1,73 @@
+"""Bars of each engine, for the README and the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from peers.results import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from peers.results import Figure, Part
+
+COLOURS = {"ours": "#2a78d6", "delta": "#e07b39", "iceberg": "#4aa3a2", "spark": "#8a8f98", "off": "#8a8f98"}
+NAMES = {
+    "ours": "spark-zorder",
+    "delta": "Delta Lake",
+    "iceberg": "Iceberg",
+    "spark": "Spark's own",
+    "off": "skipping off",
+}
+
+
+def draw(parts: Sequence[Part], stem: Path) -> list[str]:
+    """A picture for each part that compares engines.
+
+    Args:
+        parts: what was measured
+        stem: where to write, the part's name and `.svg` are added
+
+    Returns:
+        the pictures' names
+    """
+    drawn = []
+    for part in parts:
+        if part.name in ("optimize", "queries", "expressions"):
+            target = stem.with_name(f"{stem.name}-{part.name}.svg")
+            figures = part.figures[:1] if part.name == "expressions" else part.figures
+            _bars(figures, part.title, target)
+            drawn.append(target.name)
+    return drawn
+
+
+def _bars(figures: Sequence[Figure], title: str, target: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    # The same figures make the same file.
+    mpl.rcParams["svg.hashsalt"] = "spark-zorder"
+    from matplotlib.figure import Figure as Canvas
+
+    heights = [len(f.values) + 1.4 for f in figures]
+    canvas = Canvas(figsize=(7.5, 0.28 * sum(heights) + 0.6), layout="constrained")
+    canvas.suptitle(title, x=0.01, ha="left", fontsize=11)
+    rows = canvas.subplots(len(figures), 1, height_ratios=heights, squeeze=False)
+    for [axes], figure in zip(rows, figures, strict=True):
+        names = list(figure.values)
+        found = [summary(figure.values[n]) for n in names]
+        middle = [s["median"] for s in found]
+        spread = [[s["median"] - s["min"] for s in found], [s["max"] - s["median"] for s in found]]
+        colours = [COLOURS.get(n.split(",")[0], "#b9bec6") for n in names]
+        axes.barh(range(len(names)), middle, xerr=spread, color=colours, height=0.7, error_kw={"lw": 0.8})
+        axes.set_yticks(range(len(names)), [NAMES.get(n, n) for n in names], fontsize=8)
+        axes.invert_yaxis()
+        axes.set_title(f"{figure.name}, {figure.unit}", loc="left", fontsize=9)
+        axes.tick_params(axis="x", labelsize=8)
+        axes.spines[["top", "right"]].set_visible(False)
+        top = max(s["max"] for s in found)
+        for i, value in enumerate(middle):
+            axes.text(found[i]["max"] + 0.01 * top, i, f"{value:.3g}", va="center", fontsize=8)
+        axes.set_xlim(0, 1.12 * top)
+    canvas.savefig(target, metadata={"Date": None})

@@ -1,0 +1,96 @@
+"""What the parts hand back: figures, what was asked of them, and where the time went."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One thing measured for several engines; all values are kept.
+
+    Args:
+        name: what was measured
+        unit: of the values
+        values: by engine, ours first
+        more_is_better: rates, as opposed to times and sizes
+        compared: whether ratios to the first mean anything
+    """
+
+    name: str
+    unit: str
+    values: dict[str, list[float]]
+    more_is_better: bool = False
+    compared: bool = True
+
+    def median(self, engine: str) -> float:
+        """Of an engine's values."""
+        return statistics.median(self.values[engine])
+
+    def ratio(self, engine: str, to: str) -> float:
+        """Of two medians."""
+        return self.median(engine) / self.median(to)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of what was asked for."""
+
+    what: str
+    value: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether it is as it should be."""
+        return self.value >= self.limit if self.at_least else self.value <= self.limit
+
+
+@dataclass
+class Part:
+    """What one part of the run found."""
+
+    name: str
+    title: str
+    settings: dict[str, str] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    where: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, with medians and spread for who reads the file."""
+        plain = dataclasses.asdict(self)
+        for figure, of in zip(plain["figures"], self.figures, strict=True):
+            figure["summary"] = {engine: summary(values) for engine, values in of.values.items()}
+        for check, line in zip(plain["checks"], self.checks, strict=True):
+            check["met"] = line.met
+        return plain
+
+    @staticmethod
+    def of_json(plain: Mapping[str, Any]) -> Part:
+        """The inverse."""
+
+        def made(kind: type[Any], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+            names = {f.name for f in dataclasses.fields(kind)}
+            return [kind(**{k: v for k, v in row.items() if k in names}) for row in rows]
+
+        return Part(
+            plain["name"],
+            plain["title"],
+            dict(plain["settings"]),
+            made(Figure, plain["figures"]),
+            made(Check, plain["checks"]),
+            list(plain["where"]),
+        )
+
+
+def summary(values: Sequence[float]) -> dict[str, float]:
+    """Median with its extremes."""
+    return {"median": statistics.median(values), "min": min(values), "max": max(values), "n": len(values)}

@@ -1,0 +1,99 @@
+"""Sessions of Spark with every engine in them, each set as its own documentation advises for speed."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
+ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+OURS = "org.sparkzorder.ZOrderSparkExtension"
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    OURS,
+)
+SETTINGS = {
+    # One codec for all; Iceberg's default is another.
+    "spark.sql.parquet.compression.codec": "snappy",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.databricks.delta.optimize.zorder.fastInterleaveBits.enabled": "true",
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a part is run with."""
+
+    work: Path
+    jar: Path
+    tpchgen: Path
+    scale: float
+    rounds: int
+    cores: int
+    heap: str
+    queries: int
+    small_files: int
+    index_files: int
+    rows: int
+    sbt: str
+
+    @staticmethod
+    def of(given: argparse.Namespace) -> Setting:
+        """The arguments."""
+        return Setting(**{name: getattr(given, name) for name in Setting.__dataclass_fields__})
+
+
+def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSession:
+    """A session with Delta's, Iceberg's and our extension; Iceberg's tables are in the catalog `ice`."""
+    from pyspark.sql import SparkSession
+
+    builder = (
+        SparkSession.builder.master(f"local[{setting.cores}]")
+        .config("spark.jars.packages", f"{DELTA},{ICEBERG}")
+        .config("spark.jars", str(setting.jar))
+        .config("spark.sql.extensions", ",".join(EXTENSIONS))
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")
+        .config("spark.sql.catalog.ice.type", "hadoop")
+        .config("spark.sql.catalog.ice.warehouse", str(setting.work / "ice"))
+        .config("spark.sql.warehouse.dir", str(setting.work / "warehouse"))
+        .config("spark.driver.memory", setting.heap)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    for key, value in SETTINGS.items():
+        builder.config(key, value)
+    if events is not None:
+        events.mkdir(parents=True, exist_ok=True)
+        builder.config("spark.eventLog.enabled", "true").config("spark.eventLog.dir", events.as_uri())
+        builder.config("spark.eventLog.rolling.enabled", "false").config("spark.eventLog.compress", "false")
+    for key, value in more.items():
+        builder.config(key.replace("_", "."), value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def settle(spark: SparkSession) -> None:
+    """Before each measurement: garbage collected, and what was written before is on the disk."""
+    import os
+
+    jvm: Any = spark._jvm
+    jvm.System.gc()
+    os.sync()
+
+
+def seconds(work: Any) -> float:
+    """Of a call."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
