@@ -33,6 +33,7 @@ def sparkModule(minor: String): Project = {
       scalaVersion := scala,
       Compile / unmanagedSourceDirectories := Seq(
         (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
+        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "java",
         (ThisBuild / baseDirectory).value / "jvm" / "shims" / s"spark-$minor"
       ),
       Compile / unmanagedResourceDirectories := Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "resources"),

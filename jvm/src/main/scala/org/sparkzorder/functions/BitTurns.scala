@@ -1,9 +1,6 @@
 package org.sparkzorder.functions
 
-import java.nio.ByteOrder
-
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
-import org.apache.spark.unsafe.Platform
 
 /**
  * Bits of several numbers in turns, without an array for each number.
@@ -19,7 +16,7 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
   private val rounds = widths.max
   // Numbers that have bytes left, by round.
   private val left = Array.tabulate(rounds)(round => widths.count(_ > round))
-  private val isUniform = widths.forall(_ == rounds) && widths.length <= BitTurns.MaxInputs
+  private val isUniform = widths.forall(_ == rounds) && widths.length <= BitPlaces.MAX_INPUTS
 
   /** @param values left-aligned, with the unsigned order of their bytes */
   def apply(values: Array[Long]): Array[Byte] = {
@@ -30,14 +27,14 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
 
   private def uniform(values: Array[Long], out: Array[Byte]): Unit = {
     val n = values.length
-    val table = BitTurns.tables(n)
+    val places = BitPlaces.of(n)
     var at = 0
     var shift = 56
     while (at < out.length) {
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= table((values(i) >>> shift).toInt & 0xff) >>> i
+        block |= places(((values(i) >>> shift).toInt & 0xff) + 256 * i)
         i += 1
       }
       BitTurns.put(out, at, block, n)
@@ -74,7 +71,7 @@ object BitTurns {
 
   /** Whether generated code makes the result of numbers of these widths without a loop. */
   private[functions] def areFew(widths: Seq[Int]): Boolean =
-    widths.length <= MaxInputs && widths.distinct.length == 1 && widths.sum <= MaxGenerated
+    widths.length <= BitPlaces.MAX_INPUTS && widths.distinct.length == 1 && widths.sum <= MaxGenerated
 
   /**
    * A function of generated code that takes n numbers as [[BitTurns.apply]] does.
@@ -83,14 +80,12 @@ object BitTurns {
    * @return what to call
    */
   private[functions] def generated(ctx: CodegenContext, n: Int, width: Int): String = {
-    val reference = ctx.addReferenceObj("places", tables(n), "long[]")
-    val table = ctx.addMutableState("long[]", "places", field => s"$field = $reference;")
-    val own = classOf[BitTurns].getName
+    val own = classOf[BitPlaces].getName
     val numbers = (0 until n).map(i => s"n$i")
     // A byte of each number makes a block of 8 n bits.
     val blocks = (0 until width).map { k =>
       numbers.zipWithIndex.map { case (number, i) =>
-        s"places[(int) ($number >>> ${56 - 8 * k}) & 0xff] >>> $i"
+        s"$own.OF_$n[((int) ($number >>> ${56 - 8 * k}) & 0xff) + ${256 * i}]"
       }.mkString(s"long b$k = ", " | ", ";")
     }
     val size = n * width
@@ -110,7 +105,6 @@ object BitTurns {
       name,
       s"""
          |private byte[] $name(${numbers.map(x => s"long $x").mkString(", ")}) {
-         |  long[] places = $table;
          |  byte[] out = new byte[$size];
          |  ${blocks.mkString("\n")}
          |  ${words.mkString("\n")}
@@ -120,24 +114,14 @@ object BitTurns {
     )
   }
 
-  /** As many as have a place for each bit of a byte in a long. */
-  private val MaxInputs = 8
-
-  /** By number of inputs: where the bits of a byte go, the first input's, left-aligned. */
-  private val tables: Array[Array[Long]] = Array.tabulate(MaxInputs + 1) { n =>
-    Array.tabulate(256)(byte =>
-      (0 until 8).foldLeft(0L)((bits, k) => bits | (((byte >> (7 - k)) & 1L) << (63 - k * n)))
-    )
-  }
-
   /** Puts the bits of n bytes in turns behind each other, as many whole bytes as there is room for. */
   private[functions] def round(bytes: Array[Int], n: Int, out: Array[Byte], at: Int): Unit =
-    if (n <= MaxInputs) {
-      val table = tables(n)
+    if (n <= BitPlaces.MAX_INPUTS) {
+      val places = BitPlaces.of(n)
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= table(bytes(i)) >>> i
+        block |= places(bytes(i) + 256 * i)
         i += 1
       }
       put(out, at, block, n)
@@ -153,7 +137,7 @@ object BitTurns {
 
   /** The first n bytes of a block. More are written where there is room, since later rounds write over them. */
   private def put(out: Array[Byte], at: Int, block: Long, n: Int): Unit =
-    if (at + 8 <= out.length) putLong(out, at, block)
+    if (at + 8 <= out.length) BitPlaces.putLong(out, at, block)
     else {
       val room = math.min(n, out.length - at)
       var i = 0
@@ -162,12 +146,4 @@ object BitTurns {
         i += 1
       }
     }
-
-  /** Big-endian. For generated code too, which does not see what is private to a package. */
-  def putLong(out: Array[Byte], at: Int, value: Long): Unit = {
-    val native = if (isLittleEndian) java.lang.Long.reverseBytes(value) else value
-    Platform.putLong(out, Platform.BYTE_ARRAY_OFFSET.toLong + at, native)
-  }
-
-  private val isLittleEndian = ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN
 }

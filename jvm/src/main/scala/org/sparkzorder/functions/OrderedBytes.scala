@@ -90,7 +90,7 @@ object OrderedBytes {
 
   /** The same into bytes that are there. */
   private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit =
-    if (out.length == 8) BitTurns.putLong(out, 0, value ^ Long.MinValue)
+    if (out.length == 8) BitPlaces.putLong(out, 0, value ^ Long.MinValue)
     else {
       var i = out.length - 1
       var rest = value

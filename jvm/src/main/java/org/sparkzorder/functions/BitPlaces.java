@@ -1,0 +1,53 @@
+package org.sparkzorder.functions;
+
+import java.nio.ByteOrder;
+
+import org.apache.spark.unsafe.Platform;
+
+/**
+ * Where the bits of a byte go when the bits of n numbers take turns.
+ *
+ * <p>In Java, since only what is static and final here is a constant to the JIT compiler, which then knows the length of a
+ * table and leaves out the check of each index. A field of a Scala object is one of an instance.
+ */
+public final class BitPlaces {
+  /** As many inputs as have a place for each bit of a byte in a long. */
+  static final int MAX_INPUTS = 8;
+
+  // At 256 * i + byte: the bits of input i's byte, left-aligned.
+  public static final long[] OF_1 = table(1);
+  public static final long[] OF_2 = table(2);
+  public static final long[] OF_3 = table(3);
+  public static final long[] OF_4 = table(4);
+  public static final long[] OF_5 = table(5);
+  public static final long[] OF_6 = table(6);
+  public static final long[] OF_7 = table(7);
+  public static final long[] OF_8 = table(8);
+
+  private static final long[][] ALL = {{}, OF_1, OF_2, OF_3, OF_4, OF_5, OF_6, OF_7, OF_8};
+
+  private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+
+  private BitPlaces() {}
+
+  /** The table for n inputs, 0 to 8. */
+  static long[] of(int n) {
+    return ALL[n];
+  }
+
+  /** Puts 8 bytes, big-endian. */
+  public static void putLong(byte[] out, int at, long value) {
+    Platform.putLong(out, Platform.BYTE_ARRAY_OFFSET + at, LITTLE_ENDIAN ? Long.reverseBytes(value) : value);
+  }
+
+  private static long[] table(int n) {
+    long[] places = new long[256 * n];
+    for (int at = 0; at < places.length; at++) {
+      for (int bit = 0; bit < 8; bit++) {
+        long isSet = ((at & 0xff) >>> (7 - bit)) & 1L;
+        places[at] |= isSet << (63 - bit * n - at / 256);
+      }
+    }
+    return places;
+  }
+}
