@@ -20,7 +20,7 @@ from pathlib import Path
 
 from peers import page, pictures
 from peers.progress import watched
-from peers.results import Part
+from peers.results import Check, Part
 from peers.sessions import DELTA, ICEBERG, Setting
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,14 +62,18 @@ def main() -> None:
         sys.exit(f"--only takes {', '.join(PARTS)}")
     failed = []
     with (given.work / "log").open("w") as log:
-        for name in asked:
+        for done, name in enumerate(asked, 1):
             (given.work / f"{name}.json").unlink(missing_ok=True)
             # Growth runs in a heap in which its tables could not be made.
             for part in (["tables"] if name == "growth" else []) + [name]:
                 if watched([sys.executable, "-m", "peers", *sys.argv[1:], "--part", part], part, log) != 0:
                     failed.append(part)
                     break
-    write(given, asked)
+            # An hour's work is not lost with what comes after it.
+            checks = write(given, asked[:done])
+    for check in checks:
+        print(f"{'met    ' if check.met else 'NOT MET'} {check.what}: {page.number(check.value)}")
+    print(given.results)
     if failed:
         sys.exit(f"{', '.join(failed)} failed, see {given.work / 'log'}")
 
@@ -84,14 +88,14 @@ def one(name: str, given: argparse.Namespace) -> None:
     (given.work / f"{name}.json").write_text(json.dumps(part.to_json()) + "\n")
 
 
-def write(given: argparse.Namespace, asked: list[str]) -> None:
-    """Page, data and pictures, with the parts of earlier runs of the day."""
+def write(given: argparse.Namespace, ran: list[str]) -> list[Check]:
+    """Page, data and pictures, with the parts of earlier runs of the day; returns what was asked for, and is."""
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     given.results.mkdir(parents=True, exist_ok=True)
     stem = given.results / f"bench-{date}"
     data = Path(f"{stem}.json")
     known = {p["name"]: p for p in json.loads(data.read_text())["parts"]} if data.exists() else {}
-    for name in asked:
+    for name in ran:
         source = given.work / f"{name}.json"
         if source.exists():
             known[name] = json.loads(source.read_text())
@@ -103,10 +107,7 @@ def write(given: argparse.Namespace, asked: list[str]) -> None:
     data.write_text(json.dumps({"date": date, "machine": machine, "parts": list(known.values())}, indent=1) + "\n")
     drawn = pictures.draw(parts, stem)
     Path(f"{stem}.md").write_text(page.page(date, machine, parts, drawn))
-    for part in parts:
-        for check in part.checks:
-            print(f"{'met    ' if check.met else 'NOT MET'} {check.what}: {page.number(check.value)}")
-    print(f"{stem}.md")
+    return [check for part in parts for check in part.checks]
 
 
 def _java() -> str:

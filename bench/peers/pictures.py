@@ -1,4 +1,4 @@
-"""Bars of each engine, for the README and the page."""
+"""Bars of each engine and the curve of growth, for the README and the page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from peers.results import summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from matplotlib.figure import Figure as Canvas
 
     from peers.results import Figure, Part
 
@@ -39,20 +41,53 @@ def draw(parts: Sequence[Part], stem: Path) -> list[str]:
             figures = part.figures[:1] if part.name == "expressions" else part.figures
             _bars(figures, part.title, target)
             drawn.append(target.name)
+        if part.name == "growth":
+            target = stem.with_name(f"{stem.name}-{part.name}.svg")
+            _curve(part.figures[0], part.title, target)
+            drawn.append(target.name)
     return drawn
 
 
-def _bars(figures: Sequence[Figure], title: str, target: Path) -> None:
+def _curve(figure: Figure, title: str, target: Path) -> None:
+    """Both axes are logarithms: what grows as the data does is a line as steep as the grey one."""
+    canvas = _canvas(title, 3.4)
+    axes = canvas.subplots()
+    scales = [float(name.split()[-1]) for name in figure.values]
+    found = [summary(seconds) for seconds in figure.values.values()]
+    middle = [s["median"] for s in found]
+    spread = [[s["median"] - s["min"] for s in found], [s["max"] - s["median"] for s in found]]
+    axes.plot(scales, [middle[-1] * s / scales[-1] for s in scales], color=COLOURS["spark"], ls="--", lw=1)
+    axes.errorbar(scales, middle, yerr=spread, color=COLOURS["ours"], marker="o", ms=5, lw=1.6)
+    for x, y in zip(scales, middle, strict=True):
+        axes.annotate(f"{y:.3g} {figure.unit}", (x, y), (6, -12), textcoords="offset points", fontsize=8)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(scales, [f"{s:g}" for s in scales], fontsize=8)
+    axes.set_xlabel("scale of TPC-H", fontsize=9)
+    axes.set_ylabel(f"{figure.name}, {figure.unit}", fontsize=9)
+    axes.minorticks_off()
+    axes.tick_params(labelsize=8)
+    axes.margins(x=0.2, y=0.15)
+    axes.spines[["top", "right"]].set_visible(False)
+    canvas.savefig(target, metadata={"Date": None})
+
+
+def _canvas(title: str, height: float) -> Canvas:
     import matplotlib as mpl
 
     mpl.use("svg")
     # The same figures make the same file.
     mpl.rcParams["svg.hashsalt"] = "spark-zorder"
-    from matplotlib.figure import Figure as Canvas
+    from matplotlib.figure import Figure as Made
 
-    heights = [len(f.values) + 1.4 for f in figures]
-    canvas = Canvas(figsize=(7.5, 0.28 * sum(heights) + 0.6), layout="constrained")
+    canvas = Made(figsize=(7.5, height), layout="constrained")
     canvas.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return canvas
+
+
+def _bars(figures: Sequence[Figure], title: str, target: Path) -> None:
+    heights = [len(f.values) + 1.4 for f in figures]
+    canvas = _canvas(title, 0.28 * sum(heights) + 0.6)
     rows = canvas.subplots(len(figures), 1, height_ratios=heights, squeeze=False)
     for [axes], figure in zip(rows, figures, strict=True):
         names = list(figure.values)

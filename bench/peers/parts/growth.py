@@ -1,4 +1,4 @@
-"""OPTIMIZE of five times the data, in the same small heap: time grows as the data does."""
+"""OPTIMIZE of a fifth and of five times the data, in the same small heap: time grows as the data does."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def run(setting: Setting) -> Part:
     """The data are there already, see `tables`; the number of files grows with them."""
     log = setting.work / "events"
     small = replace(setting, heap=HEAP)
-    scales = (setting.scale, setting.scale * TIMES)
+    scales = _scales(setting)
     spark = start(small, log)
     engines = []
     for scale in scales:
         source = setting.work / f"wide-{scale:g}"
-        files = FILES if scale == setting.scale else FILES * TIMES
+        files = round(FILES * scale / setting.scale)
         engines.append(Ours(spark, source, setting.work, wide.KEYS, files))
     rounds = max(1, setting.rounds - 1)
     steps = Steps(rounds * len(scales))
-    times: dict[str, list[float]] = {f"scale {scale:g}": [] for scale in scales}
+    times: dict[str, list[float]] = {_name(scale): [] for scale in scales}
     where: list[tuple[str, float, float]] = []
     for _ in range(rounds):
         for name, engine in zip(times, engines, strict=True):
@@ -49,9 +49,10 @@ def run(setting: Setting) -> Part:
     figure = Figure(f"OPTIMIZE, heap {HEAP}", "s", times)
     part = Part("growth", f"OPTIMIZE of {TIMES} times the data, heap {HEAP}", figures=[figure])
     part.settings = {"session": f"local[{setting.cores}], driver's heap {HEAP}; files of the same size"}
-    part.checks = [Check("OPTIMIZE, five times the data over once", figure.ratio(*reversed(tuple(times))), LIMIT)]
+    once, more = _name(setting.scale), _name(setting.scale * TIMES)
+    part.checks = [Check("OPTIMIZE, five times the data over once", figure.ratio(more, once), LIMIT)]
     found = events.stages(log)
-    for name, began, ended in where[-2:]:
+    for name, began, ended in where[-len(scales) :]:
         part.where += [f"{name}, last round, {line}" for line in events.told(found, began, ended)]
     return part
 
@@ -59,6 +60,14 @@ def run(setting: Setting) -> Part:
 def tables(setting: Setting) -> None:
     """Made before, in a heap in which TPC-H's tables can be joined."""
     spark = start(setting)
-    for scale in (setting.scale, setting.scale * TIMES):
+    for scale in _scales(setting):
         wide.make(spark, scale, setting.work, setting.tpchgen)
     spark.stop()
+
+
+def _scales(setting: Setting) -> tuple[float, ...]:
+    return setting.scale / TIMES, setting.scale, setting.scale * TIMES
+
+
+def _name(scale: float) -> str:
+    return f"scale {scale:g}"
