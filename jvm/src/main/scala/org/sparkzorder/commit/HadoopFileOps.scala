@@ -44,16 +44,17 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   /** File system's clock minus ours, in milliseconds, as last seen. */
   @volatile private var skew = 0L
 
-  override def list(dir: Path): Seq[FileMeta] = {
-    refuseLinks(dir)
-    // Each query of a table without a side folder asks, and Hadoop's answer would be an exception.
-    if (local && !Files.exists(nio(dir))) Nil
-    else
+  override def list(dir: Path): Seq[FileMeta] =
+    // Each query of a table without a side folder asks. Hadoop's answer would be an exception, and so is that of
+    // `java.nio` on the way, whose stack trace costs more than all the rest.
+    if (local && !nio(dir).toFile.exists()) Nil
+    else {
+      refuseLinks(dir)
       try {
         val all = fs.listStatus(dir).toIndexedSeq.map(meta)
         if (links(dir).isEmpty) all else all.filterNot(isLink)
       } catch { case _: FileNotFoundException => Nil }
-  }
+    }
 
   override def status(path: Path): Option[FileMeta] = {
     refuseLinks(path)

@@ -25,8 +25,8 @@ private[skipping] object Pruning {
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
-    val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation)
-    val conjuncts = if (usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
+    lazy val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation)
+    val conjuncts = if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     val hasOverlay = views.exists(_.overlay.isDefined)

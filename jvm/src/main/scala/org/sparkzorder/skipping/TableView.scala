@@ -10,16 +10,19 @@ import org.sparkzorder.table.RelativePath
 /**
  * How a query sees one table folder.
  *
- * @param snapshot statistics, if there are any that can be read
+ * @param load statistics, if there are any that can be read; called when they are first asked for, since a query
+ *   without a filter has no use for them
  * @param version last version of the table that was published, 0 for none
  * @param overlay what to put right in the listing while an operation that we may not finish lies half published
  */
 final class TableView(
     val folder: TableFolder,
-    val snapshot: Option[IndexSnapshot],
+    load: => Option[IndexSnapshot],
     val version: Long,
     val overlay: Option[Overlay]
 ) {
+  lazy val snapshot: Option[IndexSnapshot] = load
+
   def root: Path = folder.root
 
   private val names = new RelativePath(root)

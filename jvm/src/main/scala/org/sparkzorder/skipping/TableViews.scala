@@ -43,10 +43,12 @@ object TableViews extends Logging {
     val settled = whole(location, folder, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
     settled.state match {
       case state: TableState.SideFolder =>
-        val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
-        val snapshot =
-          if (indexes.isEmpty) None
-          else new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
+        def snapshot =
+          if (state.indexes.isEmpty) None
+          else {
+            val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
+            new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
+          }
         Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
       case TableState.NoSideFolder => None
     }
