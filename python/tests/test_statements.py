@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 from pyarrow import dataset
-from pyspark.errors import AnalysisException
 from pyspark_test import assert_pyspark_df_equal
 
 from spark_zorder import ZOrderTable, explain_skipping
@@ -109,14 +108,6 @@ def test_rows_of_another_writer_are_read_at_once(
     table.refresh_skipping_index()
     assert spark.sql(f"SELECT * FROM {file_format}.`{folder}` WHERE a >= 1000000").count() == 3
     assert files(spark, folder, file_format, "a >= 1000000")[0] == 1
-
-
-def test_a_statement_of_a_later_version_says_so_and_touches_nothing(folder: Path, table: ZOrderTable) -> None:
-    table.optimize(["a"], options={"num-files": 4})
-    before = sorted((p, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file())
-    with pytest.raises(AnalysisException, match="ZORDER_NOT_YET_SUPPORTED"):
-        table.optimize(["a"], options={"partial-progress.enabled": True})
-    assert sorted((p, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()) == before
 
 
 def test_optimize_tells_the_files_of_a_point_lookup_before_and_after(table: ZOrderTable) -> None:

@@ -11,6 +11,10 @@ OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '99999999999999999999');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '1 GB?');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '0');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('max-file-group-size-bytes' = '0');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('max-concurrent-file-group-rewrites' = 'many');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.enabled' = 'perhaps');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.max-commits' = '0');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('compression' = 'zzz');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files');
 --! unchanged

@@ -20,3 +20,12 @@ OPTIMIZE t WHERE nowhere = 1 ZORDER BY (a);
 OPTIMIZE t ZORDER BY (day);
 OPTIMIZE t ZORDER BY (a, day);
 --! unchanged
+
+-- In groups, and what is done is committed before all is
+CREATE TABLE g (id BIGINT, a BIGINT, day DATE) USING parquet PARTITIONED BY (day);
+INSERT INTO g SELECT /*+ REPARTITION(3) */ id, pmod(hash(id), 1000), DATE'2024-01-01' + CAST(id % 4 AS INT) FROM range(4000);
+OPTIMIZE g ZORDER BY (a) OPTIONS ('num-files' = '8', 'partial-progress.enabled' = 'true', 'partial-progress.max-commits' = '2');
+SELECT day, count(*), sum(id), count(DISTINCT _metadata.file_name) FROM g GROUP BY day ORDER BY day;
+DESCRIBE HISTORY g;
+OPTIMIZE g FULL ZORDER BY (a) OPTIONS ('num-files' = '4', 'max-file-group-size-bytes' = '1', 'max-concurrent-file-group-rewrites' = '2');
+SELECT day, count(*), sum(id), count(DISTINCT _metadata.file_name) FROM g GROUP BY day ORDER BY day;

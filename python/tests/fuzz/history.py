@@ -100,13 +100,22 @@ class History:
         size = sum(p.stat().st_size for p in files) // (count * max(len({p.parent for p in files}), 1))
         by_number = not again and r.random() < 0.4
         option = f"'num-files' = '{count}'" if by_number else f"'target-file-size-bytes' = '{max(size, 1)}'"
-        text = f"OPTIMIZE {table.target} {full}{layout.clause} OPTIONS ({option}, 'cuts' = '{layout.cuts}')"
+        groups = self._groups(size * count) if r.random() < 0.3 else ""
+        text = f"OPTIMIZE {table.target} {full}{layout.clause} OPTIONS ({option}, 'cuts' = '{layout.cuts}'{groups})"
         rows = self._statement(text)
         if rows is None:
             return False
         [row] = rows
         self.strategies[row["metrics"]["strategy"]["name"]] += 1
         return True
+
+    def _groups(self, size: int) -> str:
+        """Several jobs side by side, and perhaps several commits."""
+        r = self._random
+        groups = f", 'max-file-group-size-bytes' = '{max(size // r.randint(1, 4), 1)}'" if r.random() < 0.7 else ""
+        if not groups or r.random() < 0.5:
+            groups += f", 'partial-progress.enabled' = 'true', 'partial-progress.max-commits' = '{r.randint(1, 4)}'"
+        return groups
 
     def _new_layout(self) -> Layout:
         r = self._random

@@ -44,7 +44,8 @@ def _layout(root: Path, rng: Random) -> str:
         size = sum(_length(p) for p in root.rglob("*.parquet") if "_zorder" not in p.parts)
         folders = max(len(list(root.glob("p=*"))), 1)
         option = f"'target-file-size-bytes' = '{max(size // (rng.randint(16, 32) * folders), 1)}'"
-    return f"{full}ZORDER BY {key} OPTIONS ({option}, 'cuts' = '{cuts}')"
+    groups = rng.choice(("", "", ", 'max-file-group-size-bytes' = '4096'", ", 'partial-progress.enabled' = 'true'"))
+    return f"{full}ZORDER BY {key} OPTIONS ({option}, 'cuts' = '{cuts}'{groups})"
 
 
 def _length(path: Path) -> int:

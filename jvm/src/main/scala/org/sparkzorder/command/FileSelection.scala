@@ -84,7 +84,7 @@ private[command] object FileSelection {
       folders.flatMap { folder =>
         val candidates =
           byTime(folder.files).filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize)
-        groups(candidates, options.targetFileSize).flatMap { group =>
+        FileGroups.nextFit(candidates, options.targetFileSize)(_.getLen).flatMap { group =>
           val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
           val changes = if (group.size == 1) outputs > 1 else group.size >= options.minInputFiles
           if (changes) Some(Rewrite(folder, group, outputs)) else None
@@ -98,13 +98,6 @@ private[command] object FileSelection {
   /** Whether rows of several files fit into fewer ones; else they would be written again every time. */
   def canBeFewer(rewrite: Rewrite, rows: Long, maxRecords: Long): Boolean =
     rewrite.files.size == 1 || (rows + maxRecords - 1) / maxRecords < rewrite.files.size
-
-  /** Next fit: a group is closed when the next file would lift it over the target. */
-  private def groups(files: Seq[FileStatus], target: Long): Seq[Seq[FileStatus]] =
-    files.foldLeft(Vector.empty[Vector[FileStatus]]) {
-      case (done :+ open, f) if open.map(_.getLen).sum + f.getLen <= target => done :+ (open :+ f)
-      case (all, f)                                                         => all :+ Vector(f)
-    }
 
   private def byTime(files: Seq[FileStatus]): Seq[FileStatus] =
     files.sortBy(f => (f.getModificationTime, f.getPath.getName))

@@ -1,8 +1,10 @@
 package org.sparkzorder.command
 
+import java.io.FileNotFoundException
 import java.util.UUID
 
-import org.apache.hadoop.security.UserGroupInformation
+import scala.util.control.NonFatal
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
@@ -10,14 +12,14 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
-import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.Encryption
-import org.sparkzorder.layout.{CurveInterval, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
-import org.sparkzorder.stats.{ColumnKey, FileId}
-import org.sparkzorder.write.{FileTask, RewriteJob, RewriteResult, RewriteUnit}
+import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.RewriteJobs
 
-/** `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones, and exchanges them in one operation. */
+/**
+ * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones, and exchanges them in one operation, or for
+ * partial progress in several.
+ */
 final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunnableCommand {
 
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
@@ -26,17 +28,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     val first = OptimizePlanner.resolve(session, statement)
     Operations.recover(first)
     val plan = OptimizePlanner.plan(session, statement)
-    val metrics =
-      if (plan.rewrites.isEmpty) nothing(plan)
-      else {
-        val operationId = UUID.randomUUID().toString
-        Operations.locked(plan.table, "OPTIMIZE", operationId) { lock =>
-          // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
-          val current =
-            if (Operations.version(plan.table) == plan.version) plan else OptimizePlanner.plan(session, statement)
-          if (current.rewrites.isEmpty) nothing(current) else execute(current, lock)
-        }
-      }
+    val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))
   }
 
@@ -46,6 +38,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       Nil,
       plan.considered,
       0,
+      0,
       clustered = false,
       plan.version,
       Nil,
@@ -53,141 +46,54 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       plan.auto
     )
 
-  private def execute(plan: OptimizePlan, lock: Lock): OptimizeMetrics = {
-    val table = plan.table
-    val folder = Operations.folder(table)
-    val committer = new Committer(folder, lock)
-    val (record, metrics) =
-      try {
-        val snapshot = TableIndex.of(table, folder)
-        val result = rewrite(plan, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
-        val encryption = validate(plan, result)
-        result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
-          folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
+  /** Operations one after the other, of which each is whole by itself: one, or several for partial progress. */
+  private def committed(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
+    val operations = new OptimizeOperation(statement)
+    val (plan, commits, first) = operation(planned.table) { lock =>
+      // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
+      val current =
+        if (Operations.version(planned.table) == planned.version) planned else OptimizePlanner.plan(session, statement)
+      val commits = current.options.groups.commits(current.rewrites)
+      (current, commits, commits.headOption.map(operations.run(current, _, Nil, lock)))
+    }
+    val done = first.toVector ++ commits.drop(1).zipWithIndex.foldLeft(Vector.empty[Published]) { case (later, (groups, i)) =>
+      val written = (first ++ later).flatMap(_.written).toSeq
+      try later :+ operation(plan.table) { lock =>
+          refuseChanged(plan.only(groups.flatten, Nil))
+          operations.run(plan, groups, written, lock)
         }
-        val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
-        val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
-        val metrics = metricsOf(plan, result)
-        val prepared = committer.prepare(
-          recordOf(plan, lock.operationId, outputs, metrics),
-          names.map { case (o, n) => n -> o.path }.toMap
-        )
-        // Entries of the inputs stay until the next change of the index: the operation may still be undone.
-        val added = names.map { case (o, n) =>
-          FileId(n, o.length, o.modificationTime) -> EncryptedFiles.shown(o.stats, encryption)
-        }
-        // Frames hold sampled values of the keys: there are none where one of them is hidden.
-        val placed =
-          if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
-          else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
-        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
-        (prepared, metrics)
-      } catch {
-        case e: Throwable =>
-          committer.abort()
+      catch {
+        case NonFatal(e) =>
+          logWarning(s"OPTIMIZE of ${plan.table.name}: ${i + 1} of ${commits.size} commits were made, and stay", e)
           throw e
       }
-    committer.commit()
-    table.refreshCaches()
-    metrics.copy(version = record.version)
+    }
+    if (done.isEmpty) nothing(plan)
+    else {
+      val whole = RewriteJobs.merged(done.map(d => d.units -> d.result))
+      operations.metrics(plan, whole, commits.map(_.size).sum)
+        .copy(version = done.last.version, clustering = OptimizePlanner.clustering(plan, whole))
+    }
   }
 
-  private def rewrite(
-      plan: OptimizePlan,
-      folder: TableFolder,
-      operationId: String,
-      indexed: Seq[ColumnKey]
-  ): RewriteResult = {
-    val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
-    val units =
-      plan.rewrites.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement))
-    new RewriteJob(
-      spark = plan.table.session,
-      format = plan.table.relation.fileFormat,
-      dataSchema = plan.table.dataSchema,
-      readOptions = plan.table.relation.options,
-      writeOptions =
-        model => plan.writeOptions ++ plan.bloomFilters.writeOptions(plan.table.formatName, units, plan.keys)(model),
-      sessionConf = plan.writeConf,
-      units = units,
-      keys = plan.keys,
-      stagingDir = folder.jobStaging(operationId),
-      indexed = indexed,
-      description = s"OPTIMIZE ${plan.table.name}",
-      shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
-      sampleRows = plan.options.sampleRows,
-      bytes = plan.layout.flatMap(_.bytes),
-      maxRecords = plan.maxRecords,
-      density = plan.density
-    ).run()
+  private def operation[T](table: PlainTable)(work: Lock => T): T =
+    Operations.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
+
+  /** Between two of our operations the table was anybody's. Their own check of the inputs comes after all the work. */
+  private def refuseChanged(plan: OptimizePlan): Unit = {
+    val fs = plan.table.fileSystem
+    val folders = plan.inputs.map(_.status.getPath.getParent).distinct
+    val now = folders.flatMap { folder =>
+      try fs.listStatus(folder).toSeq
+      catch { case _: FileNotFoundException => Nil }
+    }.map(f => f.getPath -> (f.getLen, f.getModificationTime)).toMap
+    val changed = plan.inputs.map(_.status).filterNot(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
+    if (changed.nonEmpty)
+      throw new CommitConflictException(
+        changed.map(f => plan.table.names.of(f.getPath)),
+        "changed or deleted by another between two commits"
+      )
   }
-
-  /**
-   * Rows by our count of what was written = rows that the inputs' footers tell = rows that the outputs' footers tell, and
-   * what was encrypted still is. Returns what is.
-   */
-  private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
-    val read = plan.inputs.map(_.footer.rows).sum
-    val written = result.outputs.map(_.rows).sum
-    if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
-    val footers =
-      OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
-    val onDisk = footers.map(_.rows).sum
-    if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
-    EncryptedFiles.refuseAfter(plan.inputs, footers)
-    footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
-  }
-
-  private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
-    val folder = plan.table.names.of(plan.rewrites(unit).folder.path)
-    val name = stagedName.stripSuffix(FileTask.Suffix)
-    if (plan.rewrites(unit).folder.path == plan.table.root) name else s"$folder/$name"
-  }
-
-  private def recordOf(
-      plan: OptimizePlan,
-      operationId: String,
-      outputs: Seq[OutputFile],
-      metrics: OptimizeMetrics
-  ): Record = Record(
-    version = 0,
-    operationId = operationId,
-    operation = "OPTIMIZE",
-    timestamp = System.currentTimeMillis(),
-    userId = UserGroupInformation.getCurrentUser.getShortUserName,
-    parameters = parameters(plan),
-    metrics = metrics.history,
-    inputs = plan.inputs.map { i =>
-      InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
-    },
-    outputs = outputs,
-    layout = plan.layout.map(_.json)
-  )
-
-  private def parameters(plan: OptimizePlan): Map[String, String] = {
-    val mapper = new com.fasterxml.jackson.databind.ObjectMapper()
-    val zOrderBy = mapper.createArrayNode()
-    plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
-    Map(
-      "predicate" -> statement.where.getOrElse(""),
-      "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
-      "isFull" -> statement.full.toString
-    ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
-      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
-      Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
-  }
-
-  private def metricsOf(plan: OptimizePlan, result: RewriteResult): OptimizeMetrics = OptimizeMetrics(
-    added = result.outputs.map(_.length),
-    removed = plan.inputs.map(_.status.getLen),
-    considered = plan.considered,
-    partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
-    clustered = plan.keys.nonEmpty,
-    version = 0,
-    clustering = OptimizePlanner.clustering(plan, result),
-    strategy = OptimizeStrategy.of(plan, result),
-    auto = plan.auto
-  )
 }
 
 object OptimizeCommand {

@@ -21,6 +21,7 @@ final case class ColumnClustering(column: String, meanFilesBefore: Option[Double
  *
  * @param considered files of the partitions asked for
  * @param partitions folders rewritten
+ * @param batches file groups, each rewritten by a job of its own
  * @param auto of ZORDER BY AUTO: what was chosen, and why
  * @param version of the table after the statement; 0 before the first OPTIMIZE
  * @param strategy what was chosen to be rewritten, and why
@@ -30,6 +31,7 @@ final case class OptimizeMetrics(
     removed: Seq[Long],
     considered: Long,
     partitions: Long,
+    batches: Long,
     clustered: Boolean,
     version: Long,
     clustering: Seq[ColumnClustering],
@@ -47,7 +49,7 @@ final case class OptimizeMetrics(
       FileSizes(removed).row,
       partitions,
       zOrder,
-      if (removed.isEmpty) 0L else 1L,
+      batches,
       considered,
       considered - removed.size,
       version,

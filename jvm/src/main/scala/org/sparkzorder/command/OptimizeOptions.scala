@@ -18,6 +18,7 @@ import org.sparkzorder.write.BytesKeyInputs
  * @param hotRanges of AUTO: values that queries ask for have more room on the curve
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  * @param mapping how values get their places on the curve
+ * @param groups how much is rewritten and committed at once
  */
 final case class OptimizeOptions(
     targetFileSize: Long,
@@ -33,6 +34,7 @@ final case class OptimizeOptions(
     bloomFilters: Option[String],
     alignedCuts: Option[Boolean],
     mapping: MappingOptions,
+    groups: GroupOptions,
     hotRanges: Boolean,
     asGiven: Map[String, String]
 )
@@ -55,15 +57,7 @@ object OptimizeOptions {
   private val rowGroupSizeKey = "row-group-size-bytes"
   private[command] val retainHoursKey = "retain-hours"
 
-  /** Known, and for now answered with 'not yet'. */
-  private val notYet = Seq(
-    "max-concurrent-file-group-rewrites",
-    "max-file-group-size-bytes",
-    "partial-progress.enabled",
-    "partial-progress.max-commits"
-  )
-
-  val keys: Seq[String] = (Seq(
+  val keys: Seq[String] = Seq(
     targetFileSizeKey,
     numFilesKey,
     minFileSizeKey,
@@ -79,8 +73,12 @@ object OptimizeOptions {
     compressionKey,
     rowGroupSizeKey,
     retainHoursKey,
-    BloomFilters.Key
-  ) ++ notYet).sorted
+    BloomFilters.Key,
+    GroupOptions.AtOnceKey,
+    GroupOptions.MaxBytesKey,
+    GroupOptions.PartialKey,
+    GroupOptions.MaxCommitsKey
+  ).sorted
 
   /** What an operation's parameters say on how long its retired files are kept. */
   def retainHours(parameters: Map[String, String]): Long =
@@ -103,9 +101,6 @@ object OptimizeOptions {
       throw ZOrderErrors.unknownOption(k, keys)
     }
     options.groupBy(_._1).find(_._2.size > 1).foreach { case (k, _) => throw ZOrderErrors.duplicateOption(k) }
-    options.find { case (k, _) => notYet.contains(k) }.foreach { case (k, _) =>
-      throw ZOrderErrors.notYet(s"The option '$k'")
-    }
     val byKey = options.toMap
 
     val mapping = byKey.get(mappingKey).map(_.trim.toLowerCase(Locale.ROOT))
@@ -151,6 +146,12 @@ object OptimizeOptions {
         mapping,
         number(varLengthContributionKey, 1, BytesKeyInputs.MostOfVarLength).map(_.toInt),
         number(maxOutputSizeKey, 1, Int.MaxValue).map(_.toInt)
+      ),
+      groups = GroupOptions(
+        number(GroupOptions.AtOnceKey, 1, 1000).fold(GroupOptions.DefaultAtOnce)(_.toInt),
+        number(GroupOptions.MaxBytesKey, 1, Long.MaxValue),
+        boolean(GroupOptions.PartialKey).getOrElse(false),
+        number(GroupOptions.MaxCommitsKey, 1, Int.MaxValue).fold(GroupOptions.DefaultMaxCommits)(_.toInt)
       ),
       asGiven = byKey
     )

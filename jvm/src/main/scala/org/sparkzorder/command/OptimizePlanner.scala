@@ -45,7 +45,18 @@ private[command] final case class OptimizePlan(
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],
     density: Option[UnitLayouts.Density]
-)
+) {
+
+  /**
+   * The part of it that rewrites these, after others were committed.
+   *
+   * @param written by those
+   */
+  def only(some: Seq[Rewrite], written: Seq[FileId]): OptimizePlan = {
+    val paths = some.flatMap(_.files.map(_.getPath)).toSet
+    copy(rewrites = some, inputs = inputs.filter(i => paths(i.status.getPath)), listed = listed ++ written)
+  }
+}
 
 private[command] object OptimizePlanner {
 
@@ -114,12 +125,13 @@ private[command] object OptimizePlanner {
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
     val found = read(table, selected.flatMap(_.files), keys)
-    val rewrites =
+    val useful =
       if (chosen.isDefined || maxRecords == 0 || FileSelection.isAll(options, statement.full)) selected
       else {
         val rows = found.map(i => i.status.getPath -> i.footer.rows).toMap
         selected.filter(r => FileSelection.canBeFewer(r, r.files.map(f => rows(f.getPath)).sum, maxRecords))
       }
+    val rewrites = options.groups.split(useful)
     val kept = rewrites.flatMap(_.files.map(_.getPath)).toSet
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)

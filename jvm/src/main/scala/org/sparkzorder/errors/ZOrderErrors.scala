@@ -103,8 +103,6 @@ object ZOrderErrors {
 
   def hotRangesWithoutAuto: Throwable = analysis("ZORDER_HOT_RANGES_WITHOUT_AUTO")
 
-  def notYet(what: String): Throwable = analysis("ZORDER_NOT_YET_SUPPORTED", "feature" -> what)
-
   def tooManyColumns(named: Int, most: Int): Throwable =
     analysis("ZORDER_TOO_MANY_COLUMNS", "given" -> named.toString, "most" -> most.toString)
 

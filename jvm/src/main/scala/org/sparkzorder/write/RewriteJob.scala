@@ -118,6 +118,8 @@ final class RewriteJob(
     density: Option[UnitLayouts.Density] = None
 ) {
 
+  def unitCount: Int = units.size
+
   private val session = RewriteSession.of(spark, sessionConf)
   private val files = units.flatMap(_.files).toIndexedSeq
   private val unitOfFile = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray

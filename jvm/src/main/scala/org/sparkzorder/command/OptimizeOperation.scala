@@ -1,0 +1,171 @@
+package org.sparkzorder.command
+
+import org.apache.hadoop.security.UserGroupInformation
+
+import org.sparkzorder.commit._
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.Encryption
+import org.sparkzorder.layout.{CurveInterval, LayoutShape}
+import org.sparkzorder.parser.OptimizeStatement
+import org.sparkzorder.stats.{ColumnKey, FileId}
+import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit}
+
+/**
+ * What an operation has published.
+ *
+ * @param units that it rewrote
+ * @param written files that are new
+ */
+private[command] final case class Published(version: Long, units: Int, result: RewriteResult, written: Seq[FileId])
+
+/** One exchange of files for an OPTIMIZE, which is a version of the table. */
+private[command] final class OptimizeOperation(statement: OptimizeStatement) {
+
+  /**
+   * Writes, validates and publishes some of the plan's rewrites; all or nothing.
+   *
+   * @param earlier files that earlier operations of the statement have written
+   */
+  def run(whole: OptimizePlan, groups: Seq[Seq[Rewrite]], earlier: Seq[FileId], lock: Lock): Published = {
+    val plan = whole.only(groups.flatten, earlier)
+    val table = plan.table
+    val folder = Operations.folder(table)
+    val committer = new Committer(folder, lock)
+    val published =
+      try {
+        val snapshot = TableIndex.of(table, folder)
+        val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
+        val encryption = validate(plan, result)
+        result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+          folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
+        }
+        val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
+        val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
+        val prepared = committer.prepare(
+          recordOf(plan, lock.operationId, outputs, metrics(plan, result, groups.size)),
+          names.map { case (o, n) => n -> o.path }.toMap
+        )
+        // Entries of the inputs stay until the next change of the index: the operation may still be undone.
+        val added = names.map { case (o, n) =>
+          FileId(n, o.length, o.modificationTime) -> EncryptedFiles.shown(o.stats, encryption)
+        }
+        // Frames hold sampled values of the keys: there are none where one of them is hidden.
+        val placed =
+          if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
+          else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
+        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
+        Published(prepared.version, plan.rewrites.size, result, added.map(_._1))
+      } catch {
+        case e: Throwable =>
+          committer.abort()
+          throw e
+      }
+    committer.commit()
+    table.refreshCaches()
+    published
+  }
+
+  private def rewrite(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey]
+  ): RewriteResult = {
+    val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
+    val jobs = groups.zipWithIndex.map { case (group, i) =>
+      val units = group.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement))
+      val share = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
+      new RewriteJob(
+        spark = plan.table.session,
+        format = plan.table.relation.fileFormat,
+        dataSchema = plan.table.dataSchema,
+        readOptions = plan.table.relation.options,
+        writeOptions =
+          model => plan.writeOptions ++ plan.bloomFilters.writeOptions(plan.table.formatName, units, plan.keys)(model),
+        sessionConf = plan.writeConf,
+        units = units,
+        keys = plan.keys,
+        stagingDir = folder.jobStaging(operationId),
+        indexed = indexed,
+        description =
+          s"OPTIMIZE ${plan.table.name}" + (if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"),
+        shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
+        sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * share).toLong)),
+        bytes = plan.layout.flatMap(_.bytes),
+        maxRecords = plan.maxRecords,
+        density = plan.density
+      )
+    }
+    RewriteJobs.run(plan.table.session, jobs, plan.options.groups.atOnce)
+  }
+
+  /**
+   * Rows by our count of what was written = rows that the inputs' footers tell = rows that the outputs' footers tell, and
+   * what was encrypted still is. Returns what is.
+   */
+  private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
+    val read = plan.inputs.map(_.footer.rows).sum
+    val written = result.outputs.map(_.rows).sum
+    if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
+    val footers =
+      OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+    val onDisk = footers.map(_.rows).sum
+    if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
+    EncryptedFiles.refuseAfter(plan.inputs, footers)
+    footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
+  }
+
+  private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
+    val folder = plan.table.names.of(plan.rewrites(unit).folder.path)
+    val name = stagedName.stripSuffix(FileTask.Suffix)
+    if (plan.rewrites(unit).folder.path == plan.table.root) name else s"$folder/$name"
+  }
+
+  private def recordOf(
+      plan: OptimizePlan,
+      operationId: String,
+      outputs: Seq[OutputFile],
+      metrics: OptimizeMetrics
+  ): Record = Record(
+    version = 0,
+    operationId = operationId,
+    operation = "OPTIMIZE",
+    timestamp = System.currentTimeMillis(),
+    userId = UserGroupInformation.getCurrentUser.getShortUserName,
+    parameters = parameters(plan),
+    metrics = metrics.history,
+    inputs = plan.inputs.map { i =>
+      InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
+    },
+    outputs = outputs,
+    layout = plan.layout.map(_.json)
+  )
+
+  private def parameters(plan: OptimizePlan): Map[String, String] = {
+    val mapper = new com.fasterxml.jackson.databind.ObjectMapper()
+    val zOrderBy = mapper.createArrayNode()
+    plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
+    Map(
+      "predicate" -> statement.where.getOrElse(""),
+      "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
+      "isFull" -> statement.full.toString
+    ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
+      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
+      Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
+  }
+
+  def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics = OptimizeMetrics(
+    added = result.outputs.map(_.length),
+    removed = plan.inputs.map(_.status.getLen),
+    considered = plan.considered,
+    partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
+    batches = groups.toLong,
+    clustered = plan.keys.nonEmpty,
+    version = 0,
+    clustering = Nil,
+    strategy = OptimizeStrategy.of(plan, result),
+    auto = plan.auto
+  )
+}

@@ -1,0 +1,100 @@
+package org.sparkzorder.write
+
+import java.util.UUID
+import java.util.concurrent.{CompletableFuture, ExecutionException, ExecutorService, Executors, TimeUnit, TimeoutException}
+import java.util.concurrent.atomic.AtomicReference
+
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.SQLExecution
+
+/** Several rewrites side by side. */
+object RewriteJobs {
+
+  /**
+   * Runs the jobs, at most so many at a time, and puts their results together: units and slots of a later job come after
+   * those of the earlier ones. When one fails, the others are cancelled, and have ended when its error is thrown. So have
+   * they when the caller is interrupted.
+   *
+   * @param atOnce at least one
+   */
+  def run(session: SparkSession, jobs: Seq[RewriteJob], atOnce: Int): RewriteResult =
+    if (jobs.size == 1) jobs.head.run()
+    else {
+      val threads = Executors.newFixedThreadPool(math.min(atOnce, jobs.size), daemon(_))
+      try merged(jobs, all(session, jobs, threads))
+      finally threads.shutdown()
+    }
+
+  private def all(session: SparkSession, jobs: Seq[RewriteJob], threads: ExecutorService): Seq[RewriteResult] = {
+    val context = session.sparkContext
+    val tag = s"spark-zorder-${UUID.randomUUID()}"
+    val failure = new AtomicReference[Throwable]
+    def stop(why: Throwable): Unit = if (failure.compareAndSet(null, why)) context.cancelJobsWithTag(tag)
+    // Job groups, descriptions and what else is set of the caller's thread holds for its jobs as well.
+    val running = jobs.map { job =>
+      SQLExecution.withThreadLocalCaptured(session, threads) {
+        context.addJobTag(tag)
+        if (failure.get != null) throw new IllegalStateException("not started, since another job failed")
+        try job.run()
+        catch {
+          case e: Throwable =>
+            stop(e)
+            throw e
+        }
+      }
+    }
+    try running.map(_.get())
+    catch {
+      case e @ (_: ExecutionException | _: InterruptedException) =>
+        stop(e)
+        settle(running)(context.cancelJobsWithTag(tag))
+        throw failure.get
+    }
+  }
+
+  /**
+   * Until all have ended, well or not, whoever interrupts.
+   *
+   * @param again what was cancelled may have been between two jobs of Spark's, where there was nothing to cancel
+   */
+  private def settle(running: Seq[CompletableFuture[RewriteResult]])(again: => Unit): Unit = {
+    var interrupted = false
+    running.foreach { job =>
+      while (!job.isDone)
+        try job.get(PollMillis, TimeUnit.MILLISECONDS)
+        catch {
+          case _: TimeoutException     => again
+          case _: ExecutionException   => ()
+          case _: InterruptedException => interrupted = true
+        }
+    }
+    if (interrupted) Thread.currentThread().interrupt()
+  }
+
+  private val PollMillis = 500L
+
+  /** As one result of all their units. */
+  def merged(results: Seq[(Int, RewriteResult)]): RewriteResult = {
+    val firstUnits = results.scanLeft(0) { case (at, (units, _)) => at + units }
+    val firstSlots = results.scanLeft(0) { case (at, (_, r)) => at + r.outputs.map(_.slot + 1).maxOption.getOrElse(0) }
+    RewriteResult(
+      results.map(_._2).zip(firstUnits.zip(firstSlots)).flatMap { case (r, (unit, slot)) =>
+        r.outputs.map(o => o.copy(unit = o.unit + unit, slot = o.slot + slot))
+      },
+      results.flatMap(_._2.samples).toIndexedSeq,
+      results.map(_._2.sampledRows).sum,
+      results.map(_._2.sampleMillis).sum,
+      results.map(_._2.writeMillis).sum,
+      results.flatMap(_._2.drifts)
+    )
+  }
+
+  private def merged(jobs: Seq[RewriteJob], results: Seq[RewriteResult]): RewriteResult =
+    merged(jobs.map(_.unitCount).zip(results))
+
+  private def daemon(work: Runnable): Thread = {
+    val thread = new Thread(work, "spark-zorder-rewrite")
+    thread.setDaemon(true)
+    thread
+  }
+}
