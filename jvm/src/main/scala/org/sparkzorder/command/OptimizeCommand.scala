@@ -56,17 +56,18 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       val commits = current.options.groups.commits(current.rewrites)
       (current, commits, commits.headOption.map(operations.run(current, _, Nil, lock)))
     }
-    val done = first.toVector ++ commits.drop(1).zipWithIndex.foldLeft(Vector.empty[Published]) { case (later, (groups, i)) =>
-      val written = (first ++ later).flatMap(_.written).toSeq
-      try later :+ operation(plan.table) { lock =>
-          refuseChanged(plan.only(groups.flatten, Nil))
-          operations.run(plan, groups, written, lock)
+    val done = first.toVector ++ commits.drop(1).zipWithIndex.foldLeft(Vector.empty[Published]) {
+      case (later, (groups, i)) =>
+        val written = (first ++ later).flatMap(_.written).toSeq
+        try later :+ operation(plan.table) { lock =>
+            refuseChanged(plan.only(groups.flatten, Nil))
+            operations.run(plan, groups, written, lock)
+          }
+        catch {
+          case NonFatal(e) =>
+            logWarning(s"OPTIMIZE of ${plan.table.name}: ${i + 1} of ${commits.size} commits were made, and stay", e)
+            throw e
         }
-      catch {
-        case NonFatal(e) =>
-          logWarning(s"OPTIMIZE of ${plan.table.name}: ${i + 1} of ${commits.size} commits were made, and stay", e)
-          throw e
-      }
     }
     if (done.isEmpty) nothing(plan)
     else {
@@ -87,7 +88,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       try fs.listStatus(folder).toSeq
       catch { case _: FileNotFoundException => Nil }
     }.map(f => f.getPath -> (f.getLen, f.getModificationTime)).toMap
-    val changed = plan.inputs.map(_.status).filterNot(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
+    val changed =
+      plan.inputs.map(_.status).filterNot(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
     if (changed.nonEmpty)
       throw new CommitConflictException(
         changed.map(f => plan.table.names.of(f.getPath)),

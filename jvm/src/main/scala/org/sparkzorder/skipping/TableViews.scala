@@ -22,7 +22,9 @@ object TableViews extends Logging {
   /** None when no table that the scan reads from has a side folder: one look at the file system each. */
   def of(session: SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val views = roots(classicSession, relation, table).flatMap(view(classicSession, relation.location, _))
+    val views = roots(classicSession, relation, table)
+      .filterNot(root => Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side)))
+      .flatMap(view(classicSession, relation.location, _))
     if (views.isEmpty) None else Some(views)
   }
 
@@ -30,7 +32,10 @@ object TableViews extends Logging {
     table match {
       case Some(t) =>
         val location = new Path(t.location)
-        Seq(Targets.fileSystem(session, location).makeQualified(location))
+        Seq(
+          if (location.isAbsolute && location.toUri.getScheme == "file") location
+          else Targets.fileSystem(session, location).makeQualified(location)
+        )
       // A partition's folder read by its path belongs to the table above.
       case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }

@@ -2,7 +2,7 @@ package org.sparkzorder.table
 
 import java.io.IOException
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -133,13 +133,26 @@ object Targets {
   /** The one that Spark reads the path's files by. */
   def fileSystem(session: SparkSession, path: Path): FileSystem = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val conf = classicSession.sessionState.conf
-    // Queries of tables that have nothing of ours pay for this. A session's own settings are put together from all that
-    // Hadoop knows, and which local file system there is depends on two of them.
-    if (
-      path.toUri.getScheme == "file" && !conf.contains("fs.file.impl") && !conf.contains("fs.file.impl.disable.cache")
-    )
+    // A session's own settings are put together from all that Hadoop knows, which queries would pay for.
+    if (isOfLocalDisk(classicSession, path))
       path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
+  }
+
+  /**
+   * Whether there is nothing under this name for certain, told at the cost of a look at a local disk. Every query of a
+   * table that has nothing of ours asks.
+   */
+  def isSurelyMissing(session: classic.SparkSession, path: Path): Boolean =
+    isOfLocalDisk(session, path) && {
+      val implementation = session.sparkContext.hadoopConfiguration.get("fs.file.impl")
+      (implementation == null || implementation == classOf[LocalFileSystem].getName) &&
+      !new java.io.File(path.toUri.getPath).exists()
+    }
+
+  /** Which local file system there is depends on two settings, of which a session may have its own. */
+  private def isOfLocalDisk(session: classic.SparkSession, path: Path): Boolean = {
+    val conf = session.sessionState.conf
+    path.toUri.getScheme == "file" && !conf.contains("fs.file.impl") && !conf.contains("fs.file.impl.disable.cache")
   }
 }

@@ -1,7 +1,14 @@
 package org.sparkzorder.write
 
 import java.util.UUID
-import java.util.concurrent.{CompletableFuture, ExecutionException, ExecutorService, Executors, TimeUnit, TimeoutException}
+import java.util.concurrent.{
+  CompletableFuture,
+  ExecutionException,
+  ExecutorService,
+  Executors,
+  TimeUnit,
+  TimeoutException
+}
 import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.spark.sql.classic.SparkSession

@@ -12,7 +12,9 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def rewrite(folder: Int, sizes: Seq[Long], outputs: Int): Rewrite = {
     val path = new Path(s"file:/t/p=$folder")
-    val files = sizes.zipWithIndex.map { case (size, i) => new FileStatus(size, false, 1, 1, 0, new Path(path, s"f$i")) }
+    val files = sizes.zipWithIndex.map { case (size, i) =>
+      new FileStatus(size, false, 1, 1, 0, new Path(path, s"f$i"))
+    }
     Rewrite(DataFolder(path, InternalRow.empty, files), files, outputs, rest = files.take(1))
   }
 
