@@ -24,7 +24,7 @@ from peers.results import Check, Part
 from peers.sessions import DELTA, ICEBERG, Setting
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("optimize", "queries", "expressions", "pruning", "creation", "planning", "growth")
+PARTS = ("optimize", "queries", "profile", "expressions", "pruning", "creation", "planning", "growth")
 
 
 def arguments() -> argparse.ArgumentParser:

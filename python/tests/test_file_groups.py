@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -119,7 +119,7 @@ def test_groups_run_at_the_same_time_as_many_as_are_allowed(
 class Execution:
     """A query as Spark's own status store tells it."""
 
-    def __init__(self, of: object) -> None:
+    def __init__(self, of: Any) -> None:
         self.of = of
 
     def id(self) -> int:
@@ -141,8 +141,9 @@ class Execution:
 
 def executions(spark: SparkSession) -> list[Execution]:
     """All queries so far of which the end is known."""
-    spark._jsparkSession.sparkContext().listenerBus().waitUntilEmpty()
-    found = spark._jsparkSession.sharedState().statusStore().executionsList()
+    session: Any = spark._jsparkSession
+    session.sparkContext().listenerBus().waitUntilEmpty()
+    found = session.sharedState().statusStore().executionsList()
     each = [found.apply(i) for i in range(found.size())]
     return [Execution(e) for e in each if e.completionTime().isDefined()]
 
