@@ -50,7 +50,7 @@ def run(setting: Setting) -> Part:
     part = Part("growth", f"OPTIMIZE of {TIMES} times the data, heap {HEAP}", figures=[figure])
     part.settings = {"session": f"local[{setting.cores}], driver's heap {HEAP}; files of the same size"}
     once, more = _name(setting.scale), _name(setting.scale * TIMES)
-    part.checks = [Check("OPTIMIZE, five times the data over once", figure.ratio(more, once), LIMIT)]
+    part.checks = [Check(f"OPTIMIZE, {more} over {once}", figure.ratio(more, once), LIMIT)]
     found = events.stages(log)
     for name, began, ended in where[-len(scales) :]:
         part.where += [f"{name}, last round, {line}" for line in events.told(found, began, ended)]
