@@ -87,11 +87,12 @@ def _part(
         "how": f"planned before, then every row computed and dropped; local[{setting.cores}]; {RANGES} ranges a column",
     }
     rate = part.figures[0]
-    z, hashed = "ours, zvalue", "xxhash64"
+    z, ids, hashed = "ours, zvalue", "ours, three range ids", "xxhash64"
     part.checks = [
         Check(
             "zvalue of three columns over Delta's three range ids", rate.ratio(z, "delta, three range ids"), 10, True
         ),
+        Check("the same three range ids, ours over Delta's", rate.ratio(ids, "delta, three range ids"), 10, True),
         Check("zvalue over Iceberg's UDF, rows a second", rate.ratio(z, "iceberg, UDF"), 10, True),
         Check("bytes mapping (zvalue) over xxhash64, cost of a row", part.figures[1].ratio(z, hashed), 3),
         Check(
