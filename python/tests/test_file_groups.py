@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,6 +57,14 @@ def bytes_of(folder: Path, day: int) -> int:
     return sum(f.stat().st_size for f in files(folder, day))
 
 
+def damage(file: Path) -> bytes:
+    """Leaves the footer as it was, but not the pages in front of it; returns what the file held."""
+    content = file.read_bytes()
+    file.write_bytes(b"PAR1" + b"\xff" * 64 + content[68:])
+    (file.parent / f".{file.name}.crc").unlink()
+    return content
+
+
 def versions(spark: SparkSession, folder: Path) -> list[int]:
     """Of the table's history, newest first."""
     return [r.version for r in spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").collect()]
@@ -98,13 +107,13 @@ def test_groups_run_at_the_same_time_as_many_as_are_allowed(
     spark: SparkSession, folder: Path, table: ZOrderTable
 ) -> None:
     def most_at_once(at_once: int) -> int:
-        before = {e.id() for e in executions(spark)}
+        before = {e.id for e in executions(spark)}
         table.optimize(["a"], full=True, options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: at_once})
-        ours = [e for e in executions(spark) if e.id() not in before and ", group " in e.description()]
-        groups = {e.description().split(":")[0] for e in ours}
+        ours = [e for e in executions(spark) if e.id not in before and ", group " in e.description]
+        groups = {e.description.split(":")[0] for e in ours}
         assert len(groups) >= DAYS, groups
-        starts = [(e.submissionTime(), 1) for e in ours]
-        ends = [(e.completionTime(), -1) for e in ours]
+        starts = [(e.start, 1) for e in ours]
+        ends = [(e.end, -1) for e in ours]
         running, most = 0, 0
         # At one and the same millisecond what ends comes first.
         for _, change in sorted(starts + ends):
@@ -116,27 +125,14 @@ def test_groups_run_at_the_same_time_as_many_as_are_allowed(
     assert 2 <= most_at_once(3) <= 3
 
 
+@dataclass(frozen=True)
 class Execution:
-    """A query as Spark's own status store tells it."""
+    """A query that has ended, as Spark's own status store tells it; times are milliseconds."""
 
-    def __init__(self, of: Any) -> None:
-        self.of = of
-
-    def id(self) -> int:
-        """Of the query."""
-        return int(self.of.executionId())
-
-    def description(self) -> str:
-        """As the UI shows it."""
-        return str(self.of.description())
-
-    def submissionTime(self) -> int:  # noqa: N802
-        """In milliseconds."""
-        return int(self.of.submissionTime())
-
-    def completionTime(self) -> int:  # noqa: N802
-        """In milliseconds."""
-        return int(self.of.completionTime().get().getTime())
+    id: int
+    description: str
+    start: int
+    end: int
 
 
 def executions(spark: SparkSession) -> list[Execution]:
@@ -145,7 +141,11 @@ def executions(spark: SparkSession) -> list[Execution]:
     session.sparkContext().listenerBus().waitUntilEmpty()
     found = session.sharedState().statusStore().executionsList()
     each = [found.apply(i) for i in range(found.size())]
-    return [Execution(e) for e in each if e.completionTime().isDefined()]
+    return [
+        Execution(e.executionId(), e.description(), e.submissionTime(), e.completionTime().get().getTime())
+        for e in each
+        if e.completionTime().isDefined()
+    ]
 
 
 def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, folder: Path, table: ZOrderTable) -> None:
@@ -172,20 +172,18 @@ def test_what_was_committed_stays_when_a_later_group_fails(
     spark: SparkSession, folder: Path, table: ZOrderTable
 ) -> None:
     [victim, *_] = files(folder, DAYS - 1)
-    content = victim.read_bytes()
-    # The footer is as it was, the pages in front of it are not.
-    victim.write_bytes(b"PAR1" + b"\xff" * 64 + content[68:])
-    (victim.parent / f".{victim.name}.crc").unlink()
+    content = damage(victim)
     before = {day: files(folder, day) for day in range(DAYS)}
+    options = {PARTIAL: True, MAX_COMMITS: DAYS, "num-files": 2 * DAYS}
     with pytest.raises(Exception, match="FAILED_READ_FILE"):
-        table.optimize(["a"], options={PARTIAL: True, MAX_COMMITS: DAYS, "num-files": 2 * DAYS})
+        table.optimize(["a"], options=options)
     done = len(versions(spark, folder))
     assert 1 <= done < DAYS
     assert sum(files(folder, day) != before[day] for day in range(DAYS)) == done
     assert files(folder, DAYS - 1) == before[DAYS - 1]
     victim.write_bytes(content)
     assert_same_rows(spark, folder)
-    [row] = table.optimize(["a"]).collect()
+    [row] = table.optimize(["a"], options=options).collect()
     assert row.metrics.partitionsOptimized == DAYS - done
     assert_same_rows(spark, folder)
 
@@ -194,9 +192,7 @@ def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
     spark: SparkSession, folder: Path, table: ZOrderTable
 ) -> None:
     [victim, *_] = files(folder, 2)
-    content = victim.read_bytes()
-    victim.write_bytes(b"PAR1" + b"\xff" * 64 + content[68:])
-    (victim.parent / f".{victim.name}.crc").unlink()
+    content = damage(victim)
     before = sorted(p for p in folder.rglob("*.parquet"))
     with pytest.raises(Exception, match="FAILED_READ_FILE"):
         table.optimize(["a"], options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: 3})

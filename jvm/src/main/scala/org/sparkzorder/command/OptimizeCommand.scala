@@ -1,6 +1,5 @@
 package org.sparkzorder.command
 
-import java.io.FileNotFoundException
 import java.util.UUID
 
 import scala.util.control.NonFatal
@@ -8,10 +7,12 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
+import org.sparkzorder.footer.UnchangedFiles
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.RewriteJobs
@@ -34,16 +35,16 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
 
   private def nothing(plan: OptimizePlan): OptimizeMetrics =
     OptimizeMetrics(
-      Nil,
-      Nil,
-      plan.considered,
-      0,
-      0,
+      added = Nil,
+      removed = Nil,
+      considered = plan.considered,
+      partitions = 0,
+      batches = 0,
       clustered = false,
-      plan.version,
-      Nil,
-      OptimizeStrategy.nothing,
-      plan.auto
+      version = plan.version,
+      clustering = Nil,
+      strategy = OptimizeStrategy.nothing,
+      auto = plan.auto
     )
 
   /** Operations one after the other, of which each is whole by itself: one, or several for partial progress. */
@@ -53,25 +54,25 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
       val current =
         if (Operations.version(planned.table) == planned.version) planned else OptimizePlanner.plan(session, statement)
-      val commits = current.options.groups.commits(current.rewrites)
-      (current, commits, commits.headOption.map(operations.run(current, _, Nil, lock)))
+      val commits = current.options.fileGroups.commits(current.rewrites)
+      val first = commits.headOption.map(groups => operations.run(current.only(groups.flatten, Nil), groups, lock))
+      (current, commits, first)
     }
-    val done = first.toVector ++ commits.drop(1).zipWithIndex.foldLeft(Vector.empty[Published]) {
-      case (later, (groups, i)) =>
-        val written = (first ++ later).flatMap(_.written).toSeq
-        try later :+ operation(plan.table) { lock =>
-            refuseChanged(plan.only(groups.flatten, Nil))
-            operations.run(plan, groups, written, lock)
-          }
-        catch {
-          case NonFatal(e) =>
-            logWarning(s"OPTIMIZE of ${plan.table.name}: ${i + 1} of ${commits.size} commits were made, and stay", e)
-            throw e
+    val done = commits.drop(1).foldLeft(first.toVector) { (done, groups) =>
+      val part = plan.only(groups.flatten, done.flatMap(_.written))
+      try done :+ operation(plan.table) { lock =>
+          refuseChanged(session, part)
+          operations.run(part, groups, lock)
         }
+      catch {
+        case NonFatal(e) =>
+          logWarning(s"OPTIMIZE of ${plan.table.name}: ${done.size} of ${commits.size} commits were made, and stay", e)
+          throw e
+      }
     }
     if (done.isEmpty) nothing(plan)
     else {
-      val whole = RewriteJobs.merged(done.map(d => d.units -> d.result))
+      val whole = RewriteJobs.merged(done.map(_.result))
       operations.metrics(plan, whole, commits.map(_.size).sum)
         .copy(version = done.last.version, clustering = OptimizePlanner.clustering(plan, whole))
     }
@@ -81,15 +82,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     Operations.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /** Between two of our operations the table was anybody's. Their own check of the inputs comes after all the work. */
-  private def refuseChanged(plan: OptimizePlan): Unit = {
-    val fs = plan.table.fileSystem
-    val folders = plan.inputs.map(_.status.getPath.getParent).distinct
-    val now = folders.flatMap { folder =>
-      try fs.listStatus(folder).toSeq
-      catch { case _: FileNotFoundException => Nil }
-    }.map(f => f.getPath -> (f.getLen, f.getModificationTime)).toMap
-    val changed =
-      plan.inputs.map(_.status).filterNot(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
+  private def refuseChanged(session: SparkSession, plan: OptimizePlan): Unit = {
+    val inputs = plan.inputs.map(_.status)
+    val conf = session.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
+    val changed = inputs.zip(UnchangedFiles.of(conf, inputs)).collect { case (f, false) => f }
     if (changed.nonEmpty)
       throw new CommitConflictException(
         changed.map(f => plan.table.names.of(f.getPath)),

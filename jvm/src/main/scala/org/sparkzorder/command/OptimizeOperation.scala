@@ -10,24 +10,18 @@ import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit}
 
-/**
- * What an operation has published.
- *
- * @param units that it rewrote
- * @param written files that are new
- */
-private[command] final case class Published(version: Long, units: Int, result: RewriteResult, written: Seq[FileId])
+/** @param written files that are new */
+private[command] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
 
 /** One exchange of files for an OPTIMIZE, which is a version of the table. */
 private[command] final class OptimizeOperation(statement: OptimizeStatement) {
 
   /**
-   * Writes, validates and publishes some of the plan's rewrites; all or nothing.
+   * Writes, validates and publishes the plan's rewrites; all or nothing.
    *
-   * @param earlier files that earlier operations of the statement have written
+   * @param groups the same rewrites, those together that are one job
    */
-  def run(whole: OptimizePlan, groups: Seq[Seq[Rewrite]], earlier: Seq[FileId], lock: Lock): Published = {
-    val plan = whole.only(groups.flatten, earlier)
+  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
     val table = plan.table
     val folder = Operations.folder(table)
     val committer = new Committer(folder, lock)
@@ -54,7 +48,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
           if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
           else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
         TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
-        Published(prepared.version, plan.rewrites.size, result, added.map(_._1))
+        Published(prepared.version, result, added.map(_._1))
       } catch {
         case e: Throwable =>
           committer.abort()
@@ -98,7 +92,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         density = plan.density
       )
     }
-    RewriteJobs.run(plan.table.session, jobs, plan.options.groups.atOnce)
+    RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
   }
 
   /**

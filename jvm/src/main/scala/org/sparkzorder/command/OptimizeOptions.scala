@@ -18,7 +18,7 @@ import org.sparkzorder.write.BytesKeyInputs
  * @param hotRanges of AUTO: values that queries ask for have more room on the curve
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  * @param mapping how values get their places on the curve
- * @param groups how much is rewritten and committed at once
+ * @param fileGroups how much is rewritten and committed at once
  */
 final case class OptimizeOptions(
     targetFileSize: Long,
@@ -34,7 +34,7 @@ final case class OptimizeOptions(
     bloomFilters: Option[String],
     alignedCuts: Option[Boolean],
     mapping: MappingOptions,
-    groups: GroupOptions,
+    fileGroups: FileGroupOptions,
     hotRanges: Boolean,
     asGiven: Map[String, String]
 )
@@ -56,6 +56,10 @@ object OptimizeOptions {
   private val compressionKey = "compression"
   private val rowGroupSizeKey = "row-group-size-bytes"
   private[command] val retainHoursKey = "retain-hours"
+  private val maxConcurrentRewritesKey = "max-concurrent-file-group-rewrites"
+  private val maxGroupSizeKey = "max-file-group-size-bytes"
+  private val partialProgressKey = "partial-progress.enabled"
+  private val maxCommitsKey = "partial-progress.max-commits"
 
   val keys: Seq[String] = Seq(
     targetFileSizeKey,
@@ -74,10 +78,10 @@ object OptimizeOptions {
     rowGroupSizeKey,
     retainHoursKey,
     BloomFilters.Key,
-    GroupOptions.AtOnceKey,
-    GroupOptions.MaxBytesKey,
-    GroupOptions.PartialKey,
-    GroupOptions.MaxCommitsKey
+    maxConcurrentRewritesKey,
+    maxGroupSizeKey,
+    partialProgressKey,
+    maxCommitsKey
   ).sorted
 
   /** What an operation's parameters say on how long its retired files are kept. */
@@ -128,6 +132,7 @@ object OptimizeOptions {
     codec.filterNot(compressions(formatName).contains).foreach { c =>
       throw ZOrderErrors.invalidOptionValue(compressionKey, c, compressions(formatName).mkString("one of ", ", ", ""))
     }
+    val maxCommits = number(maxCommitsKey, 1, Int.MaxValue).fold(FileGroupOptions.DefaultMaxCommits)(_.toInt)
     val parsed = OptimizeOptions(
       targetFileSize = target,
       numFiles = number(numFilesKey, 1, LayoutSpec.MostFiles).map(_.toInt),
@@ -147,11 +152,11 @@ object OptimizeOptions {
         number(varLengthContributionKey, 1, BytesKeyInputs.MostOfVarLength).map(_.toInt),
         number(maxOutputSizeKey, 1, Int.MaxValue).map(_.toInt)
       ),
-      groups = GroupOptions(
-        number(GroupOptions.AtOnceKey, 1, 1000).fold(GroupOptions.DefaultAtOnce)(_.toInt),
-        number(GroupOptions.MaxBytesKey, 1, Long.MaxValue),
-        boolean(GroupOptions.PartialKey).getOrElse(false),
-        number(GroupOptions.MaxCommitsKey, 1, Int.MaxValue).fold(GroupOptions.DefaultMaxCommits)(_.toInt)
+      fileGroups = FileGroupOptions(
+        maxConcurrentRewrites =
+          number(maxConcurrentRewritesKey, 1, 1000).fold(FileGroupOptions.DefaultMaxConcurrentRewrites)(_.toInt),
+        maxGroupSize = number(maxGroupSizeKey, 1, Long.MaxValue),
+        maxCommits = if (boolean(partialProgressKey).getOrElse(false)) maxCommits else 1
       ),
       asGiven = byKey
     )

@@ -131,7 +131,7 @@ private[command] object OptimizePlanner {
         val rows = found.map(i => i.status.getPath -> i.footer.rows).toMap
         selected.filter(r => FileSelection.canBeFewer(r, r.files.map(f => rows(f.getPath)).sum, maxRecords))
       }
-    val rewrites = options.groups.split(useful)
+    val rewrites = options.fileGroups.split(useful)
     val kept = rewrites.flatMap(_.files.map(_.getPath)).toSet
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)

@@ -21,8 +21,7 @@ import org.slf4j.LoggerFactory
 /**
  * [[FileOps]] over a Hadoop file system.
  *
- * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when
- * the
+ * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when the
  * target's folder is missing, makes it and copies. There we move by `java.nio`, the checksum file of Hadoop along.
  */
 final class HadoopFileOps(fs: FileSystem) extends FileOps {
@@ -44,17 +43,13 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   /** File system's clock minus ours, in milliseconds, as last seen. */
   @volatile private var skew = 0L
 
-  override def list(dir: Path): Seq[FileMeta] =
-    // Each query of a table without a side folder asks. Hadoop's answer would be an exception, and so is that of
-    // `java.nio` on the way, whose stack trace costs more than all the rest.
-    if (local && !nio(dir).toFile.exists()) Nil
-    else {
-      refuseLinks(dir)
-      try {
-        val all = fs.listStatus(dir).toIndexedSeq.map(meta)
-        if (links(dir).isEmpty) all else all.filterNot(isLink)
-      } catch { case _: FileNotFoundException => Nil }
-    }
+  override def list(dir: Path): Seq[FileMeta] = {
+    refuseLinks(dir)
+    try {
+      val all = fs.listStatus(dir).toIndexedSeq.map(meta)
+      if (links(dir).isEmpty) all else all.filterNot(isLink)
+    } catch { case _: FileNotFoundException => Nil }
+  }
 
   override def status(path: Path): Option[FileMeta] = {
     refuseLinks(path)

@@ -1,7 +1,6 @@
 package org.sparkzorder.footer
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
@@ -60,12 +59,12 @@ object IndexBuilder extends Logging {
     val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
     val damaged = settled.zip(footers).collect { case (f, Left(e)) => (f, e) }
     // One that somebody was writing or deleting may be whole, or gone, by now.
-    damaged.zip(unchanged(conf, damaged.map(_._1))).foreach { case ((f, e), same) =>
+    damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((f, e), same) =>
       if (same) throw e else setting.leftOut(f, e.reason)
     }
     val intact = settled.zip(footers).collect { case (f, Right(footer)) => (f, footer) }
     val scanned = scan(spark, intact, format, schema, setting.options)
-    val same = unchanged(conf, intact.map(_._1))
+    val same = UnchangedFiles.of(conf, intact.map(_._1))
     intact.indices.flatMap { i =>
       val (status, footer) = intact(i)
       val rows = scanned.get(i)
@@ -141,15 +140,4 @@ object IndexBuilder extends Logging {
   // A column added with a default reads as that default in older files.
   private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean =
     schema.fields.find(_.name == key.path.head).exists(!_.metadata.contains("EXISTS_DEFAULT"))
-
-  /** Whether each file still has the length and time that it had, by one listing of each folder that holds some. */
-  private def unchanged(conf: Configuration, files: IndexedSeq[FileStatus]): IndexedSeq[Boolean] = {
-    val folders = files.map(_.getPath.getParent).distinct
-    val now = Footers.onDriver(folders)(listed(conf, _)).flatten.toMap
-    files.map(f => now.get(f.getPath).contains((f.getLen, f.getModificationTime)))
-  }
-
-  private def listed(conf: Configuration, folder: Path): Seq[(Path, (Long, Long))] =
-    try folder.getFileSystem(conf).listStatus(folder).toSeq.map(s => s.getPath -> ((s.getLen, s.getModificationTime)))
-    catch { case _: java.io.FileNotFoundException => Nil }
 }

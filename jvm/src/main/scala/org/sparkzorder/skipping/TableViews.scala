@@ -30,12 +30,7 @@ object TableViews extends Logging {
 
   private def roots(session: classic.SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Seq[Path] =
     table match {
-      case Some(t) =>
-        val location = new Path(t.location)
-        Seq(
-          if (location.isAbsolute && location.toUri.getScheme == "file") location
-          else Targets.fileSystem(session, location).makeQualified(location)
-        )
+      case Some(t) => Seq(Targets.qualified(session, new Path(t.location)))
       // A partition's folder read by its path belongs to the table above.
       case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }

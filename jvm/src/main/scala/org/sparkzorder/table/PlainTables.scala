@@ -37,7 +37,7 @@ object PlainTables {
 
   private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): PlainTable = {
     if (metadata.bucketSpec.isDefined) throw ZOrderErrors.bucketedTable(target.sql)
-    val root = qualified(session, new Path(metadata.location))
+    val root = Targets.qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, root), root)
     relationOf(session.table(metadata.identifier.quotedString)) match {
       case Some(relation) =>
@@ -77,9 +77,6 @@ object PlainTables {
   private def refuseForeign(fs: FileSystem, root: Path): Unit = ForeignFormats.markerIn(fs, root).foreach { m =>
     throw ZOrderErrors.otherTableFormat(m.folder.toUri.getPath, m.format, m.marker)
   }
-
-  private def qualified(session: SparkSession, path: Path): Path =
-    Targets.fileSystem(session, path).makeQualified(path)
 
   private def relationOf(table: DataFrame): Option[HadoopFsRelation] =
     table.asInstanceOf[classic.Dataset[_]].queryExecution.analyzed.collectFirst {

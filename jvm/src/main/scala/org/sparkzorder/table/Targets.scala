@@ -139,6 +139,10 @@ object Targets {
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
   }
 
+  /** With scheme and authority. Every query asks, so that a local path that has them is not looked at again. */
+  def qualified(session: SparkSession, path: Path): Path =
+    if (path.isAbsolute && path.toUri.getScheme == "file") path else fileSystem(session, path).makeQualified(path)
+
   /**
    * Whether there is nothing under this name for certain, told at the cost of a look at a local disk. Every query of a
    * table that has nothing of ours asks.

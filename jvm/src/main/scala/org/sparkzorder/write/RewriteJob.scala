@@ -65,7 +65,7 @@ final case class StagedFile(
 
 /**
  * @param outputs in the order of their slots, those of one slot along the curve
- * @param samples for each unit, the sampled distribution of each key column; empty where nothing was sampled
+ * @param samples one for each unit, the sampled distribution of each key column; empty where nothing was sampled
  * @param sampledRows rows that the sample holds
  * @param drifts for each unit that was to be placed by boundaries that were there, how far its new rows are from these
  */
@@ -81,8 +81,7 @@ final case class RewriteResult(
 }
 
 /**
- * Reads the files of some units and writes their rows anew, in order, to as many files as asked for. One
- * narrow job
+ * Reads the files of some units and writes their rows anew, in order, to as many files as asked for. One narrow job
  * samples the keys, one job with one shuffle writes. Inputs are left alone; outputs lie in the staging folder.
  *
  * @param dataSchema of the files, without partition columns; outputs have it, with all nullable
@@ -117,8 +116,6 @@ final class RewriteJob(
     maxRecords: Long = 0,
     density: Option[UnitLayouts.Density] = None
 ) {
-
-  def unitCount: Int = units.size
 
   private val session = RewriteSession.of(spark, sessionConf)
   private val files = units.flatMap(_.files).toIndexedSeq

@@ -18,17 +18,17 @@ import org.apache.spark.sql.execution.SQLExecution
 object RewriteJobs {
 
   /**
-   * Runs the jobs, at most so many at a time, and puts their results together: units and slots of a later job come after
+   * Runs the jobs side by side and puts their results together: units and slots of a later job come after
    * those of the earlier ones. When one fails, the others are cancelled, and have ended when its error is thrown. So have
    * they when the caller is interrupted.
    *
-   * @param atOnce at least one
+   * @param maxConcurrent jobs at the same time, at least one
    */
-  def run(session: SparkSession, jobs: Seq[RewriteJob], atOnce: Int): RewriteResult =
+  def run(session: SparkSession, jobs: Seq[RewriteJob], maxConcurrent: Int): RewriteResult =
     if (jobs.size == 1) jobs.head.run()
     else {
-      val threads = Executors.newFixedThreadPool(math.min(atOnce, jobs.size), daemon(_))
-      try merged(jobs, all(session, jobs, threads))
+      val threads = Executors.newFixedThreadPool(math.min(maxConcurrent, jobs.size), daemon(_))
+      try merged(all(session, jobs, threads))
       finally threads.shutdown()
     }
 
@@ -81,23 +81,20 @@ object RewriteJobs {
   private val PollMillis = 500L
 
   /** As one result of all their units. */
-  def merged(results: Seq[(Int, RewriteResult)]): RewriteResult = {
-    val firstUnits = results.scanLeft(0) { case (at, (units, _)) => at + units }
-    val firstSlots = results.scanLeft(0) { case (at, (_, r)) => at + r.outputs.map(_.slot + 1).maxOption.getOrElse(0) }
+  def merged(results: Seq[RewriteResult]): RewriteResult = {
+    val firstUnits = results.scanLeft(0)(_ + _.samples.size)
+    val firstSlots = results.scanLeft(0)((at, r) => at + r.outputs.map(_.slot + 1).maxOption.getOrElse(0))
     RewriteResult(
-      results.map(_._2).zip(firstUnits.zip(firstSlots)).flatMap { case (r, (unit, slot)) =>
+      outputs = results.zip(firstUnits.zip(firstSlots)).flatMap { case (r, (unit, slot)) =>
         r.outputs.map(o => o.copy(unit = o.unit + unit, slot = o.slot + slot))
       },
-      results.flatMap(_._2.samples).toIndexedSeq,
-      results.map(_._2.sampledRows).sum,
-      results.map(_._2.sampleMillis).sum,
-      results.map(_._2.writeMillis).sum,
-      results.flatMap(_._2.drifts)
+      samples = results.flatMap(_.samples).toIndexedSeq,
+      sampledRows = results.map(_.sampledRows).sum,
+      sampleMillis = results.map(_.sampleMillis).sum,
+      writeMillis = results.map(_.writeMillis).sum,
+      drifts = results.flatMap(_.drifts)
     )
   }
-
-  private def merged(jobs: Seq[RewriteJob], results: Seq[RewriteResult]): RewriteResult =
-    merged(jobs.map(_.unitCount).zip(results))
 
   private def daemon(work: Runnable): Thread = {
     val thread = new Thread(work, "spark-zorder-rewrite")

@@ -73,10 +73,10 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("without partial progress there is one commit") {
     val all = (0 until 12).map(rewrite(_, Seq(10L, 10L), 1))
-    def commits(options: GroupOptions) = options.commits(all).map(_.map(_.size))
-    assert(commits(GroupOptions(5, None, partial = false, 3)) == Seq(Seq(12)))
-    assert(commits(GroupOptions(5, Some(60), partial = false, 3)) == Seq(Seq(3, 3, 3, 3)))
-    assert(commits(GroupOptions(5, None, partial = true, 3)) == Seq(Seq(4), Seq(4), Seq(4)))
-    assert(commits(GroupOptions(5, Some(40), partial = true, 3)) == Seq.fill(3)(Seq(2, 2)))
+    def commits(options: FileGroupOptions) = options.commits(all).map(_.map(_.size))
+    assert(commits(FileGroupOptions(5, None, 1)) == Seq(Seq(12)))
+    assert(commits(FileGroupOptions(5, Some(60), 1)) == Seq(Seq(3, 3, 3, 3)))
+    assert(commits(FileGroupOptions(5, None, 3)) == Seq(Seq(4), Seq(4), Seq(4)))
+    assert(commits(FileGroupOptions(5, Some(40), 3)) == Seq.fill(3)(Seq(2, 2)))
   }
 }
