@@ -24,7 +24,18 @@ from peers.results import Check, Part
 from peers.sessions import DELTA, ICEBERG, Setting
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("optimize", "queries", "profile", "expressions", "pruning", "creation", "planning", "growth")
+PARTS = (
+    "optimize",
+    "queries",
+    "thousand",
+    "profile",
+    "rowpath",
+    "expressions",
+    "pruning",
+    "creation",
+    "planning",
+    "growth",
+)
 
 
 def arguments() -> argparse.ArgumentParser:

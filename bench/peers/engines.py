@@ -189,3 +189,9 @@ class Plain(Engine):
 
 
 ENGINES: tuple[type[Engine], ...] = (Ours, Delta, Iceberg, Plain)
+
+
+def as_many(engines: Sequence[Engine]) -> None:
+    """Has the others write as many files as ours, the first: these end where a cell does, which makes a few more."""
+    for engine in engines[1:]:
+        engine.files = len(list(engines[0].folder.glob("*.parquet")))

@@ -36,7 +36,7 @@ def draw(parts: Sequence[Part], stem: Path) -> list[str]:
     """
     drawn = []
     for part in parts:
-        if part.name in ("optimize", "queries", "expressions"):
+        if part.name in ("optimize", "queries", "thousand", "expressions"):
             target = stem.with_name(f"{stem.name}-{part.name}.svg")
             figures = part.figures[:1] if part.name == "expressions" else part.figures
             _bars(figures, part.title, target)

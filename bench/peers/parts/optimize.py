@@ -3,58 +3,88 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from peers import events, wide
-from peers.engines import ENGINES
+from peers.engines import ENGINES, as_many
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import SETTINGS, settle, start
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+    from peers.engines import Engine
     from peers.sessions import Setting
 
 FILES = 100
 LIMITS = {"delta": 0.60, "iceberg": 0.65, "spark": 0.95}
 
 
-def run(setting: Setting) -> Part:
+@dataclass
+class Rounds:
+    """What OPTIMIZE took each engine, in seconds, and left.
+
+    Args:
+        written: files of the last round, by engine
+        last: when the last round of an engine began and ended, as the clock said
+    """
+
+    times: dict[str, list[float]]
+    written: dict[str, int] = field(default_factory=dict)
+    last: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def files(self) -> str:
+        """Files written, as the page says it."""
+        return ", ".join(f"{name} {n}" for name, n in self.written.items())
+
+
+def in_turns(spark: SparkSession, engines: Sequence[Engine], rounds: int, steps: Steps) -> Rounds:
     """Each round in another order; every engine's table is made anew of the same files."""
-    log = setting.work / "events"
-    spark = start(setting, log)
-    source = wide.make(spark, setting.scale, setting.work, setting.tpchgen)
-    engines = [e(spark, source, setting.work, wide.KEYS, FILES) for e in ENGINES]
-    steps = Steps(setting.rounds * len(engines))
-    times: dict[str, list[float]] = {e.name: [] for e in engines}
-    written: dict[str, int] = {}
-    last: dict[str, tuple[float, float]] = {}
-    for r in range(setting.rounds):
+    found = Rounds({e.name: [] for e in engines})
+    for r in range(rounds):
         at = r % len(engines)
-        for engine in engines[at:] + engines[:at]:
+        for engine in [*engines[at:], *engines[:at]]:
             steps.next(f"OPTIMIZE by {engine.name}, round {r + 1}")
             engine.prepare()
             settle(spark)
             began, clock = time.time(), time.perf_counter()
-            written[engine.name] = engine.optimize()
-            times[engine.name].append(time.perf_counter() - clock)
-            last[engine.name] = (began, time.time())
+            found.written[engine.name] = engine.optimize()
+            found.times[engine.name].append(time.perf_counter() - clock)
+            found.last[engine.name] = (began, time.time())
+            if engine is engines[0]:
+                as_many(engines)
+    return found
+
+
+def run(setting: Setting) -> Part:
+    """Of TPC-H's wide table."""
+    log = setting.work / "events"
+    spark = start(setting, log)
+    source = wide.make(spark, setting.scale, setting.work, setting.tpchgen)
+    engines = [e(spark, source, setting.work, wide.KEYS, FILES) for e in ENGINES]
+    found = in_turns(spark, engines, setting.rounds, Steps(setting.rounds * len(engines)))
     rows = spark.read.parquet(str(source)).count()
     size = engines[0].size
     spark.stop()
-    figure = Figure(f"OPTIMIZE, {FILES} files, scale {setting.scale:g}", "s", times)
+    figure = Figure(f"OPTIMIZE, {FILES} files, scale {setting.scale:g}", "s", found.times)
     part = Part("optimize", f"OPTIMIZE of TPC-H's wide table, scale {setting.scale:g}", figures=[figure])
     part.settings = {
         "data": f"{rows:,} rows, {size / 1e6:.0f} MB in 64 files, rows at random; by {', '.join(wide.KEYS)}",
-        "files written": ", ".join(f"{name} {n}" for name, n in written.items()),
+        "files written": found.files(),
         "session": f"local[{setting.cores}], heap {setting.heap}, one session with all extensions, "
         + ", ".join(f"{k} = {v}" for k, v in SETTINGS.items()),
         "before each": "files copied anew (so in the page cache, for all), garbage collected, sync",
-        "Spark's own": f"repartitionByRange({FILES}, keys) + sortWithinPartitions(keys) + write",
+        "number of files": f"ours is told {FILES}, the others as many as ours has written",
+        "Spark's own": "repartitionByRange(files, keys) + sortWithinPartitions(keys) + write",
     }
     part.checks = [
         Check(f"OPTIMIZE, of {engine}'s time", figure.ratio("ours", engine), limit) for engine, limit in LIMITS.items()
     ]
-    found = events.stages(log)
-    for name, (began, ended) in last.items():
-        part.where += [f"{name}, last round, {line}" for line in events.told(found, began, ended)]
+    stages = events.stages(log)
+    for name, (began, ended) in found.last.items():
+        part.where += [f"{name}, last round, {line}" for line in events.told(stages, began, ended)]
     return part

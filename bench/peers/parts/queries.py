@@ -7,14 +7,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from peers import wide
-from peers.engines import Delta, Iceberg, Ours
+from peers.engines import Delta, Iceberg, Ours, as_many
 from peers.parts.optimize import FILES
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -39,23 +39,10 @@ def run(setting: Setting) -> Part:
         if not engine.exists():
             engine.prepare()
             engine.optimize()
+        if engine is engines[0]:
+            as_many(engines)
         views[engine.name] = engine.view()
-    views["off"] = views["ours"]
-    figures = []
-    for kind, conditions in kinds:
-        times: dict[str, list[float]] = {mode: [] for mode in MODES}
-        for n, condition in enumerate(conditions):
-            steps.next(kind)
-            answers = {}
-            for mode in MODES[n % 4 :] + MODES[: n % 4]:
-                spark.conf.set("spark.zorder.skipping.enabled", "false" if mode == "off" else "true")
-                sql = f"SELECT count(*), sum(l_extendedprice) FROM {views[mode]} WHERE {condition}"
-                begin = time.perf_counter()
-                answers[mode] = spark.sql(sql).collect()
-                if n >= WARM_UP:
-                    times[mode].append((time.perf_counter() - begin) * 1e3)
-            assert len({str(a) for a in answers.values()}) == 1, (condition, answers)
-        figures.append(Figure(kind, "ms", times))
+    figures = asked(spark, views, kinds, "l_extendedprice", steps)
     touched = wide.touched(engines[0].folder)
     part = Part("queries", f"Queries, scale {setting.scale:g}, {FILES} files", figures=figures)
     part.settings = {
@@ -73,6 +60,29 @@ def run(setting: Setting) -> Part:
     part.where = _where(spark, views["ours"], kinds)
     spark.stop()
     return part
+
+
+def asked(
+    spark: SparkSession, views: dict[str, str], kinds: Sequence[tuple[str, list[str]]], summed: str, steps: Steps
+) -> list[Figure]:
+    """Milliseconds of each condition by each engine, in turns, and by ours without skipping; they must agree."""
+    views = {**views, "off": views["ours"]}
+    figures = []
+    for kind, conditions in kinds:
+        times: dict[str, list[float]] = {mode: [] for mode in MODES}
+        for n, condition in enumerate(conditions):
+            steps.next(kind)
+            answers = {}
+            for mode in MODES[n % 4 :] + MODES[: n % 4]:
+                spark.conf.set("spark.zorder.skipping.enabled", "false" if mode == "off" else "true")
+                sql = f"SELECT count(*), sum({summed}) FROM {views[mode]} WHERE {condition}"
+                begin = time.perf_counter()
+                answers[mode] = spark.sql(sql).collect()
+                if n >= WARM_UP:
+                    times[mode].append((time.perf_counter() - begin) * 1e3)
+            assert len({str(a) for a in answers.values()}) == 1, (condition, answers)
+        figures.append(Figure(kind, "ms", times))
+    return figures
 
 
 def _queries(spark: SparkSession, source: str, count: int) -> Iterator[tuple[str, list[str]]]:
