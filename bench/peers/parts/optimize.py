@@ -14,6 +14,7 @@ from peers.sessions import SETTINGS, settle, start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -40,6 +41,15 @@ class Rounds:
     def files(self) -> str:
         """Files written, as the page says it."""
         return ", ".join(f"{name} {n}" for name, n in self.written.items())
+
+    def stages(self, log: Path) -> list[str]:
+        """Where the time went in each last round, of the session's event log."""
+        found = events.stages(log)
+        return [
+            f"{name}, last round, {line}"
+            for name, (began, ended) in self.last.items()
+            for line in events.told(found, began, ended)
+        ]
 
 
 def in_turns(spark: SparkSession, engines: Sequence[Engine], rounds: int, steps: Steps) -> Rounds:
@@ -84,7 +94,5 @@ def run(setting: Setting) -> Part:
     part.checks = [
         Check(f"OPTIMIZE, of {engine}'s time", figure.ratio("ours", engine), limit) for engine, limit in LIMITS.items()
     ]
-    stages = events.stages(log)
-    for name, (began, ended) in found.last.items():
-        part.where += [f"{name}, last round, {line}" for line in events.told(stages, began, ended)]
+    part.where = found.stages(log)
     return part

@@ -27,7 +27,8 @@ KEYS = {"s_city": ("CITY", 5, 5025), "c_city": ("CITY", 5, 5025), "p_brand": ("M
 
 def run(setting: Setting) -> Part:
     """OPTIMIZE and lookups, as of the wide table."""
-    spark = start(setting)
+    log = setting.work / "events"
+    spark = start(setting, log)
     rows = round(ROWS * setting.scale)
     source = _make(spark, rows, setting.work)
     keys = list(KEYS)
@@ -51,7 +52,7 @@ def run(setting: Setting) -> Part:
         "files written": found.files(),
         "query": "SELECT count(*), sum(revenue) FROM t WHERE ..",
     }
-    part.where = kept
+    part.where = [*kept, *found.stages(log)]
     return part
 
 
