@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 import shutil
 import statistics
-import subprocess
 from typing import TYPE_CHECKING
 
+from peers.beside import program
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 
@@ -26,12 +24,7 @@ def run(setting: Setting) -> Part:
     folder = setting.work / "pruning"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    call = f"spark43/Test/runMain {MAIN} {setting.index_files} {folder} {ROUNDS}"
-    done = subprocess.run([*shlex.split(setting.sbt), call], capture_output=True, text=True, check=False)
-    lines = [line for line in done.stdout.splitlines() if "RESULT {" in line]
-    if not lines:
-        raise RuntimeError(done.stdout[-5000:] + done.stderr[-5000:])
-    found: dict[str, list[float]] = json.loads(lines[0][lines[0].index("{") :])
+    found = program(setting.sbt, MAIN, setting.index_files, folder, ROUNDS)
     return _part(found)
 
 

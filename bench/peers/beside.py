@@ -1,0 +1,29 @@
+"""Programs beside the tests of the Scala side, which reach the rooms inside."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+
+MARK = "RESULT "
+
+
+def program(sbt: str, main: str, *arguments: object) -> dict[str, list[float]]:
+    """Runs one.
+
+    Args:
+        sbt: the command that starts sbt
+        main: the class
+        arguments: of the program
+
+    Returns:
+        the figures that it prints as one line of JSON
+    """
+    call = " ".join(["spark43/Test/runMain", main, *map(str, arguments)])
+    done = subprocess.run([*shlex.split(sbt), call], capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if MARK + "{" in line]
+    if not lines:
+        raise RuntimeError(done.stdout[-5000:] + done.stderr[-5000:])
+    found: dict[str, list[float]] = json.loads(lines[0][lines[0].index("{") :])
+    return found
