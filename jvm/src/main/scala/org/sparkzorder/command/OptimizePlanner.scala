@@ -100,6 +100,7 @@ private[command] object OptimizePlanner {
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
+    UnsafeTables.refuse(table, all, folders)
     val auto = Option.when(statement.layout.contains(LayoutClause.Auto)) {
       // Before the sample, which reads them as they are told to be.
       refuseDrift(table, read(table, folders.flatMap(_.files), Nil))
@@ -136,6 +137,8 @@ private[command] object OptimizePlanner {
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     refuseDrift(table, inputs)
+    FreeSpace.refuse(table, rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
+    if (!options.allowNanosecondLoss) refuseNanoseconds(table, inputs)
     OptimizePlan(
       table,
       options,
@@ -168,6 +171,11 @@ private[command] object OptimizePlanner {
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
       throw Drifted(d)
     )
+
+  private def refuseNanoseconds(table: PlainTable, inputs: Seq[Input]): Unit =
+    Nanoseconds.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { found =>
+      throw ZOrderErrors.nanoseconds(found.path, found.column, OptimizeOptions.allowNanosecondLossKey)
+    }
 
   // A catalog's table says itself what is text.
   private def settings(table: PlainTable): FooterSettings = {

@@ -37,8 +37,10 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
 
   private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
     val folder = Operations.folder(table)
+    val folders = table.folders()
+    UnsafeTables.refuseShared(table, folders)
     val plan = Restore.plan(folder, lock, version)
-    val metrics = RestoreMetrics.of(table.folders().flatMap(_.files), plan)
+    val metrics = RestoreMetrics.of(folders.flatMap(_.files), plan)
     if (!plan.isNothing) {
       val committer = new Committer(folder, lock)
       try committer.prepare(recordOf(plan, lock.operationId, metrics), RestoreCommand.sources(folder, plan))

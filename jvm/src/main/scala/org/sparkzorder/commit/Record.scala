@@ -101,6 +101,6 @@ object Record {
     val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
     isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
     TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source) == TableFolder.name(output.path) + TableFolder.RetiredSuffix
+    TableFolder.name(source) == TableFolder.retiredName(output.path)
   }
 }

@@ -67,17 +67,18 @@ private[commit] object Survey {
 
   /** For who only reads: by a listing of each folder. */
   def listed(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
-    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
-    val retired =
-      files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)
+    val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     val staging = folder.stagingOf(work.folder, record.operationId)
-    val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
-    FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)
+    def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
+      val byName = folder.ops.list(dir).filterNot(_.isDirectory).map(m => m.name -> m).toMap
+      names.flatMap(name => byName.get(place(name).getName).map(name -> _)).toMap
+    }
+    FolderSurvey(
+      work,
+      !folder.ops.exists(staging),
+      found(inputs ++ outputs, folder.resolve(work.folder))(folder.resolve),
+      found(inputs, folder.trashOf(work.folder, record.version))(folder.retired(_, record.version)),
+      found(outputs, staging)(folder.staged(_, record.operationId))
+    )
   })
-
-  private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
-    metas.filter(m => !m.isDirectory && m.name.endsWith(suffix)).map { m =>
-      val name = m.name.stripSuffix(suffix)
-      (if (dir.isEmpty) name else s"$dir/$name") -> m
-    }.toMap
 }

@@ -115,17 +115,17 @@ final case class TableFolder(root: Path, ops: FileOps) {
 
   /** Where an output waits until it is published. */
   def staged(file: String, operationId: String): Path =
-    child(stagingOf(TableFolder.parent(file), operationId), TableFolder.name(file) + StagedSuffix)
+    child(stagingOf(TableFolder.parent(file), operationId), LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
   def retired(file: String, version: Long): Path =
-    child(trashOf(TableFolder.parent(file), version), TableFolder.name(file) + RetiredSuffix)
+    child(trashOf(TableFolder.parent(file), version), retiredName(file))
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =
     child(
       trashOf(TableFolder.parent(file), record.version),
-      s"${TableFolder.name(file)}.${record.operationId}$RetiredSuffix"
+      LongNames.fit(TableFolder.name(file), s".${record.operationId}$RetiredSuffix")
     )
 
   // Not `new Path(parent, name)`, which takes what stands before a colon for a scheme.
@@ -161,6 +161,9 @@ object TableFolder {
   }
 
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
+
+  /** What a data file is called in the trash. */
+  def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 
   /** The records in a listing of a side folder, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] =

@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
  * @param record None when there is no operation of this version (any more), or when it was undone
  */
 final case class RetiredFiles(version: Long, record: Option[HistoryEntry], files: Seq[FileMeta]) {
-  def bytes: Long = files.map(_.length).sum
+  def bytes: Long = files.filterNot(_.isLink).map(_.length).sum
 }
 
 /** Retired files, which nobody but RESTORE reads. */

@@ -88,6 +88,18 @@ object ZOrderErrors {
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
 
+  def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
+    analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
+
+  def linkedFiles(target: String, first: String, count: Int): Throwable =
+    analysis("ZORDER_LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
+
+  def unsafeOption(target: String, option: String, value: String, reason: String): Throwable =
+    analysis("ZORDER_UNSAFE_OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
+
+  def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
+    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoted(column), "option" -> option)
+
   def encryptedFiles(path: String, what: String): Throwable =
     analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
 
@@ -162,6 +174,12 @@ object ZOrderErrors {
       "ZORDER_DISK_FULL",
       Map("operation" -> operation, "table" -> target, "reason" -> reason),
       cause
+    )
+
+  def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_NOT_ENOUGH_SPACE",
+      Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
