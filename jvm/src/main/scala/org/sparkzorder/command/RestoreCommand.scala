@@ -28,6 +28,7 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     // Without a version to go back to there is nothing to lock, nor a folder for the lock.
     val current = Operations.version(table)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
+    UnsafeTables.refuseShared(table, table.folders())
     val metrics =
       if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
       else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, _))
@@ -37,10 +38,8 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
 
   private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
     val folder = Operations.folder(table)
-    val folders = table.folders()
-    UnsafeTables.refuseShared(table, folders)
     val plan = Restore.plan(folder, lock, version)
-    val metrics = RestoreMetrics.of(folders.flatMap(_.files), plan)
+    val metrics = RestoreMetrics.of(table.folders().flatMap(_.files), plan)
     if (!plan.isNothing) {
       val committer = new Committer(folder, lock)
       try committer.prepare(recordOf(plan, lock.operationId, metrics), RestoreCommand.sources(folder, plan))

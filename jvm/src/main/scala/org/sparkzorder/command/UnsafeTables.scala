@@ -28,9 +28,7 @@ private[command] object UnsafeTables {
     }
 
   private def refuseOptions(table: PlainTable): Unit = {
-    val options = table.relation.options
-    val hadoop = table.session.sessionState.newHadoopConfWithOptions(options)
-    UnsafeOptions.first(options, table.formatName, hadoop).foreach { o =>
+    UnsafeOptions.first(table.relation.options, table.formatName, table.session.sessionState.newHadoopConf()).foreach { o =>
       throw ZOrderErrors.unsafeOption(table.name, o.name, o.value, o.reason)
     }
   }

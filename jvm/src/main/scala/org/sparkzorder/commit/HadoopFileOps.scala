@@ -40,6 +40,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val links = new LocalLinks(local)
 
+  private val storage = new StorageTraits(plain)
+
   private val permissions = new Permissions(plain, local)
 
   /** File system's clock minus ours, in milliseconds, as last seen. */
@@ -173,7 +175,11 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = write(path, bytes, Some(mode))
 
-  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = permissions.adopt(written, replaced)
+  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = {
+    if (!local) storage.adopt(written, replaced)
+    // The owner comes last: it may take the rights to change anything from us.
+    permissions.adopt(written, replaced)
+  }
 
   override def commonMode(folders: Seq[Path]): Int = permissions.common(folders)
 

@@ -36,23 +36,25 @@ object UnsafeOptions {
   )
 
   private val pathFilter = "mapreduce.input.pathFilter.class"
+  private val byFilter = "it chooses files by rules that only its code knows"
 
   /**
    * @param options of the table, in any case
    * @param formatName parquet or orc
-   * @param hadoop the session's, with the table's options in it
+   * @param hadoop the session's
    */
   def first(options: Map[String, String], formatName: String, hadoop: Configuration): Option[UnsafeOption] =
     options.toSeq.sorted.iterator.flatMap { case (key, value) =>
       reason(key.toLowerCase(Locale.ROOT), value, formatName).map(UnsafeOption(key, value, _))
     }.nextOption().orElse(Option(hadoop.get(pathFilter)).map { filter =>
-      UnsafeOption(pathFilter, filter, "it chooses files by rules that only its code knows")
+      UnsafeOption(pathFilter, filter, byFilter)
     })
 
   private def reason(key: String, value: String, formatName: String): Option[String] = key match {
     // What we write ends like this.
     case "pathglobfilter" if value != "*" && value != s"*.$formatName" =>
       Some("files are chosen by their names, and those of a rewrite may not be among them")
+    case k if k == pathFilter.toLowerCase(Locale.ROOT)   => Some(byFilter)
     case "modifiedbefore" | "modifiedafter"              => Some(byTime)
     case _ if value.trim.equalsIgnoreCase("true")        => flags.get(key)
     case _                                               => None
