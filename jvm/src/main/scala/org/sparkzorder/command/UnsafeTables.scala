@@ -1,5 +1,7 @@
 package org.sparkzorder.command
 
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table._
 
@@ -28,7 +30,11 @@ private[command] object UnsafeTables {
     }
 
   private def refuseOptions(table: PlainTable): Unit = {
-    UnsafeOptions.first(table.relation.options, table.formatName, table.session.sessionState.newHadoopConf()).foreach { o =>
+    val asWritten = table.relation.options match {
+      case insensitive: CaseInsensitiveMap[String] => insensitive.originalMap
+      case others                                  => others
+    }
+    UnsafeOptions.first(asWritten, table.formatName, table.session.sessionState.newHadoopConf()).foreach { o =>
       throw ZOrderErrors.unsafeOption(table.name, o.name, o.value, o.reason)
     }
   }
