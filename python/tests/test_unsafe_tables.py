@@ -196,6 +196,20 @@ def test_orc_columns_by_position_are_refused_as_an_option(spark: SparkSession, d
     refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
 
 
+def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, database: Path) -> None:
+    folder = database / "files"
+    folder.mkdir()
+    for i in (0, 1000):
+        columns = {"a": pa.array(range(i + 100, i + 200), pa.int64()), "id": pa.array(range(i, i + 100), pa.int64())}
+        orc.write_table(pa.table(columns), folder / f"{i}.orc")
+    spark.sql(
+        "CREATE TABLE t (id BIGINT, a BIGINT) USING orc OPTIONS ('orc.force.positional.evolution' 'true') "
+        f"LOCATION '{folder}'"
+    )
+    spark.sql("CREATE SKIPPING INDEX ON t").collect()
+    assert spark.sql("SELECT count(*) FROM t WHERE id = 150").collect()[0][0] == 1
+
+
 # --- Nanoseconds ---
 
 
