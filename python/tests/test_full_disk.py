@@ -34,9 +34,7 @@ def write_table(root: Path, packed: bool = False) -> SmallTable:
             "a": pa.array((j * 7919 % 10007 for j in ids), pa.int32()),
             "noise": pa.array((os.urandom(60).hex().encode() if packed else os.urandom(120) for _ in ids), pa.binary()),
         }
-        pq.write_table(
-            pa.table(columns), root / f"part-{i}.parquet", compression="zstd", use_dictionary=not packed
-        )
+        pq.write_table(pa.table(columns), root / f"part-{i}.parquet", compression="zstd", use_dictionary=not packed)
     return SmallTable(root, False)
 
 

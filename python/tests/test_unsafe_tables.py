@@ -15,8 +15,8 @@ from comparison import condition_of
 from golden import snapshot
 from py4j.protocol import Py4JJavaError
 from pyarrow import orc
-from pyspark.errors import AnalysisException, PySparkException
-from small_tables import ROWS, SmallTable, once, write_file
+from pyspark.errors import PySparkException
+from small_tables import SmallTable, once, write_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,9 +68,9 @@ def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSe
         message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
         assert "p=1 and p=2" in message
         spark.sql("ALTER TABLE t DROP PARTITION (p = 2)")
-        spark.sql(f"INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
+        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id, 1 FROM range(60)")
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
-    spark.sql(f"INSERT INTO t SELECT id, id, 3 FROM range(60)")
+    spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
     message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
     assert "lies in the first" in message
 
@@ -158,7 +158,9 @@ def test_options_that_choose_files_are_refused(spark: SparkSession, database: Pa
 
 def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
-    spark.conf.set("mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter")
+    spark.conf.set(
+        "mapreduce.input.pathFilter.class", "org.apache.hadoop.mapred.Utils$OutputFileUtils$OutputFilesFilter"
+    )
     refused(spark, table.optimize, "ZORDER_UNSAFE_OPTION", tmp_path)
     spark.conf.unset("mapreduce.input.pathFilter.class")
     spark.sql(table.optimize).collect()
@@ -215,7 +217,9 @@ def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, d
 
 def instants(count: int, step: int) -> pa.Array:
     """Instants in nanoseconds, with nulls among them."""
-    return pa.array([None if i % 7 == 3 else 1_600_000_000_000_000_000 + i * step for i in range(count)], pa.timestamp("ns"))
+    return pa.array(
+        [None if i % 7 == 3 else 1_600_000_000_000_000_000 + i * step for i in range(count)], pa.timestamp("ns")
+    )
 
 
 def write_instants(folder: Path, file_format: str, steps: list[int], dictionary: bool = True) -> None:
@@ -269,14 +273,14 @@ def test_whole_microseconds_of_other_writers_are_rewritten(
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_nanoseconds_deep_in_lists_and_structs_are_found(
-    spark: SparkSession, tmp_path: Path, dictionary: bool
-) -> None:
+def test_nanoseconds_deep_in_lists_and_structs_are_found(spark: SparkSession, tmp_path: Path, dictionary: bool) -> None:
     for file_format in ("parquet", "orc"):
         folder = tmp_path / file_format
         folder.mkdir()
-        deep = pa.array([{"m": [("k", None), ("l", 7)]}, None, {"m": []}, {"m": [("x", 1_000_001)]}] * 50,
-                        pa.struct([("m", pa.map_(pa.string(), pa.timestamp("ns")))]))
+        deep = pa.array(
+            [{"m": [("k", None), ("l", 7)]}, None, {"m": []}, {"m": [("x", 1_000_001)]}] * 50,
+            pa.struct([("m", pa.map_(pa.string(), pa.timestamp("ns")))]),
+        )
         only_first = deep.slice(1, 2)
         columns = {"id": pa.array(range(200), pa.int64()), "d": deep}
         for i, table in enumerate((pa.table({"id": [1, 2], "d": only_first}), pa.table(columns))):
@@ -309,9 +313,7 @@ def test_spark_metadata_in_a_file_of_another_writer_proves_nothing(spark: SparkS
 
 
 @pytest.mark.parametrize("character", ["x", "ä", "😀"])
-def test_names_of_255_bytes_go_to_the_trash_and_come_back(
-    spark: SparkSession, tmp_path: Path, character: str
-) -> None:
+def test_names_of_255_bytes_go_to_the_trash_and_come_back(spark: SparkSession, tmp_path: Path, character: str) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     width = len(character.encode())
     for i, file in enumerate(table.files()):

@@ -35,8 +35,9 @@ private[command] object FreeSpace {
     inputs.groupMapReduce(_._1)(_._2)(_ + _).toSeq.sortBy(_._1.toString)
       .map { case (folder, bytes) => (folder, Files.getFileStore(Paths.get(folder.toUri.getPath)), bytes) }
       .groupBy(_._2).toSeq
-      .collect { case (disk, all) if disk.getTotalSpace > 0 =>
-        Room(s"the disk of ${all.head._1.toUri.getPath}", all.map(_._3).sum, disk.getUsableSpace)
+      .collect {
+        case (disk, all) if disk.getTotalSpace > 0 =>
+          Room(s"the disk of ${all.head._1.toUri.getPath}", all.map(_._3).sum, disk.getUsableSpace)
       }
 
   /** Space and quotas count every copy of a block. */

@@ -28,7 +28,9 @@ private[commit] final class LocalLinks(local: Boolean) {
   def in(dir: Path): Seq[FileMeta] =
     try {
       val names =
-        Using.resource(Files.list(nio(dir)))(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toSeq)
+        Using.resource(
+          Files.list(nio(dir))
+        )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toSeq)
       names.flatMap(n => at(new Path(dir.toUri.getScheme, dir.toUri.getAuthority, s"${dir.toUri.getPath}/$n")))
     } catch { case _: NoSuchFileException => Nil }
 

@@ -27,7 +27,9 @@ private[commit] final class StorageTraits(fs: FileSystem) {
     // Files of erasure codes have parity in place of copies.
     if (inputs.nonEmpty && !inputs.exists(_.isErasureCoded)) {
       val most = inputs.map(_.getReplication).max
-      outputs.filter(o => !o.isErasureCoded && o.getReplication != most).foreach(o => fs.setReplication(o.getPath, most))
+      outputs.filter(o => !o.isErasureCoded && o.getReplication != most).foreach(o =>
+        fs.setReplication(o.getPath, most)
+      )
     }
 
   private def acl(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
@@ -37,7 +39,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
     }
     lists.distinct match {
       case Seq(same) => outputs.foreach(o => fs.setAcl(o.getPath, same.asJava))
-      case _         => log.warn(s"The files beside ${inputs.head.getPath} differ in their ACLs: new files get none of them")
+      case _ => log.warn(s"The files beside ${inputs.head.getPath} differ in their ACLs: new files get none of them")
     }
   }
 
@@ -49,7 +51,9 @@ private[commit] final class StorageTraits(fs: FileSystem) {
         outputs.foreach(o => fs.setStoragePolicy(o.getPath, same))
       case Seq(_) => ()
       case _      =>
-        log.warn(s"The files beside ${inputs.head.getPath} differ in their storage policies: new files get the folder's")
+        log.warn(
+          s"The files beside ${inputs.head.getPath} differ in their storage policies: new files get the folder's"
+        )
     }
   }
 

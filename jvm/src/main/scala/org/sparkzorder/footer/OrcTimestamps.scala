@@ -14,12 +14,13 @@ private[footer] object OrcTimestamps {
   /** Columns of instants and of wall clocks, at any depth, with the names of the structs' fields on the way. */
   def columns(schema: TypeDescription): Seq[(Seq[String], TypeDescription)] = below(schema, Nil)
 
-  private def below(t: TypeDescription, names: List[String]): Seq[(Seq[String], TypeDescription)] = t.getCategory match {
-    case Category.TIMESTAMP | Category.TIMESTAMP_INSTANT => Seq(names.reverse -> t)
-    case Category.STRUCT                                 =>
-      t.getFieldNames.asScala.toSeq.zip(t.getChildren.asScala).flatMap { case (n, child) => below(child, n :: names) }
-    case _ => Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(below(_, names))
-  }
+  private def below(t: TypeDescription, names: List[String]): Seq[(Seq[String], TypeDescription)] =
+    t.getCategory match {
+      case Category.TIMESTAMP | Category.TIMESTAMP_INSTANT => Seq(names.reverse -> t)
+      case Category.STRUCT                                 =>
+        t.getFieldNames.asScala.toSeq.zip(t.getChildren.asScala).flatMap { case (n, child) => below(child, n :: names) }
+      case _ => Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(below(_, names))
+    }
 
   /** The first column with a value that is no whole number of microseconds. */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] = {

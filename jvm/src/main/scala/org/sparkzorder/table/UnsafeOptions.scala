@@ -54,9 +54,9 @@ object UnsafeOptions {
     // What we write ends like this.
     case "pathglobfilter" if value != "*" && value != s"*.$formatName" =>
       Some("files are chosen by their names, and those of a rewrite may not be among them")
-    case k if k == pathFilter.toLowerCase(Locale.ROOT)   => Some(byFilter)
-    case "modifiedbefore" | "modifiedafter"              => Some(byTime)
-    case _ if value.trim.equalsIgnoreCase("true")        => flags.get(key)
-    case _                                               => None
+    case k if k == pathFilter.toLowerCase(Locale.ROOT) => Some(byFilter)
+    case "modifiedbefore" | "modifiedafter"            => Some(byTime)
+    case _ if value.trim.equalsIgnoreCase("true")      => flags.get(key)
+    case _                                             => None
   }
 }
