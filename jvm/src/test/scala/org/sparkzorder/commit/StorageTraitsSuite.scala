@@ -18,7 +18,8 @@ import org.scalatest.funsuite.AnyFunSuite
 class StorageTraitsSuite extends AnyFunSuite {
 
   /** Files by name, with a folder whose storage policy is HOT. */
-  private final class FakeHdfs(files: mutable.Map[String, Traits], isAdministrator: Boolean = true) extends FilterFileSystem {
+  private final class FakeHdfs(files: mutable.Map[String, Traits], isAdministrator: Boolean = true)
+      extends FilterFileSystem {
     val calls: mutable.ArrayBuffer[String] = mutable.ArrayBuffer.empty[String]
     initialize(URI.create("hdfs://x/"), new Configuration())
 
@@ -31,7 +32,20 @@ class StorageTraitsSuite extends AnyFunSuite {
       new FileStatus(0, true, 0, 0, 0, 0, new FsPermission(0x1ed.toShort), "alice", "staff", path)
     ) { t =>
       val flags = FileStatus.attributes(t.acl.nonEmpty, false, false, false)
-      new FileStatus(9, false, t.copies.toInt, 1, 1, 1, new FsPermission(t.mode.toShort), t.owner, "staff", null, path, flags)
+      new FileStatus(
+        9,
+        false,
+        t.copies.toInt,
+        1,
+        1,
+        1,
+        new FsPermission(t.mode.toShort),
+        t.owner,
+        "staff",
+        null,
+        path,
+        flags
+      )
     }
     override def listStatus(dir: Path): Array[FileStatus] =
       files.keys.toArray.sorted.map(name => getFileStatus(new Path(dir, name)))
@@ -96,9 +110,9 @@ class StorageTraitsSuite extends AnyFunSuite {
 }
 
 private final case class Traits(
-      owner: String = "alice",
-      mode: Int = 0x1a4,
-      acl: Seq[String] = Nil,
-      copies: Short = 3,
-      policy: String = "HOT"
-  )
+    owner: String = "alice",
+    mode: Int = 0x1a4,
+    acl: Seq[String] = Nil,
+    copies: Short = 3,
+    policy: String = "HOT"
+)
