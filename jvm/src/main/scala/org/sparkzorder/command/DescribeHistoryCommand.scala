@@ -21,7 +21,7 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     Operations.recover(table)
     val folder = Operations.folder(table)
     val history = History.read(folder)
-    val trash = Trash.all(folder, history).map(t => t.version -> t).toMap
+    val trash = Trash.all(folder, history).filter(_.record.isDefined).map(t => t.version -> t).toMap
     history.map { entry =>
       val r = entry.record
       val retired = trash.get(r.version)

@@ -68,7 +68,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       lock.check()
       ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
       // Made now: nothing makes folders once files are exchanged.
-      ops.mkdirs(folder.trashOf(work.folder, record.version))
+      ops.mkdirs(folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
     record.outputs.foreach { output =>

@@ -57,7 +57,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
 
   private def retire(input: InputFile): Unit = {
     val place = folder.resolve(input.path)
-    val trash = folder.retired(input.path, record.version)
+    val trash = folder.retired(input.path, record)
     ops.status(place) match {
       case Some(meta) if input.isSame(meta) =>
         guard()
@@ -117,7 +117,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
       found.work.inputs.foreach { input =>
         if (found.retired.contains(input.path) && !found.inPlace.contains(input.path)) {
           guard()
-          ops.rename(folder.retired(input.path, record.version), folder.resolve(input.path))
+          ops.rename(folder.retired(input.path, record), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
         }
       }

@@ -46,6 +46,7 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
+ * @param format of its JSON: it decides how the operation's trash is named, see [[TableFolder.trashName]]
  */
 final case class Record(
     version: Long,
@@ -57,7 +58,8 @@ final case class Record(
     metrics: Map[String, String],
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
-    layout: Option[String] = None
+    layout: Option[String] = None,
+    format: Long = RecordJson.Format
 ) {
 
   /** The work by folder, ordered by folder. */

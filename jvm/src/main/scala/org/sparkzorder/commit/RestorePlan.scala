@@ -27,14 +27,14 @@ object RestorePlan {
     val away = mutable.LinkedHashMap.empty[FileKey, InputFile]
     val back = mutable.LinkedHashMap.empty[FileKey, InputFile]
     // A file may have been retired, restored and retired again: it lies where the newest of these has put it.
-    val trash = mutable.HashMap.empty[FileKey, Long]
+    val trash = mutable.HashMap.empty[FileKey, Record]
     records.foreach { record =>
       record.outputs.foreach { o =>
         val file = InputFile(o.path, o.length, o.modificationTime, o.rows)
         if (back.remove(keyOf(file)).isEmpty) away(keyOf(file)) = file
       }
       record.inputs.foreach { file =>
-        trash.getOrElseUpdate(keyOf(file), record.version)
+        trash.getOrElseUpdate(keyOf(file), record)
         if (away.remove(keyOf(file)).isEmpty) back(keyOf(file)) = file
       }
     }

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
  * record
  *                    is put there or back
  * @param inPlace what lies under the data files' own names, by relative name
- * @param retired what lies in the trash of the record's version, by the relative name it had
+ * @param retired what lies in the trash of the record's operation, by the relative name it had
  * @param staged what waits in staging, by its final relative name
  */
 private[commit] final case class FolderSurvey(
@@ -60,7 +60,7 @@ private[commit] object Survey {
       work,
       !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
       found(inputs ++ outputs)(folder.resolve),
-      found(inputs)(folder.retired(_, record.version)),
+      found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId))
     )
   })
@@ -69,7 +69,7 @@ private[commit] object Survey {
   def listed(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
     val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
     val retired =
-      files(work.folder, folder.ops.list(folder.trashOf(work.folder, record.version)), TableFolder.RetiredSuffix)
+      files(work.folder, folder.ops.list(folder.trashOf(work.folder, record)), TableFolder.RetiredSuffix)
     val staging = folder.stagingOf(work.folder, record.operationId)
     val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
     FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)

@@ -111,20 +111,21 @@ final case class TableFolder(root: Path, ops: FileOps) {
 
   def trashesOf(folder: String): Path = new Path(sideOf(folder), Trash)
 
-  def trashOf(folder: String, version: Long): Path = new Path(trashesOf(folder), versionName(version))
+  /** The trash of one operation in one folder. Its name carries the operation's id, as two tables may share a folder. */
+  def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
   /** Where an output waits until it is published. */
   def staged(file: String, operationId: String): Path =
     child(stagingOf(TableFolder.parent(file), operationId), TableFolder.name(file) + StagedSuffix)
 
   /** Where an input lies once it is retired. */
-  def retired(file: String, version: Long): Path =
-    child(trashOf(TableFolder.parent(file), version), TableFolder.name(file) + RetiredSuffix)
+  def retired(file: String, record: Record): Path =
+    child(trashOf(TableFolder.parent(file), record), TableFolder.name(file) + RetiredSuffix)
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =
     child(
-      trashOf(TableFolder.parent(file), record.version),
+      trashOf(TableFolder.parent(file), record),
       s"${TableFolder.name(file)}.${record.operationId}$RetiredSuffix"
     )
 
@@ -148,7 +149,7 @@ object TableFolder {
 
   private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
-  private val TrashName: Regex = """v(\d{10,18})""".r
+  private val TrashName: Regex = """v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
 
@@ -186,9 +187,13 @@ object TableFolder {
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))
 
-  /** The version whose trash a folder of this name is. */
+  /** The name of a record's trash. Records of the first format do not say their operation there. */
+  def trashName(record: Record): String =
+    if (record.format < 2) versionName(record.version) else s"${versionName(record.version)}-${record.operationId}"
+
+  /** The version whose trash a folder of this name is, by whichever format of record. */
   def trashVersion(name: String): Option[Long] = name match {
-    case TrashName(digits) => Some(digits.toLong)
-    case _                 => None
+    case TrashName(digits, _) => Some(digits.toLong)
+    case _                    => None
   }
 }

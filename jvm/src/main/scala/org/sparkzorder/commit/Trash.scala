@@ -5,11 +5,13 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /**
- * The retired files of one version.
+ * The retired files of one operation of this table.
  *
- * @param record None when there is no operation of this version (any more), or when it was undone
+ * @param operation that retired them
+ * @param record None when the operation was undone
  */
-final case class RetiredFiles(version: Long, record: Option[HistoryEntry], files: Seq[FileMeta]) {
+final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], files: Seq[FileMeta]) {
+  def version: Long = operation.version
   def bytes: Long = files.map(_.length).sum
 }
 
@@ -18,48 +20,44 @@ object Trash {
 
   /** All that is there, oldest version first: a listing of each folder that ever had files of ours, one of each trash. */
   def all(folder: TableFolder, history: Seq[HistoryEntry]): Seq[RetiredFiles] =
-    all(folder, history, besides(folder, history))
+    all(folder, history, undone(folder))
 
-  /** Records that are not part of the history; None for one that is damaged or gone. */
-  private def besides(folder: TableFolder, history: Seq[HistoryEntry]): Seq[(RecordFile, Option[Record])] = {
-    val versions = history.map(_.record.version).toSet
-    TableFolder.records(folder.ops.list(folder.side))
-      .filterNot(f => f.state.isPublished && versions(f.version))
-      .map(f => f -> History.readable(folder, f))
-  }
+  /** Records of operations that were undone, but for damaged ones. */
+  private def undone(folder: TableFolder): Seq[Record] =
+    TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
+      .flatMap(History.readable(folder, _))
 
   private def all(
       folder: TableFolder,
       history: Seq[HistoryEntry],
-      others: Seq[(RecordFile, Option[Record])]
+      undone: Seq[Record]
   ): Seq[RetiredFiles] = {
-    val records = history.map(_.record) ++ others.collect { case (f, Some(r)) if f.state == RecordState.Undone => r }
+    val records = undone ++ history.map(_.record)
+    // What no record of ours names is another table's, whose folder is one of ours as well.
+    val own = records.map(r => TableFolder.trashName(r) -> r).toMap
     val files = for {
       dir <- records.flatMap(_.folders.map(_.folder)).distinct.sorted
       trash <- folder.ops.list(folder.trashesOf(dir)) if trash.isDirectory
-      version <- TableFolder.trashVersion(trash.name).toSeq
+      record <- own.get(trash.name).toSeq
       file <- folder.ops.list(trash.path) if !file.isDirectory
-    } yield version -> file
-    val entries = history.map(e => e.record.version -> e).toMap
-    files.groupMap(_._1)(_._2).toSeq.sortBy(_._1).map { case (version, metas) =>
-      RetiredFiles(version, entries.get(version), metas.sortBy(_.path.toString))
-    }
+    } yield record.operationId -> file
+    val operations = records.map(r => r.operationId -> r).toMap
+    val entries = history.map(e => e.record.operationId -> e).toMap
+    files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
+      RetiredFiles(operations(id), entries.get(id), metas.sortBy(_.path.toString))
+    }.sortBy(retired => (retired.version, retired.operation.operationId))
   }
 
   /**
-   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case, as does what
-   * an operation left there that was undone and is forgotten.
+   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case.
    *
    * @param isOld whether an operation's retired files are to go
    */
   def expired(folder: TableFolder, isOld: Record => Boolean): Seq[RetiredFiles] = {
-    val history = History.read(folder)
-    val others = besides(folder, history)
-    all(folder, history, others).filter { retired =>
+    all(folder, History.read(folder)).filter { retired =>
       retired.record match {
         case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
-        // Undone, or unreadable.
-        case None => others.filter(_._1.version == retired.version).forall(_._2.exists(isOld))
+        case None        => isOld(retired.operation)
       }
     }
   }
@@ -70,8 +68,11 @@ object Trash {
    */
   def vacuum(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit = {
     lock.check()
-    val done =
-      TableFolder.records(lock.listing()).find(f => f.version == retired.version && f.state == RecordState.Done)
+    // One that was undone may have a version that was given again, and has a trash of its own.
+    val done = TableFolder.records(lock.listing()).find(f =>
+      f.version == retired.version && f.state == RecordState.Done &&
+        (retired.record.isDefined || retired.operation.format < 2)
+    )
     // Nothing is forgotten whose record just was not listed yet.
     if (retired.record.isDefined || done.isEmpty) {
       try {

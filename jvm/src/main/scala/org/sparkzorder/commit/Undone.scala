@@ -11,8 +11,13 @@ object Undone {
     val statuses = folder.ops.list(folder.side)
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     TableFolder.records(statuses).foreach { file =>
-      if (file.state == RecordState.Undone && now.exists(_ - file.meta.modificationTime > KeptMillis))
-        folder.ops.delete(file.meta.path)
+      if (file.state == RecordState.Undone && now.exists(_ - file.meta.modificationTime > KeptMillis)) {
+        // By the record alone VACUUM knows whose the files in its trash are.
+        if (!History.readable(folder, file).exists(hasTrash(folder, _))) folder.ops.delete(file.meta.path)
+      }
     }
   }
+
+  private def hasTrash(folder: TableFolder, record: Record): Boolean =
+    record.folders.exists(work => folder.ops.list(folder.trashOf(work.folder, record)).nonEmpty)
 }

@@ -79,7 +79,7 @@ class RestoreSuite extends AnyFunSuite {
 
   test("a retired file that is gone is named") {
     val t = optimized()
-    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001/part-2.parquet.retired")
+    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001-op-1/part-2.parquet.retired")
     assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
   }
 
@@ -130,7 +130,7 @@ class RestoreSuite extends AnyFunSuite {
     t.optimize(ops(t), "op-2")
     val old = (record: Record) => record.timestamp <= time
     val named = Trash.expired(TableFolder(t.root, ops(t)), old).flatMap(_.files).map(_.path.toUri.getPath)
-    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001/") && p.endsWith(".retired")))
+    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001-op-1/") && p.endsWith(".retired")))
     t.vacuum(ops(t), "op-3", old)
     assert(t.history.map(_.state) == Seq("committed", "vacuumed"))
     assert(!named.exists(t.fs.nodes.contains))
@@ -145,7 +145,7 @@ class RestoreSuite extends AnyFunSuite {
     val t = optimized()
     t.optimize(ops(t), "op-2")
     def retired(version: Long): Int =
-      t.fs.below("/t").count(p => p.contains(f"/v$version%010d/") && p.endsWith(".retired"))
+      t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
     val before = t.history.map(e => e.record.version -> retired(e.record.version)).toMap
     assert(before.size == 2 && before.values.forall(_ > 0))
     t.fs.changed = () =>
@@ -167,6 +167,23 @@ class RestoreSuite extends AnyFunSuite {
     assert(refused(t, 0)._1 == Gone)
     t.vacuum(ops(t), "op-3", _ => false)
     assert(!t.fs.below("/t").exists(p => p.endsWith(".retired") || p.contains("/trash")))
+  }
+
+  test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
+    for (k <- 1 to 500 by 3) {
+      val t = new SmallTable(Seq("p=1", ""))
+      t.format = 1
+      t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.format = 2
+      assert(t.recover(ops(t)).isEmpty && t.fs.visibleRows == t.allRows)
+      val trashes = t.fs.below("/t").filter(_.endsWith(".retired")).map(_.split('/').init.last).distinct
+      assert(trashes.forall(_ == "v0000000001"))
+      t.optimize(ops(t), "op-2")
+      t.restore(ops(t), 0, "op-3")
+      assert(t.fs.visibleRows == t.allRows && t.files.forall(_.contains("part-")))
+      t.vacuum(ops(t), "op-4")
+      assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+    }
   }
 
   test("the trash of a file whose name was taken while an operation lasted that was undone goes with a VACUUM") {

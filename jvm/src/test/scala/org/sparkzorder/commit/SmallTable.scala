@@ -16,6 +16,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => ())
 
+  /** Of the records that are written: format 1 is what older builds have left. */
+  var format: Long = RecordJson.Format
+
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
   private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
@@ -43,7 +46,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   }
 
   private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
-    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs)
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None, format)
 
   /** The whole statement, as a command would run it, on all files that are there. */
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
