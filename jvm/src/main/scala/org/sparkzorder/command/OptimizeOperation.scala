@@ -3,12 +3,11 @@ package org.sparkzorder.command
 import org.apache.hadoop.security.UserGroupInformation
 
 import org.sparkzorder.commit._
-import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.{CurveInterval, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
-import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit}
+import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum}
 
 /** @param written files that are new */
 private[command] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
@@ -95,18 +94,11 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
   }
 
-  /**
-   * Rows by our count of what was written = rows that the inputs' footers tell = rows that the outputs' footers tell, and
-   * what was encrypted still is. Returns what is.
-   */
+  /** The outputs have the rows of the inputs, and what was encrypted still is. Returns what is. */
   private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
-    val read = plan.inputs.map(_.footer.rows).sum
-    val written = result.outputs.map(_.rows).sum
-    if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
     val footers =
       OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
-    val onDisk = footers.map(_.rows).sum
-    if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
+    SameRows.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }
@@ -160,6 +152,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     version = 0,
     clustering = Nil,
     strategy = OptimizeStrategy.of(plan, result),
-    auto = plan.auto
+    auto = plan.auto,
+    rowHash = RowSum.of(result.written).hex
   )
 }
