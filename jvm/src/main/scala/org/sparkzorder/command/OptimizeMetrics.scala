@@ -38,7 +38,7 @@ final case class OptimizeMetrics(
     clustering: Seq[ColumnClustering],
     strategy: OptimizeStrategy,
     auto: Option[AutoReport],
-    rowHash: String = ""
+    rowHash: Option[String] = None
 ) {
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
@@ -67,18 +67,19 @@ final case class OptimizeMetrics(
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ strategy.history ++ Some(rowHash).filter(_.nonEmpty).map("rowHash" -> _) ++ (if (added.isEmpty) Map.empty[String, String]
-                            else {
-                              val sorted = added.sorted
-                              def at(p: Double): String = sorted(((sorted.size - 1) * p).round.toInt).toString
-                              Map(
-                                "minFileSize" -> at(0),
-                                "p25FileSize" -> at(0.25),
-                                "p50FileSize" -> at(0.5),
-                                "p75FileSize" -> at(0.75),
-                                "maxFileSize" -> at(1)
-                              )
-                            })
+  ) ++ strategy.history ++ rowHash.map("rowHash" -> _) ++ (if (added.isEmpty) Map.empty[String, String]
+                                                           else {
+                                                             val sorted = added.sorted
+                                                             def at(p: Double): String =
+                                                               sorted(((sorted.size - 1) * p).round.toInt).toString
+                                                             Map(
+                                                               "minFileSize" -> at(0),
+                                                               "p25FileSize" -> at(0.25),
+                                                               "p50FileSize" -> at(0.5),
+                                                               "p75FileSize" -> at(0.75),
+                                                               "maxFileSize" -> at(1)
+                                                             )
+                                                           })
 }
 
 object OptimizeMetrics {

@@ -7,6 +7,7 @@ import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.{CurveInterval, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
+import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum}
 
 /** @param written files that are new */
@@ -35,7 +36,12 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
         val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
         val prepared = committer.prepare(
-          recordOf(plan, lock.operationId, outputs, metrics(plan, result, groups.size)),
+          recordOf(
+            plan,
+            lock.operationId,
+            outputs,
+            metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, encryption))
+          ),
           names.map { case (o, n) => n -> o.path }.toMap
         )
         // Entries of the inputs stay until the next change of the index: the operation may still be undone.
@@ -103,6 +109,12 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }
 
+  /** None where values are hidden: with a guess of the row in hand, a hash of few rows would tell. */
+  private def rowHash(plan: OptimizePlan, result: RewriteResult, encryption: Encryption): Option[String] =
+    Option.when(encryption.isNone && ExcludedNames.of(plan.table.catalogTable).names.isEmpty)(
+      RowSum.of(result.written).hex
+    )
+
   private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
     val folder = plan.table.names.of(plan.rewrites(unit).folder.path)
     val name = stagedName.stripSuffix(FileTask.Suffix)
@@ -152,7 +164,6 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     version = 0,
     clustering = Nil,
     strategy = OptimizeStrategy.of(plan, result),
-    auto = plan.auto,
-    rowHash = RowSum.of(result.written).hex
+    auto = plan.auto
   )
 }

@@ -35,7 +35,7 @@ private[command] object SameRows {
       val (in, out, onDisk) = (result.read(u), written(u), foundOf.getOrElse(u, 0L))
       if (Seq(in.rows, out.rows, onDisk).exists(_ != stored))
         throw ZOrderErrors.rowCountMismatch(table, folder, stored, in.rows, out.rows, onDisk)
-      if (in.hash != out.hash) throw ZOrderErrors.rowHashMismatch(table, folder, stored, in.hex, out.hex)
+      if (in.hash != out.hash) throw ZOrderErrors.rowHashMismatch(table, folder, stored)
     }
     // An output of no unit would be published, too.
     val all = RowSum.of(result.outputs.map(o => RowSum(o.rows, o.rowHash)))

@@ -157,7 +157,14 @@ object ZOrderErrors {
    * @param written rows that the writers got
    * @param found rows by the footers of the new files
    */
-  def rowCountMismatch(target: String, folder: String, stored: Long, read: Long, written: Long, found: Long): Throwable =
+  def rowCountMismatch(
+      target: String,
+      folder: String,
+      stored: Long,
+      read: Long,
+      written: Long,
+      found: Long
+  ): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_ROW_COUNT_MISMATCH",
       Map(
@@ -170,11 +177,10 @@ object ZOrderErrors {
       )
     )
 
-  /** @param read and `written`: hashes of all rows of the folder */
-  def rowHashMismatch(target: String, folder: String, rows: Long, read: String, written: String): Throwable =
+  def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_ROW_HASH_MISMATCH",
-      Map("table" -> target, "folder" -> folder, "rows" -> rows.toString, "read" -> read, "written" -> written)
+      Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
     )
 
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =

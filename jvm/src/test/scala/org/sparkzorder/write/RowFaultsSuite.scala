@@ -34,7 +34,8 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     folder
   }
 
-  private def rows(folder: File): Seq[String] = spark.read.parquet(folder.toString).collect().map(_.toString).sorted.toSeq
+  private def rows(folder: File): Seq[String] =
+    spark.read.parquet(folder.toString).collect().map(_.toString).sorted.toSeq
 
   private def files(folder: File): Seq[String] =
     org.apache.commons.io.FileUtils.listFiles(folder, null, true).toArray.toSeq.map(_.toString).sorted
@@ -51,21 +52,33 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     ("a row doubled", count, _.zipWithIndex.flatMap { case (row, i) => Seq.fill(if (i == 3) 2 else 1)(row) }),
     ("a partition of the shuffle lost", count, _ => Iterator.empty),
     ("a row doubled in place of another", hash, changed(rows => rows.updated(1, rows.head))),
-    ("two rows with one value swapped", hash, changed { rows =>
-      val (a, b) = (rows.head, rows(1))
-      val v = a.getLong(1)
-      a.setLong(1, b.getLong(1))
-      b.setLong(1, v)
-      rows
-    }),
-    ("-0.0 that is 0.0", hash, changed { rows =>
-      rows.foreach(row => if (row.getDouble(3) == 0) row.setDouble(3, 0.0))
-      rows
-    }),
-    ("a null that is none", hash, changed { rows =>
-      rows.find(_.isNullAt(2)).foreach(_.setNotNullAt(2))
-      rows
-    })
+    (
+      "two rows with one value swapped",
+      hash,
+      changed { rows =>
+        val (a, b) = (rows.head, rows(1))
+        val v = a.getLong(1)
+        a.setLong(1, b.getLong(1))
+        b.setLong(1, v)
+        rows
+      }
+    ),
+    (
+      "-0.0 that is 0.0",
+      hash,
+      changed { rows =>
+        rows.foreach(row => if (row.getDouble(3) == 0) row.setDouble(3, 0.0))
+        rows
+      }
+    ),
+    (
+      "a null that is none",
+      hash,
+      changed { rows =>
+        rows.find(_.isNullAt(2)).foreach(_.setNotNullAt(2))
+        rows
+      }
+    )
   )
 
   private def changed(change: Seq[UnsafeRow] => Seq[UnsafeRow]): Iterator[UnsafeRow] => Iterator[UnsafeRow] =
@@ -104,7 +117,9 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     def hashes(folder: File) = {
       optimize(folder, ", 'max-concurrent-file-group-rewrites' = '2', 'max-file-group-size-bytes' = '1'")
       spark.sql(s"OPTIMIZE parquet.`$folder` FULL ZORDER BY (v)").collect()
-      spark.sql(s"DESCRIBE HISTORY parquet.`$folder`").selectExpr("operationMetrics['rowHash']").collect().map(_.getString(0))
+      spark.sql(
+        s"DESCRIBE HISTORY parquet.`$folder`"
+      ).selectExpr("operationMetrics['rowHash']").collect().map(_.getString(0))
     }
     val found = Seq("h1", "h2").flatMap(name => hashes(table(name)))
     assert(found.length == 4 && found.distinct.length == 1, found)

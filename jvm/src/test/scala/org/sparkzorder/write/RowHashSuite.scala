@@ -36,21 +36,21 @@ class RowHashSuite extends AnyFunSuite {
   )
 
   private def value(t: DataType): Any = t match {
-    case _ if random.nextInt(4) == 0   => null
-    case BooleanType                   => random.nextBoolean()
-    case ByteType                      => random.nextInt().toByte
-    case ShortType                     => random.nextInt().toShort
-    case IntegerType | DateType        => random.nextInt(5) - 2
-    case LongType | TimestampType      => random.nextLong()
-    case FloatType                     => random.nextFloat()
-    case DoubleType                    => random.nextGaussian()
-    case StringType                    => UTF8String.fromString(random.alphanumeric.take(random.nextInt(20)).mkString)
-    case BinaryType                    => random.nextBytes(random.nextInt(20))
-    case d: DecimalType                => Decimal(BigDecimal(random.nextInt(100000), d.scale), d.precision, d.scale)
-    case CalendarIntervalType          => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
-    case ArrayType(e, _)               => ArrayData.toArrayData(Array.fill[Any](random.nextInt(4))(value(e)))
-    case s: StructType                 => InternalRow.fromSeq(s.map(f => value(f.dataType)))
-    case MapType(_, v, _)              =>
+    case _ if random.nextInt(4) == 0 => null
+    case BooleanType                 => random.nextBoolean()
+    case ByteType                    => random.nextInt().toByte
+    case ShortType                   => random.nextInt().toShort
+    case IntegerType | DateType      => random.nextInt(5) - 2
+    case LongType | TimestampType    => random.nextLong()
+    case FloatType                   => random.nextFloat()
+    case DoubleType                  => random.nextGaussian()
+    case StringType                  => UTF8String.fromString(random.alphanumeric.take(random.nextInt(20)).mkString)
+    case BinaryType                  => random.nextBytes(random.nextInt(20))
+    case d: DecimalType              => Decimal(BigDecimal(random.nextInt(100000), d.scale), d.precision, d.scale)
+    case CalendarIntervalType        => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
+    case ArrayType(e, _)             => ArrayData.toArrayData(Array.fill[Any](random.nextInt(4))(value(e)))
+    case s: StructType               => InternalRow.fromSeq(s.map(f => value(f.dataType)))
+    case MapType(_, v, _)            =>
       val keys = Array.tabulate[Any](random.nextInt(4))(i => UTF8String.fromString(s"k$i"))
       new ArrayBasedMapData(ArrayData.toArrayData(keys), ArrayData.toArrayData(keys.map(_ => value(v))))
     case other => throw new IllegalArgumentException(other.sql)
