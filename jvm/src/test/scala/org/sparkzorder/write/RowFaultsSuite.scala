@@ -125,6 +125,16 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     assert(found.length == 4 && found.distinct.length == 1, found)
     assert(found.head.matches("[0-9a-f]{16}"))
   }
+
+  test("the history has no hash of values that are to be hidden") {
+    spark.sql(
+      "CREATE TABLE hidden USING parquet TBLPROPERTIES ('zorder.index.exclude-columns' = 's') " +
+        "AS SELECT id k, 'secret' s FROM range(100)"
+    )
+    spark.sql("OPTIMIZE hidden ZORDER BY (k) OPTIONS ('num-files' = '2')").collect()
+    val metrics = spark.sql("DESCRIBE HISTORY hidden").head().getAs[Map[String, String]]("operationMetrics")
+    assert(metrics.contains("numAddedFiles") && !metrics.contains("rowHash"))
+  }
 }
 
 /** Puts faults around the shuffles of a session, as a plug-in with a bug would. */
