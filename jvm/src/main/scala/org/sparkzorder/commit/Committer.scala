@@ -11,8 +11,14 @@ import org.slf4j.LoggerFactory
  * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
+ * @param retentionMillis how long records are kept that no file of the table needs
  */
-final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thread.sleep(_)) {
+final class Committer(
+    folder: TableFolder,
+    lock: Lock,
+    sleep: Long => Unit = Thread.sleep(_),
+    retentionMillis: Long = HistoryRetention.DefaultMillis
+) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
@@ -34,7 +40,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val listing = lock.listing()
+    val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val newest = math.max(underWay, TableFolder.newestPublished(listing))
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
@@ -253,6 +261,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       Cleanup.done(folder, record)
       IndexFiles.prune(folder)
       Undone.prune(folder, lock)
+      Checkpoints.fold(folder, lock, retentionMillis)
       if (!keepLock) Cleanup.job(folder, record.operationId)
       Failpoints.hit("after-clean")
     } catch {
