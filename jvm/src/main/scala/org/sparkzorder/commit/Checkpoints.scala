@@ -6,6 +6,19 @@ import java.util.Arrays
 import org.slf4j.LoggerFactory
 
 /**
+ * @param retentionMillis how long an operation is kept on which nothing depends any more
+ * @param kept so many of the newest records stay files: queries read them
+ * @param most with more record files than this a checkpoint is made
+ * @param batch a table may come with ten thousands of record files: so many go into one checkpoint
+ */
+final case class HistorySettings(
+    retentionMillis: Long = 30L * 24 * 3600 * 1000,
+    kept: Int = 16,
+    most: Int = 48,
+    batch: Int = 4096
+)
+
+/**
  * Gathers published records into one file, so that the side folder stays small however many operations there were.
  *
  * A checkpoint is complete and was read back before the records in it are deleted. A crash in between leaves a record in both; then
@@ -14,34 +27,25 @@ import org.slf4j.LoggerFactory
 private[commit] object Checkpoints {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
-  /** So many of the newest records stay files: queries read them. */
-  val Kept = 16
-
-  /** With more record files than this a checkpoint is made. */
-  @volatile private[commit] var most = 48
-
-  /** A table may come with ten thousands of record files. So many go into one checkpoint. */
-  @volatile private[commit] var batch = 4096
-
   /** Whether we still have the lock is asked after so many deletes. */
   private val DeletesPerCheck = 64
 
   /** Makes a checkpoint if there are many record files, and prunes old records when it is time. */
-  def fold(folder: TableFolder, lock: Lock, retentionMillis: Long): Unit = {
+  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
-    if (TableFolder.records(listing).count(_.state.isPublished) > most) {
-      foldAll(folder, lock, listing, retentionMillis)
+    if (TableFolder.records(listing).count(_.state.isPublished) > settings.most) {
+      foldAll(folder, lock, listing, settings)
     } else if (TableFolder.checkpoints(listing).size > 1) {
       newest(folder, listing).foreach(c => superseded(listing, c.file).foreach(o => folder.ops.delete(o.meta.path)))
     }
   }
 
-  private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], retentionMillis: Long): Unit = {
-    val files = TableFolder.records(listing).filter(_.state.isPublished).drop(Kept).reverse
-    val batches = files.grouped(batch).toSeq
+  private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
+    val files = TableFolder.records(listing).filter(_.state.isPublished).drop(settings.kept).reverse
+    val batches = files.grouped(settings.batch).toSeq
     batches.zipWithIndex.foreach { case (some, i) =>
       val now = if (i < batches.size - 1) Nil else listing.filter(_.name == lock.path.getName)
-      val retention = now.headOption.map(m => HistoryRetention(m.modificationTime, retentionMillis))
+      val retention = now.headOption.map(m => HistoryRetention(m.modificationTime, settings.retentionMillis))
       rewrite(folder, lock, some.reverse, Set.empty, retention)
     }
   }

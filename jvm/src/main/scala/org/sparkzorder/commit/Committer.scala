@@ -11,13 +11,13 @@ import org.slf4j.LoggerFactory
  * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
- * @param retentionMillis how long records are kept that no file of the table needs
+ * @param history how many records stay files, and for how long they are kept
  */
 final class Committer(
     folder: TableFolder,
     lock: Lock,
     sleep: Long => Unit = Thread.sleep(_),
-    retentionMillis: Long = HistoryRetention.DefaultMillis
+    history: HistorySettings = HistorySettings()
 ) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Committer])
@@ -168,7 +168,8 @@ final class Committer(
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
+    if (is(RecordState.Publishing))
+      new Publish(folder, record, () => lock.check()).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -192,7 +193,7 @@ final class Committer(
 
   private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
     try {
-      publish.undo()
+      publish.undo(why.getMessage)
       Cleanup.job(folder, record.operationId)
     } catch {
       case failed: IOException =>
@@ -261,7 +262,7 @@ final class Committer(
       Cleanup.done(folder, record)
       IndexFiles.prune(folder)
       Undone.prune(folder, lock)
-      Checkpoints.fold(folder, lock, retentionMillis)
+      Checkpoints.fold(folder, lock, history)
       if (!keepLock) Cleanup.job(folder, record.operationId)
       Failpoints.hit("after-clean")
     } catch {

@@ -22,7 +22,7 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
     def isNeeded(record: Record, isVacuumed: Boolean): Boolean = {
       def hasTrash = record.folders.exists { work =>
         trashes.getOrElseUpdate(work.folder, folder.ops.list(folder.trashesOf(work.folder)).map(_.name).toSet)
-          .contains(folder.trashOf(work.folder, record.version).getName)
+          .contains(TableFolder.trashName(record))
       }
       def hasOutput = record.outputs.exists { output =>
         names.getOrElseUpdate(output.folder, folder.ops.list(folder.resolve(output.folder)).map(_.name).toSet)
@@ -51,9 +51,7 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
   }
 }
 
-object HistoryRetention {
-  val DefaultMillis: Long = 30L * 24 * 3600 * 1000
-
+private[commit] object HistoryRetention {
   private val MostOften = 24L * 3600 * 1000
 
   /** @param isOld whether it may go as far as its own age and files are concerned */

@@ -69,7 +69,7 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  private val CacheSize = 32
+  private val CacheSize = 128
 
   private val cache: JMap[FileMeta, Record] = Collections.synchronizedMap(
     new LinkedHashMap[FileMeta, Record](CacheSize, 0.75f, true) {
