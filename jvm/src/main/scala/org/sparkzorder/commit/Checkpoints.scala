@@ -30,29 +30,62 @@ private[commit] object Checkpoints {
   /** Whether we still have the lock is asked after so many deletes. */
   private val DeletesPerCheck = 64
 
-  /** Makes a checkpoint if there are many record files, and prunes old records when it is time. */
-  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
+  /**
+   * Makes a checkpoint if there are many record files, and prunes old records when it is time. The next operation tries
+   * again if that fails.
+   *
+   * @throws java.io.IOException when something is left over that the next statement is to remove
+   */
+  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit =
+    try tryFold(folder, lock, settings)
+    catch {
+      case e: IOException if isClean(e) => log.warn(s"cannot gather the records of ${folder.root} now", e)
+    }
+
+  /** Whether nothing was left behind. */
+  private[commit] def isClean(e: IOException): Boolean = e.getSuppressed.isEmpty
+
+  private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
     if (TableFolder.records(listing).count(_.state.isPublished) > settings.most) {
       foldAll(folder, lock, listing, settings)
     } else if (TableFolder.checkpoints(listing).size > 1) {
-      newest(folder, listing).foreach(c => superseded(listing, c.file).foreach(o => folder.ops.delete(o.meta.path)))
+      newest(folder, listing).foreach { c =>
+        superseded(TableFolder.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
+      }
     }
   }
 
   private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
     val files = TableFolder.records(listing).filter(_.state.isPublished).drop(settings.kept).reverse
     val batches = files.grouped(settings.batch).toSeq
-    batches.zipWithIndex.foreach { case (some, i) =>
-      val now = if (i < batches.size - 1) Nil else listing.filter(_.name == lock.path.getName)
-      val retention = now.headOption.map(m => HistoryRetention(m.modificationTime, settings.retentionMillis))
-      rewrite(folder, lock, some.reverse, Set.empty, retention)
+    val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
+    // From one to the next it goes by what was written, since a listing may come late.
+    batches.zipWithIndex.foldLeft((newest(folder, listing), TableFolder.checkpoints(listing))) {
+      case ((old, there), (some, i)) =>
+        val retention =
+          if (i < batches.size - 1) None else now.map(HistoryRetention(_, settings.retentionMillis))
+        rewrite(folder, lock, listing, old, there, some.reverse, Set.empty, retention)
     }
+    ()
   }
 
   /** Marks versions that are in the checkpoint as vacuumed, all at once. */
   def vacuum(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
-    if (versions.nonEmpty) rewrite(folder, lock, Nil, versions, None)
+    if (versions.nonEmpty) {
+      val listing = lock.listing()
+      rewrite(
+        folder,
+        lock,
+        listing,
+        newest(folder, listing),
+        TableFolder.checkpoints(listing),
+        Nil,
+        versions,
+        None
+      )
+      ()
+    }
 
   /** The newest checkpoint of a listing that can be read. */
   def newest(folder: TableFolder, listing: Seq[FileMeta]): Option[Checkpoint] =
@@ -66,23 +99,27 @@ private[commit] object Checkpoints {
     }.nextOption()
 
   /**
+   * @param old the checkpoint that the new one takes the place of
+   * @param there all checkpoints, readable or not
    * @param files records to gather, newest first
    * @param vacuumed versions whose retired files are about to be deleted
    * @param retention when given, old records may be left out
+   * @return the newest checkpoint, and all that are there
    */
   private def rewrite(
       folder: TableFolder,
       lock: Lock,
+      listing: Seq[FileMeta],
+      old: Option[Checkpoint],
+      there: Seq[CheckpointFile],
       files: Seq[RecordFile],
       vacuumed: Set[Long],
       retention: Option[HistoryRetention]
-  ): Unit = {
-    val ops = folder.ops
-    val listing = lock.listing()
-    val old = newest(folder, listing)
+  ): (Option[Checkpoint], Seq[CheckpointFile]) = {
     val outcomes = listing.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
     val gathered = files.flatMap(line(folder, _, outcomes))
-    if (gathered.nonEmpty || vacuumed.nonEmpty && old.isDefined) {
+    if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) (old, there)
+    else {
       def lines = merged(gathered.iterator, old.fold(Iterator.empty[CheckpointLine])(_.lines(folder)), vacuumed)
       val due = retention.filter(_.isDue(old.fold(0L)(_.prunedAt)))
       val gone = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
@@ -90,24 +127,29 @@ private[commit] object Checkpoints {
       val writer = new Checkpoint.Writer(due.fold(old.fold(0L)(_.prunedAt))(_.now), retired)
       lines.filterNot(l => gone(l.file.version)).foreach(writer.add)
       val version = math.max(gathered.headOption.fold(0L)(_.file.version), old.fold(0L)(_.file.version))
-      val number = TableFolder.checkpoints(listing).map(_.number).maxOption.getOrElse(0L) + 1
+      val number = there.map(_.number).maxOption.getOrElse(0L) + 1
       val written = write(folder, lock, version, number, writer.result())
-      superseded(listing, written).foreach(o => ops.delete(o.meta.path))
-      gathered.grouped(DeletesPerCheck).foreach { some =>
-        lock.check()
-        some.foreach { l =>
-          ops.delete(l.file.meta.path)
-          if (l.outcome.isDefined) ops.delete(folder.outcome(l.record))
-          Failpoints.hit("checkpoint-delete-1")
-        }
-      }
+      val replaced = superseded(there, written)
+      replaced.foreach(o => folder.ops.delete(o.meta.path))
+      deleteGathered(folder, lock, gathered)
       if (gone.nonEmpty) log.info(s"forgot ${gone.size} old operations of ${folder.root}")
+      (Some(Checkpoint.read(folder, written)), written +: there.filterNot(replaced.contains))
     }
   }
 
+  private def deleteGathered(folder: TableFolder, lock: Lock, gathered: Seq[CheckpointLine]): Unit =
+    gathered.grouped(DeletesPerCheck).foreach { some =>
+      lock.check()
+      some.foreach { l =>
+        folder.ops.delete(l.file.meta.path)
+        if (l.outcome.isDefined) folder.ops.delete(folder.outcome(l.record))
+        Failpoints.hit("checkpoint-delete-1")
+      }
+    }
+
   /** Older ones. One of a higher version that is damaged stays: somebody may be able to repair it. */
-  private def superseded(listing: Seq[FileMeta], by: CheckpointFile): Seq[CheckpointFile] =
-    TableFolder.checkpoints(listing).filter(c => c.version <= by.version && c.number < by.number)
+  private def superseded(there: Seq[CheckpointFile], by: CheckpointFile): Seq[CheckpointFile] =
+    there.filter(c => c.version <= by.version && c.number < by.number)
 
   private def write(
       folder: TableFolder,
@@ -159,7 +201,7 @@ private[commit] object Checkpoints {
 
   private def utf8(bytes: Array[Byte]): String = new String(bytes, java.nio.charset.StandardCharsets.UTF_8)
 
-  /** Newest first; of two of a version the one that has been a file. */
+  /** Newest first. Of two of a version the file counts, but one that is vacuumed anywhere is vacuumed. */
   private def merged(
       files: Iterator[CheckpointLine],
       lines: Iterator[CheckpointLine],
@@ -171,14 +213,16 @@ private[commit] object Checkpoints {
         if (a.isEmpty && b.isEmpty) None
         else if (b.isEmpty || a.nonEmpty && a.head.file.version >= b.head.file.version) {
           val line = a.next()
-          while (b.nonEmpty && b.head.file.version == line.file.version) b.next()
-          Some(line)
+          var isVacuumed = false
+          while (b.nonEmpty && b.head.file.version == line.file.version)
+            isVacuumed |= b.next().file.state == RecordState.Vacuumed
+          Some(if (isVacuumed) asVacuumed(line) else line)
         } else Some(b.next())
       next.map(l => if (vacuumed(l.file.version)) asVacuumed(l) -> (()) else l -> (()))
     }
   }
 
-  private def asVacuumed(line: CheckpointLine): CheckpointLine =
+  private[commit] def asVacuumed(line: CheckpointLine): CheckpointLine =
     if (line.file.state == RecordState.Vacuumed) line
     else {
       val meta = line.file.meta

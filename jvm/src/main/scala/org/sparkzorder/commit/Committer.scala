@@ -262,13 +262,16 @@ final class Committer(
       Cleanup.done(folder, record)
       IndexFiles.prune(folder)
       Undone.prune(folder, lock)
-      Checkpoints.fold(folder, lock, history)
       if (!keepLock) Cleanup.job(folder, record.operationId)
+      Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")
     } catch {
       // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
       case e: IOException =>
         log.warn(s"cannot clean up in ${folder.root}", e)
+        lock.abandon()
+      case e: LockLostException =>
+        log.warn(s"cannot clean up in ${folder.root}: another does", e)
         lock.abandon()
     }
     if (!keepLock) lock.release()

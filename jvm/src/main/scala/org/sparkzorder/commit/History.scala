@@ -60,7 +60,7 @@ object History {
       .filter(f => f.state == RecordState.Undone || f.state == RecordState.Undoing)
       .flatMap { file =>
         readable(folder, file).map { record =>
-          val outcome = if (names(folder.outcome(record).getName)) Outcome.read(folder, record) else None
+          val outcome = if (names(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
           HistoryEntry(record, Undone, None, file.meta.modificationTime, outcome)
         }
       }.sortBy(e => (-e.record.version, -e.time))

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -34,16 +34,23 @@ object Outcome {
     } catch { case e: IOException => log.warn(s"cannot note in $path: $reason", e) }
   }
 
-  /** None when there is no note, or none that can be read. */
-  private[commit] def read(folder: TableFolder, record: Record): Option[Outcome] = {
-    val path = folder.outcome(record)
-    try parse(folder.ops.read(path, MostBytes))
+  /**
+   * None when there is no note, or a damaged one.
+   *
+   * @throws java.io.IOException when it cannot be read
+   */
+  private[commit] def read(folder: TableFolder, record: Record): Option[Outcome] =
+    try parse(folder.ops.read(folder.outcome(record), MostBytes))
+    catch { case _: FileNotFoundException => None }
+
+  /** The same for showing it: what cannot be read is left out. */
+  private[commit] def shown(folder: TableFolder, record: Record): Option[Outcome] =
+    try read(folder, record)
     catch {
       case e: IOException =>
-        log.warn(s"cannot read $path: ${e.getMessage}")
+        log.warn(s"cannot read ${folder.outcome(record)}: ${e.getMessage}")
         None
     }
-  }
 
   private[commit] def write(outcome: Outcome): Array[Byte] = {
     val root = mapper.createObjectNode()

@@ -56,7 +56,11 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
         Published(line.file, line.record, () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
       }
     } else {
-      val file = files.head
+      val listed = files.head
+      // A crash may leave a record in both. Once it is vacuumed in one it is vacuumed.
+      val isVacuumed = lines.hasNext && lines.head.file.version == listed.version &&
+        lines.head.file.state == RecordState.Vacuumed
+      val file = if (isVacuumed) listed.copy(state = RecordState.Vacuumed) else listed
       files = files.tail
       orLookAgain(file.version, orSkip(file.version) {
         val record = RecordJson.read(folder, file)
@@ -78,7 +82,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
     )
 
   private def outcome(record: Record): Option[Outcome] =
-    if (listing.exists(_.name == folder.outcome(record).getName)) Outcome.read(folder, record) else None
+    if (listing.exists(_.name == folder.outcome(record).getName)) Outcome.shown(folder, record) else None
 
   private def orSkip(version: Long)(record: => Published): Unit = {
     try found = Some(record)

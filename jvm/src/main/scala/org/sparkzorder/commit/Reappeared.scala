@@ -53,17 +53,21 @@ object Reappeared {
   private final class Search(listed: Set[String]) {
     val found = mutable.Buffer.empty[Reappeared]
     val undecided: mutable.Set[String] = mutable.HashSet.from(listed)
+    private val mentioned = mutable.HashSet.empty[String]
+
+    /** Where files are that these operations wrote. */
     private val folders = mutable.HashSet.empty[String]
 
     /** Of the newest record that has a name, what it did counts. */
     def see(record: Record): Unit = {
       record.outputs.foreach { output =>
+        if (listed(output.path) && mentioned.add(output.path)) folders += output.folder
         undecided -= output.path
         // By whatever name it came back, it is no longer retired.
         undecided -= output.pathBefore
-        if (listed(output.path)) folders += output.folder
       }
       record.inputs.foreach { input =>
+        if (listed(input.path)) mentioned += input.path
         if (undecided.remove(input.path) && folders(input.folder)) found += Reappeared(input.path, record.version)
       }
     }

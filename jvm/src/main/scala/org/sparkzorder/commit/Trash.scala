@@ -36,7 +36,7 @@ object Trash {
       (parent, own) <- Seq(folder.trashesOf(dir) -> byTrash, folder.stagingsOf(dir) -> byStaging)
       found <- folder.ops.list(parent) if found.isDirectory
       record <- ownerOf(found, own).toSeq
-      file <- folder.ops.list(found.path) if !file.isDirectory
+      file <- folder.ops.list(found.path) if !file.isDirectory && isOf(record, file)
     } yield record.operationId -> file
     val entries = history.map(e => e.record.operationId -> e).toMap
     files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
@@ -82,14 +82,31 @@ object Trash {
     // then nothing is forgotten whose record just was not listed yet.
     val (known, undone) = retired.partition(_.record.isDefined)
     val alone = undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
+    val gathered = known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
+    def mark(): Unit = Checkpoints.vacuum(folder, lock, gathered.map(_.version).toSet)
     try {
       known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
         Failpoints.hit("vacuum-record")
       }
-      val gathered = known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
-      Checkpoints.vacuum(folder, lock, gathered.map(_.version).toSet)
-      (known ++ alone).flatMap(_.files.map(_.path.getParent)).distinct.foreach(delete(folder, lock, _))
+      val isMarked =
+        try {
+          mark()
+          true
+        } catch {
+          // VACUUM is what helps when the disk is full, and RESTORE names the files that are gone.
+          case e: IOException if Checkpoints.isClean(e) =>
+            log.warn(s"deleting retired files of ${folder.root} before the history says so", e)
+            false
+        }
+      (known ++ alone).foreach(delete(folder, lock, _))
+      if (!isMarked) {
+        try mark()
+        catch {
+          case e: IOException if Checkpoints.isClean(e) =>
+            log.warn(s"the history of ${folder.root} does not say which retired files were deleted", e)
+        }
+      }
     } catch {
       case e: IOException =>
         lock.abandon()
@@ -97,13 +114,25 @@ object Trash {
     }
   }
 
-  private def delete(folder: TableFolder, lock: Lock, trash: Path): Unit = {
-    lock.check()
-    folder.ops.deleteRecursive(trash)
-    folder.ops.deleteEmpty(trash.getParent)
-    // The table's own holds the lock, and stays.
-    folder.ops.deleteEmpty(trash.getParent.getParent)
-    Failpoints.hit("vacuum-1")
+  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
+    retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
+      lock.check()
+      // A name of the first format may be another table's trash as well.
+      if (retired.operation.format < 2) {
+        files.foreach(f => folder.ops.delete(f.path))
+        folder.ops.deleteEmpty(trash)
+      } else folder.ops.deleteRecursive(trash)
+      folder.ops.deleteEmpty(trash.getParent)
+      // The table's own holds the lock, and stays.
+      folder.ops.deleteEmpty(trash.getParent.getParent)
+      Failpoints.hit("vacuum-1")
+    }
+
+  /** Whether a file in a trash is of the operation: only a name of the first format leaves a doubt. */
+  private def isOf(record: Record, file: FileMeta): Boolean = record.format >= 2 || record.inputs.exists { input =>
+    val name = TableFolder.name(input.path)
+    file.name == s"$name${TableFolder.RetiredSuffix}" ||
+    file.name == s"$name.${record.operationId}${TableFolder.RetiredSuffix}"
   }
 
   /** Removes empty folders that a VACUUM left which died, for versions in the checkpoint. Needs the lock. */

@@ -18,15 +18,14 @@ object Undone {
       !History.readable(folder, file).exists(hasTrash(folder, _))
     }
     gone.foreach(file => folder.ops.delete(file.meta.path))
-    // A note belongs to the record of its operation, or else to the published one of its version.
-    val kept = records.filterNot(gone.contains)
-    val noted = kept.flatMap { file =>
-      if (file.state == RecordState.Undone) Some(file.meta.name.stripSuffix(s".${file.state.suffix}")) else None
-    }.toSet
-    val published = kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.versionName(f.version)).toSet
+    // A note belongs to the record of an operation that was undone, or else to the published one of its version.
+    def operations(of: Seq[RecordFile]) = of.map(_.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+    val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
+    val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
+      kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.versionName(f.version))
     statuses.filter(m => m.name.endsWith(TableFolder.OutcomeSuffix) && isOld(m)).foreach { note =>
       val name = note.name.stripSuffix(TableFolder.OutcomeSuffix)
-      if (!noted(name) && !published(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
+      if (ended(name) || !noted(name) && !noted(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
     }
   }
 

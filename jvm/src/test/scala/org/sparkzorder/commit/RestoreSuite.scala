@@ -30,6 +30,8 @@ class RestoreSuite extends AnyFunSuite {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
+      // With and without records in a checkpoint.
+      if (seed % 2 == 0) t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
       val versions = mutable.Buffer(t.snapshot)
       // With the version after which it was appended.
       val appended = mutable.Buffer.empty[(Int, String, (Long, Long))]

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
  *
  * @param dirs its folders, "" for the root
  */
-final class SmallTable(val dirs: Seq[String], filesEach: Int = 3, historySettings: HistorySettings = HistorySettings()) {
+final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   val fs = new MemoryFs
   val root = new Path("mem:/t")
   val liveness = new FakeLiveness
@@ -18,6 +18,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3, historySetting
 
   /** Of the records that are written: format 1 is what older builds have left. */
   var format: Long = RecordJson.Format
+
+  /** How many records stay files. */
+  var historySettings: HistorySettings = HistorySettings()
 
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
