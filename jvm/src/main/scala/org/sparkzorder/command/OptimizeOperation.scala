@@ -24,7 +24,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
     val table = plan.table
     val folder = Operations.folder(table)
-    val committer = new Committer(folder, lock)
+    val committer = new Committer(folder, lock, history = Operations.history(table))
     val published =
       try {
         val snapshot = TableIndex.of(table, folder)
@@ -133,13 +133,16 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters(plan),
-    metrics = metrics.history,
+    metrics = metrics.history ++ reappeared(plan),
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },
     outputs = outputs,
     layout = plan.layout.map(_.json)
   )
+
+  private def reappeared(plan: OptimizePlan): Map[String, String] =
+    if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
 
   private def parameters(plan: OptimizePlan): Map[String, String] = {
     val mapper = new com.fasterxml.jackson.databind.ObjectMapper()

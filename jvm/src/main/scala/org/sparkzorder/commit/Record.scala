@@ -31,6 +31,12 @@ final case class OutputFile(
 ) {
   def folder: String = TableFolder.parent(path)
 
+  /** The name that it had in the table before it was retired, when it comes back; else its name. */
+  def pathBefore: String = source.fold(path) { from =>
+    val name = TableFolder.name(from).stripSuffix(TableFolder.RetiredSuffix)
+    if (folder.isEmpty) name else s"$folder/$name"
+  }
+
   /** Whether what lies somewhere is this very file. */
   def isSame(meta: FileMeta): Boolean =
     !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
@@ -103,6 +109,6 @@ object Record {
     val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
     isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
     TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source) == TableFolder.name(output.path) + TableFolder.RetiredSuffix
+    TableFolder.name(source).endsWith(TableFolder.RetiredSuffix)
   }
 }

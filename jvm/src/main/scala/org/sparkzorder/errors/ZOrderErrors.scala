@@ -132,8 +132,15 @@ object ZOrderErrors {
   def restoreFilesGone(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_RESTORE_FILES_GONE", target, version, paths)
 
-  def restoreNamesTaken(target: String, version: Long, paths: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_NAMES_TAKEN", target, version, paths)
+  def restoreForgottenVersions(target: String, version: Long, versions: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_FORGOTTEN_VERSIONS", target, version, versions)
+
+  def restoreDamagedFiles(target: String, version: Long, paths: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_RESTORE_DAMAGED_FILES",
+      Map("table" -> target, "version" -> version.toString, "paths" -> some(paths)),
+      cause
+    )
 
   private def notRestorable(condition: String, target: String, version: Long, paths: Seq[String]): Throwable =
     analysis(condition, "table" -> target, "version" -> version.toString, "paths" -> some(paths))
