@@ -86,7 +86,7 @@ class Target:
             for record in self._side(pattern):
                 of_another = json.loads(record.read_text())["operationId"] != identity
                 return f"{phase} of one killed before" if of_another else phase
-        trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}/*") for p in self._side("*.vacuumed"))
+        trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}-*/*") for p in self._side("*.vacuumed"))
         if operation == "VACUUM" and any(any(files) for files in trash):
             return "deleting"
         if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("v*.json")):

@@ -43,7 +43,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       clustered = false,
       version = plan.version,
       clustering = Nil,
-      strategy = OptimizeStrategy.nothing,
+      strategy = OptimizeStrategy.nothing(plan),
       auto = plan.auto
     )
 

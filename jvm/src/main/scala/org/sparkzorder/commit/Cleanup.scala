@@ -23,7 +23,7 @@ private[commit] object Cleanup {
   def undoing(folder: TableFolder, record: Record): Unit = {
     record.folders.foreach { work =>
       // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
-      work.inputs.map(i => folder.retired(i.path, record.version) -> folder.replaced(i.path, record)).foreach {
+      work.inputs.map(i => folder.retired(i.path, record) -> folder.replaced(i.path, record)).foreach {
         case (retired, replaced) => if (folder.ops.exists(retired)) folder.ops.rename(retired, replaced)
       }
     }
@@ -65,7 +65,7 @@ private[commit] object Cleanup {
     // The root's staging is the job's as well: other files may still be written there.
     ops.deleteEmpty(folder.stagingOf(dir, record.operationId))
     ops.deleteEmpty(folder.stagingsOf(dir))
-    ops.deleteEmpty(folder.trashOf(dir, record.version))
+    ops.deleteEmpty(folder.trashOf(dir, record))
     ops.deleteEmpty(folder.trashesOf(dir))
     if (dir.nonEmpty) ops.deleteEmpty(folder.sideOf(dir))
     ()

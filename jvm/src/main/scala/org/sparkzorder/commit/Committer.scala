@@ -11,8 +11,14 @@ import org.slf4j.LoggerFactory
  * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
+ * @param history how many records stay files, and for how long they are kept
  */
-final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thread.sleep(_)) {
+final class Committer(
+    folder: TableFolder,
+    lock: Lock,
+    sleep: Long => Unit = Thread.sleep(_),
+    history: HistorySettings = HistorySettings()
+) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
@@ -34,7 +40,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val listing = lock.listing()
+    val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val newest = math.max(underWay, TableFolder.newestPublished(listing))
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
@@ -68,7 +76,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       lock.check()
       ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
       // Made now: nothing makes folders once files are exchanged.
-      ops.mkdirs(folder.trashOf(work.folder, record.version))
+      ops.mkdirs(folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
     record.outputs.foreach { output =>
@@ -160,7 +168,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
+    if (is(RecordState.Publishing))
+      new Publish(folder, record, () => lock.check()).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -184,7 +193,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 
   private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
     try {
-      publish.undo()
+      publish.undo(why.getMessage)
       Cleanup.job(folder, record.operationId)
     } catch {
       case failed: IOException =>
@@ -254,11 +263,15 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       IndexFiles.prune(folder)
       Undone.prune(folder, lock)
       if (!keepLock) Cleanup.job(folder, record.operationId)
+      Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")
     } catch {
       // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
       case e: IOException =>
         log.warn(s"cannot clean up in ${folder.root}", e)
+        lock.abandon()
+      case e: LockLostException =>
+        log.warn(s"cannot clean up in ${folder.root}: another does", e)
         lock.abandon()
     }
     if (!keepLock) lock.release()

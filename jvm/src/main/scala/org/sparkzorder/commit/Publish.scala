@@ -57,7 +57,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
 
   private def retire(input: InputFile): Unit = {
     val place = folder.resolve(input.path)
-    val trash = folder.retired(input.path, record.version)
+    val trash = folder.retired(input.path, record)
     ops.status(place) match {
       case Some(meta) if input.isSame(meta) =>
         guard()
@@ -96,8 +96,12 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
     }
   }
 
-  /** All the way back, after which the record is one of an operation that was undone. */
-  def undo(): Unit = {
+  /**
+   * All the way back, after which the record is one of an operation that was undone.
+   *
+   * @param why in one sentence, and who undoes it if its owner is dead, for `DESCRIBE HISTORY`
+   */
+  def undo(why: String, by: Option[String] = None): Unit = {
     back(Survey.of(folder, record))
     guard()
     ops.rename(
@@ -105,6 +109,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
       folder.record(record.version, RecordState.Undoing)
     )
     Failpoints.hit("undo-record")
+    Outcome.note(folder, record, why, by)
     Cleanup.undoing(folder, record)
   }
 
@@ -117,7 +122,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
       found.work.inputs.foreach { input =>
         if (found.retired.contains(input.path) && !found.inPlace.contains(input.path)) {
           guard()
-          ops.rename(folder.retired(input.path, record.version), folder.resolve(input.path))
+          ops.rename(folder.retired(input.path, record), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
         }
       }

@@ -31,6 +31,12 @@ final case class OutputFile(
 ) {
   def folder: String = TableFolder.parent(path)
 
+  /** The name that it had in the table before it was retired, when it comes back; else its name. */
+  def pathBefore: String = source.filterNot(TableFolder.name(_) == TableFolder.retiredName(path)).fold(path) { from =>
+    val name = TableFolder.name(from).stripSuffix(TableFolder.RetiredSuffix)
+    if (folder.isEmpty) name else s"$folder/$name"
+  }
+
   /** Whether what lies somewhere is this very file. */
   def isSame(meta: FileMeta): Boolean =
     !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
@@ -46,6 +52,7 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
+ * @param format of its JSON: it decides how the operation's trash is named, see [[TableFolder.trashName]]
  */
 final case class Record(
     version: Long,
@@ -57,7 +64,8 @@ final case class Record(
     metrics: Map[String, String],
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
-    layout: Option[String] = None
+    layout: Option[String] = None,
+    format: Long = RecordJson.Format
 ) {
 
   /** The work by folder, ordered by folder. */
@@ -101,6 +109,6 @@ object Record {
     val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
     isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
     TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source) == TableFolder.retiredName(output.path)
+    TableFolder.name(source).endsWith(TableFolder.RetiredSuffix)
   }
 }

@@ -13,11 +13,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
 /**
- * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. Its last field is the
- * CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
+ * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. In format 2 the names of
+ * trash folders carry the operation's id. Its last field is the CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
  */
 object RecordJson {
-  val Format = 1L
+  val Format = 2L
 
   /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
@@ -36,7 +36,7 @@ object RecordJson {
   /** @throws java.io.IOException when it is longer than what is read */
   def write(record: Record): Array[Byte] = {
     val root = mapper.createObjectNode()
-    root.put("format", Format)
+    root.put("format", record.format)
     root.put("version", record.version)
     root.put("operationId", record.operationId)
     root.put("operation", record.operation)
@@ -100,12 +100,16 @@ object RecordJson {
 
   /** @throws UnreadableRecordException when it is damaged
     * @throws java.io.IOException when it cannot be read at all */
-  def read(folder: TableFolder, file: RecordFile): Record = {
+  def read(folder: TableFolder, file: RecordFile): Record = readWithBytes(folder, file)._1
+
+  /** The same, with what it was parsed from. */
+  private[commit] def readWithBytes(folder: TableFolder, file: RecordFile): (Record, Array[Byte]) = {
     val path = file.meta.path
     if (file.meta.length > ReadLimit) throw new UnreadableRecordException(path, s"it has ${file.meta.length} bytes")
-    val record = parse(folder.ops.read(path, ReadLimit), path)
+    val bytes = folder.ops.read(path, ReadLimit)
+    val record = parse(bytes, path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
-    record
+    (record, bytes)
   }
 
   private def texts(node: ObjectNode, values: Map[String, String]): Unit =
@@ -139,7 +143,8 @@ object RecordJson {
         root.texts("metrics"),
         root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows)),
         root.files("outputs"),
-        root.optional("layout")
+        root.optional("layout"),
+        format
       )
     }
 

@@ -123,7 +123,7 @@ object Recovery {
     val survey = Survey.of(folder, record)
     val publish = new Publish(folder, record, () => lock.check())
     def undo(why: String): String = {
-      publish.undo()
+      publish.undo(why, Some(lock.owner.describe))
       s"undid version ${record.version}: $why"
     }
     if (!survey.canFinish) undo("others changed its files")
@@ -134,6 +134,7 @@ object Recovery {
         publish.finish(works)
         lock.check()
         Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
+        Outcome.note(folder, record, "its owner died while it published its files", Some(lock.owner.describe))
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
       } catch { case e: CommitConflictException => undo(e.getMessage) }
@@ -161,6 +162,7 @@ object Recovery {
         _
       ))
     }
+    if (lock.others.nonEmpty) Trash.tidy(folder, lock)
     val stagings = ops.list(folder.stagings).filter(m => m.isDirectory && m.name != lock.operationId)
     stagings.foreach(m => ops.deleteRecursive(m.path))
     ops.deleteEmpty(folder.stagings)

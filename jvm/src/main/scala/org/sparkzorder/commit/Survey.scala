@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
  * record
  *                    is put there or back
  * @param inPlace what lies under the data files' own names, by relative name
- * @param retired what lies in the trash of the record's version, by the relative name it had
+ * @param retired what lies in the trash of the record's operation, by the relative name it had
  * @param staged what waits in staging, by its final relative name
  */
 private[commit] final case class FolderSurvey(
@@ -60,7 +60,7 @@ private[commit] object Survey {
       work,
       !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
       found(inputs ++ outputs)(folder.resolve),
-      found(inputs)(folder.retired(_, record.version)),
+      found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId))
     )
   })
@@ -77,7 +77,7 @@ private[commit] object Survey {
       work,
       !folder.ops.exists(staging),
       found(inputs ++ outputs, folder.resolve(work.folder))(folder.resolve),
-      found(inputs, folder.trashOf(work.folder, record.version))(folder.retired(_, record.version)),
+      found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record)),
       found(outputs, staging)(folder.staged(_, record.operationId))
     )
   })

@@ -49,6 +49,14 @@ final case class RecordFile(version: Long, note: Option[String], state: RecordSt
 /** A file of statistics as a listing of the side folder shows it. */
 final case class IndexFile(number: Long, meta: FileMeta)
 
+/**
+ * A checkpoint as a listing of the side folder shows it.
+ *
+ * @param version the newest that is in it
+ * @param number counts up with each checkpoint of the table
+ */
+final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
+
 /** A table's root and the names of all that we put below it. */
 final case class TableFolder(root: Path, ops: FileOps) {
   import TableFolder._
@@ -77,6 +85,17 @@ final case class TableFolder(root: Path, ops: FileOps) {
   /** The record of an operation that was undone. The next one gets its version, so its own id tells it from others. */
   def undone(record: Record): Path =
     new Path(side, s"${versionName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
+
+  /** Why an operation was undone, or finished by another; see [[Outcome]]. */
+  def outcome(record: Record): Path =
+    new Path(side, s"${versionName(record.version)}-${record.operationId}$OutcomeSuffix")
+
+  /** See [[Checkpoint]]. */
+  def checkpoint(version: Long, number: Long): Path =
+    new Path(side, s"${versionName(version)}-$number$CheckpointSuffix")
+
+  /** Something in the side folder, by its name. */
+  private[commit] def inSide(name: String): Path = child(side, name)
 
   /** The name of a published record once its retired files are being deleted. */
   def vacuumed(published: RecordFile): Path =
@@ -111,20 +130,21 @@ final case class TableFolder(root: Path, ops: FileOps) {
 
   def trashesOf(folder: String): Path = new Path(sideOf(folder), Trash)
 
-  def trashOf(folder: String, version: Long): Path = new Path(trashesOf(folder), versionName(version))
+  /** The trash of one operation in one folder. Its name carries the operation's id, as two tables may share a folder. */
+  def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
   /** Where an output waits until it is published. */
   def staged(file: String, operationId: String): Path =
     child(stagingOf(TableFolder.parent(file), operationId), LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
-  def retired(file: String, version: Long): Path =
-    child(trashOf(TableFolder.parent(file), version), retiredName(file))
+  def retired(file: String, record: Record): Path =
+    child(trashOf(TableFolder.parent(file), record), retiredName(file))
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =
     child(
-      trashOf(TableFolder.parent(file), record.version),
+      trashOf(TableFolder.parent(file), record),
       LongNames.fit(TableFolder.name(file), s".${record.operationId}$RetiredSuffix")
     )
 
@@ -142,13 +162,16 @@ object TableFolder {
   val ProbePrefix = "probe-"
   val StagedSuffix = ".staged"
   val RetiredSuffix = ".retired"
+  val OutcomeSuffix = ".outcome"
+  val CheckpointSuffix = ".checkpoint"
 
   /** A number of more digits would not be found again in a name. */
   private[commit] val MaxVersion: Long = 999999999999999998L
 
   private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
+  private val CheckpointName: Regex = """v(\d{10,18})-(\d{1,18})\.checkpoint""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
-  private val TrashName: Regex = """v(\d{10,18})""".r
+  private val TrashName: Regex = """v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
 
@@ -179,6 +202,21 @@ object TableFolder {
       }
     }.sortBy(-_.version)
 
+  /** The checkpoints in a listing of a side folder, newest first. */
+  def checkpoints(statuses: Seq[FileMeta]): Seq[CheckpointFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case CheckpointName(version, number) if !meta.isDirectory =>
+          Some(CheckpointFile(version.toLong, number.toLong, meta))
+        case _ => None
+      }
+    }.sortBy(c => (-c.version, -c.number))
+
+  /** The newest published version that a listing of a side folder shows; 0 for none. */
+  def newestPublished(statuses: Seq[FileMeta]): Long =
+    (records(statuses).filter(_.state.isPublished).map(_.version) ++ checkpoints(statuses).map(_.version))
+      .maxOption.getOrElse(0L)
+
   /** The files of statistics in a listing of a side folder, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[IndexFile] =
     statuses.collect {
@@ -189,9 +227,13 @@ object TableFolder {
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))
 
-  /** The version whose trash a folder of this name is. */
+  /** The name of a record's trash. Records of the first format do not say their operation there. */
+  def trashName(record: Record): String =
+    if (record.format < 2) versionName(record.version) else s"${versionName(record.version)}-${record.operationId}"
+
+  /** The version whose trash a folder of this name is, by whichever format of record. */
   def trashVersion(name: String): Option[Long] = name match {
-    case TrashName(digits) => Some(digits.toLong)
-    case _                 => None
+    case TrashName(digits, _) => Some(digits.toLong)
+    case _                    => None
   }
 }

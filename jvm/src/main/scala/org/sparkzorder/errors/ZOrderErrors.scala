@@ -144,8 +144,15 @@ object ZOrderErrors {
   def restoreFilesGone(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_RESTORE_FILES_GONE", target, version, paths)
 
-  def restoreNamesTaken(target: String, version: Long, paths: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_NAMES_TAKEN", target, version, paths)
+  def restoreForgottenVersions(target: String, version: Long, versions: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_FORGOTTEN_VERSIONS", target, version, versions)
+
+  def restoreDamagedFiles(target: String, version: Long, paths: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_RESTORE_DAMAGED_FILES",
+      Map("table" -> target, "version" -> version.toString, "paths" -> some(paths)),
+      cause
+    )
 
   private def notRestorable(condition: String, target: String, version: Long, paths: Seq[String]): Throwable =
     analysis(condition, "table" -> target, "version" -> version.toString, "paths" -> some(paths))
@@ -163,10 +170,36 @@ object ZOrderErrors {
       cause
     )
 
-  def rowCountMismatch(target: String, read: Long, written: Long): Throwable =
+  /**
+   * @param stored rows by the footers of a folder's files
+   * @param read rows that the scan gave
+   * @param written rows that the writers got
+   * @param found rows by the footers of the new files
+   */
+  def rowCountMismatch(
+      target: String,
+      folder: String,
+      stored: Long,
+      read: Long,
+      written: Long,
+      found: Long
+  ): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_ROW_COUNT_MISMATCH",
-      Map("table" -> target, "read" -> read.toString, "written" -> written.toString)
+      Map(
+        "table" -> target,
+        "folder" -> folder,
+        "stored" -> stored.toString,
+        "read" -> read.toString,
+        "written" -> written.toString,
+        "found" -> found.toString
+      )
+    )
+
+  def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_ROW_HASH_MISMATCH",
+      Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
     )
 
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =

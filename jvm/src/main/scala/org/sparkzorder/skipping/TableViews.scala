@@ -93,7 +93,10 @@ object TableViews extends Logging {
     else {
       if (settled.around.isEmpty) {
         val operations = SeenOperations.of(settled.state)
-        if (operations != SeenOperations.none) seenWhole.put(location, folder.root, operations)
+        if (operations != SeenOperations.none && operations != seenWhole.get(location, folder.root)) {
+          seenWhole.put(location, folder.root, operations)
+          ReappearedFiles.look(location, settled.state)
+        }
       }
       settled
     }
@@ -102,19 +105,23 @@ object TableViews extends Logging {
   /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
   private val MaxRecords = 32
 
-  /** Where no operation says how old the listing is, and there are many, it is taken for stale. */
+  /**
+   * Where no operation says how old the listing is, and there are many, it is taken for stale. So it is when it may be older than all
+   * records that are files: a checkpoint is not read for it.
+   */
   private def isStale(location: FileIndex, state: TableState.SideFolder): Boolean = {
-    val unseen = seenWhole.get(location, state.folder.root).unseen(state)
+    val seen = seenWhole.get(location, state.folder.root)
+    val unseen = seen.unseen(state)
     unseen.nonEmpty && {
       val names = new RelativePath(state.folder.root)
       val listed = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
       val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
-      try ListingAge.isStale(listed, traces).getOrElse(unseen.length > MaxRecords)
+      try ListingAge.isStale(listed, traces).getOrElse(seen.mayLack(state) || unseen.length > MaxRecords)
       catch {
         case e: UnreadableRecordException =>
           logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
           true
-        // Renamed by a VACUUM, ended as undone, or overwritten in this moment.
+        // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
         case _: FileNotFoundException => true
       }
     }

@@ -18,8 +18,18 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
 
-/** A file that a task has written and closed. */
-private[write] final case class WrittenFile(path: String, length: Long, modificationTime: Long, stats: FileStats)
+/**
+ * A file that a task has written and closed.
+ *
+ * @param rowHash sum of the hashes of its rows
+ */
+private[write] final case class WrittenFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    stats: FileStats,
+    rowHash: Long
+)
 
 /**
  * Writes the rows of one slot to one file, or to several when there is a limit, and collects their statistics on the way.
@@ -32,6 +42,7 @@ private[write] final case class WrittenFile(path: String, length: Long, modifica
  * @param schema of the file; rows may have more fields behind these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits of the rows of a file
+ * @param hash of rows, None not to hash them
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -41,7 +52,8 @@ private[write] final class FileTask(
     schema: StructType,
     indexed: Seq[ColumnKey],
     keepEmpty: Set[Int],
-    limits: Option[SlotLimits]
+    limits: Option[SlotLimits],
+    hash: Option[RowHash]
 ) extends Serializable {
 
   /** The files in the order of their rows. */
@@ -69,6 +81,8 @@ private[write] final class FileTask(
     if (!path.getFileSystem(conf.value).exists(path.getParent))
       throw new FileNotFoundException(s"$directory is gone: the operation has ended")
     val collector = new StatsCollector(schema, indexed)
+    val rowHash = hash.orNull
+    var sum = 0L
     var complete = false
     try {
       val writer = factory.newInstance(path.toString, schema, context)
@@ -77,13 +91,14 @@ private[write] final class FileTask(
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
+          if (rowHash != null) sum += rowHash.of(data)
           writer.write(data)
           collector.add(data)
         }
       }
       val status = path.getFileSystem(conf.value).getFileStatus(path)
       complete = true
-      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result())
+      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result(), sum)
     } finally {
       if (!complete) discard(path)
     }

@@ -72,8 +72,9 @@ class LinksSuite extends AnyFunSuite {
   private def link(dir: LocalPath, inputs: Seq[InputFile]): Unit = inputs.foreach { input =>
     val place = dir.resolve(input.path)
     val kept = dir.resolveSibling("cache").resolve(input.path.replace('/', '-'))
-    val trash = place.getParent.resolve(s"_zorder/trash/v0000000001/${place.getFileName}.retired")
-    Seq(place, trash).filter(Files.exists(_)).foreach { file =>
+    val trash = all(dir).filter(_.getFileName.toString == s"${place.getFileName}.retired")
+      .filter(_.startsWith(place.getParent))
+    (place +: trash).filter(Files.exists(_)).foreach { file =>
       Files.move(file, kept)
       Files.createSymbolicLink(file, place.getParent.relativize(kept))
     }

@@ -184,7 +184,7 @@ class LocalSuite extends AnyFunSuite {
       val retired = Trash.all(folder, History.read(folder))
       assert(retired.map(t => (t.version, t.files.size, t.bytes)) == Seq((1L, 6, record.inputs.map(_.length).sum)))
       val lock = Locking.acquire(folder, "vacuum")
-      retired.foreach(Trash.vacuum(folder, lock, _))
+      Trash.vacuum(folder, lock, retired)
       lock.release()
       assert(History.read(folder).map(_.state) == Seq("vacuumed"))
       assert(all(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))

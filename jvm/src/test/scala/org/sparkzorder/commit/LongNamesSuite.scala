@@ -28,17 +28,15 @@ class LongNamesSuite extends AnyFunSuite {
     }
   }
 
-  test("a record may bring a file back from the trash that has a shorter name there, and no other") {
+  test("a file that has a shorter name in the trash comes back by its whole name, and counts as the same file") {
     val ops = new HadoopFileOps(FileSystem.getLocal(new Configuration()))
     val folder = TableFolder(new Path("file:/t"), ops)
     val name = "p=1/" + "x" * 255
-    def fault(source: String): Option[String] =
-      Record.fault(
-        Record(1, "op", "RESTORE", 1, "me", Map(), Map(), Nil, Seq(OutputFile(name, 1, 1, 0, Some(source))))
-      )
-    val source = folder.relative(folder.retired(name, 7)).get
-    assert(fault(source).isEmpty)
-    assert(fault(source.dropRight(9) + "0.retired").isDefined)
-    assert(fault(folder.relative(folder.retired("p=1/" + "x" * 254, 7)).get).isDefined)
+    val optimize = Record(1, "op-1", "OPTIMIZE", 1, "me", Map(), Map(), Seq(InputFile(name, 1, 1, 0)), Nil)
+    val Seq(back) = RestorePlan.of(folder, Seq(optimize)).outputs: @unchecked
+    assert(back.path == name && back.pathBefore == name)
+    assert(back.source.exists(s => s.length < name.length + 40 && s.endsWith(".retired")))
+    assert(Record.fault(optimize.copy(operation = "RESTORE", inputs = Nil, outputs = Seq(back))).isEmpty)
+    assert(back.copy(path = "p=1/other").pathBefore != "p=1/other")
   }
 }

@@ -40,6 +40,12 @@ class RecordSuite extends AnyFunSuite {
     assert(RecordJson.parse(text.replaceFirst("\\{", "{\"future\": [1, {}],").getBytes(UTF_8), from) == record)
   }
 
+  test("a record of the first format is read, and stays one") {
+    val old = record.copy(format = 1)
+    assert(RecordJson.parse(text.replace("\"format\":2", "\"format\":1").getBytes(UTF_8), from) == old)
+    assert(RecordJson.parse(RecordJson.write(old), from) == old)
+  }
+
   test("a record cut short anywhere is refused") {
     val bytes = written.getBytes(UTF_8)
     for (n <- 0 until bytes.length) {
@@ -100,7 +106,7 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("wild numbers, types and formats are refused") {
-    assert(fails(text.replace("\"format\":1", "\"format\":2")).contains("format 2"))
+    assert(fails(text.replace("\"format\":2", "\"format\":3")).contains("format 3"))
     for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
       fails(text.replace("\"length\":100", s"\"length\":$n"))
     }
@@ -121,7 +127,8 @@ class RecordSuite extends AnyFunSuite {
       for (name <- Seq("a", "p=1/a:b.parquet", "p=a%3Ab/x y", "p=x:1/f")) {
         assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
         assert(folder.staged(name, "op").getName == TableFolder.name(name) + ".staged")
-        assert(folder.retired(name, 7).getParent.getName == "v0000000007")
+        assert(folder.retired(name, record).getParent.getName == "v0000000007-op-1")
+        assert(folder.retired(name, record.copy(format = 1)).getParent.getName == "v0000000007")
       }
       assert(folder.relative(new Path("/elsewhere-t/x")).isEmpty || root == "file:/")
       assert(folder.relative(folder.root).isEmpty)

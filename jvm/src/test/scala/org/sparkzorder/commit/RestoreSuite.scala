@@ -30,6 +30,8 @@ class RestoreSuite extends AnyFunSuite {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
+      // With and without records in a checkpoint.
+      if (seed % 2 == 0) t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
       val versions = mutable.Buffer(t.snapshot)
       // With the version after which it was appended.
       val appended = mutable.Buffer.empty[(Int, String, (Long, Long))]
@@ -79,17 +81,34 @@ class RestoreSuite extends AnyFunSuite {
 
   test("a retired file that is gone is named") {
     val t = optimized()
-    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001/part-2.parquet.retired")
+    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001-op-1/part-2.parquet.retired")
     assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
   }
 
-  test("a file of a name that would come back is named") {
+  test("a file whose name was taken comes back by another name, and every version stays within reach") {
     val t = optimized(Seq(""))
+    val first = t.snapshot
     t.fs.put("/t/part-3.parquet", Set(900), 5L)
-    assert(refused(t, 0) == (Taken -> Seq("part-3.parquet")))
+    val appended = t.snapshot("part-3.parquet")
+    t.restore(ops(t), 0, "op-2")
+    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
+    assert(t.snapshot("part-3.parquet") == appended)
+    assert(t.files.map(_.replaceFirst("-restored-op-2-\\d+", "")).sorted.distinct.size == 3)
+    // The other name is one more name of the same file.
+    val restored = t.snapshot
+    t.restore(ops(t), 0, "op-3")
+    assert(t.snapshot == restored && t.history.size == 2)
+    t.restore(ops(t), 1, "op-4")
+    assert(t.snapshot == first + ("part-3.parquet" -> appended))
+    t.restore(ops(t), 2, "op-5")
+    assert(t.snapshot == restored)
+    t.optimize(ops(t), "op-6")
+    t.restore(ops(t), 1, "op-7")
+    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
     t.fs.nodes.remove("/t/part-3.parquet")
-    t.restore(ops(t), 0)
+    t.restore(ops(t), 0, "op-8")
     assert(t.fs.visibleRows == t.allRows)
+    assert(t.litter.isEmpty)
   }
 
   test("there is no way to a version that never was, and none is needed to the current one") {
@@ -130,7 +149,7 @@ class RestoreSuite extends AnyFunSuite {
     t.optimize(ops(t), "op-2")
     val old = (record: Record) => record.timestamp <= time
     val named = Trash.expired(TableFolder(t.root, ops(t)), old).flatMap(_.files).map(_.path.toUri.getPath)
-    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001/") && p.endsWith(".retired")))
+    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001-op-1/") && p.endsWith(".retired")))
     t.vacuum(ops(t), "op-3", old)
     assert(t.history.map(_.state) == Seq("committed", "vacuumed"))
     assert(!named.exists(t.fs.nodes.contains))
@@ -145,7 +164,7 @@ class RestoreSuite extends AnyFunSuite {
     val t = optimized()
     t.optimize(ops(t), "op-2")
     def retired(version: Long): Int =
-      t.fs.below("/t").count(p => p.contains(f"/v$version%010d/") && p.endsWith(".retired"))
+      t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
     val before = t.history.map(e => e.record.version -> retired(e.record.version)).toMap
     assert(before.size == 2 && before.values.forall(_ > 0))
     t.fs.changed = () =>
@@ -167,6 +186,23 @@ class RestoreSuite extends AnyFunSuite {
     assert(refused(t, 0)._1 == Gone)
     t.vacuum(ops(t), "op-3", _ => false)
     assert(!t.fs.below("/t").exists(p => p.endsWith(".retired") || p.contains("/trash")))
+  }
+
+  test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
+    for (k <- 1 to 500 by 3) {
+      val t = new SmallTable(Seq("p=1", ""))
+      t.format = 1
+      t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.format = 2
+      assert(t.recover(ops(t)).isEmpty && t.fs.visibleRows == t.allRows)
+      val trashes = t.fs.below("/t").filter(_.endsWith(".retired")).map(_.split('/').init.last).distinct
+      assert(trashes.forall(_ == "v0000000001"))
+      t.optimize(ops(t), "op-2")
+      t.restore(ops(t), 0, "op-3")
+      assert(t.fs.visibleRows == t.allRows && t.files.forall(_.contains("part-")))
+      t.vacuum(ops(t), "op-4")
+      assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+    }
   }
 
   test("the trash of a file whose name was taken while an operation lasted that was undone goes with a VACUUM") {

@@ -16,6 +16,12 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => ())
 
+  /** Of the records that are written: format 1 is what older builds have left. */
+  var format: Long = RecordJson.Format
+
+  /** How many records stay files. */
+  var historySettings: HistorySettings = HistorySettings()
+
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
   private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
@@ -43,7 +49,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   }
 
   private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
-    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs)
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None, format)
 
   /** The whole statement, as a command would run it, on all files that are there. */
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
@@ -58,7 +64,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
       Seq(named(dir, s"new-$id-1.parquet") -> even, named(dir, s"new-$id-2.parquet") -> odd)
     }.toMap
     locked(ops, id) { (folder, lock) =>
-      val committer = new Committer(folder, lock, settings.sleep)
+      val committer = new Committer(folder, lock, settings.sleep, historySettings)
       val staged = outputRows.map { case (name, ids) =>
         val path = new Path(s"mem:/t/_zorder/staging/$id/$name.staged")
         fs.put(path.toUri.getPath, ids.toSet, 50L)
@@ -80,7 +86,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
-      val committer = new Committer(folder, lock, settings.sleep)
+      val committer = new Committer(folder, lock, settings.sleep, historySettings)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
@@ -118,7 +124,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   }
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
-    locked(ops, id)((folder, lock) => Trash.expired(folder, isOld).foreach(Trash.vacuum(folder, lock, _)))
+    locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld)))
 
   /** A statement as a process that may die, fail, or be refused. Returns how it ended. */
   def attempt(id: String)(statement: => Unit): Option[Throwable] =
@@ -185,8 +191,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     side >= 0 && (parts.drop(side + 1) match {
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
-      case Seq(name) => !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.undone)|index-\\d+\\.zidx")
-      case _         => true
+      case Seq(name)                              =>
+        !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|index-\\d+\\.zidx")
+      case _ => true
     })
   }
 }
