@@ -49,8 +49,25 @@ object RowHashBench {
       val found = names.flatMap { case (name, _) =>
         Seq(name -> values(name, _._3), s"$name, processor" -> values(name, _._4))
       }
-      println("RESULT " + found.map { case (name, v) => s""""$name": $v""" }.mkString("{", ", ", "}"))
+      println("RESULT " + (found :+ ("ns a row" -> nanos(spark, folder).mkString("[", ", ", "]"))).map {
+        case (name, v) => s""""$name": $v"""
+      }.mkString("{", ", ", "}"))
     } finally spark.stop()
+  }
+
+  /** Of one hash of one row, by the processor. */
+  private def nanos(spark: SparkSession, folder: String): Seq[Double] = {
+    val table = spark.read.parquet(folder)
+    val rows = table.limit(10000).queryExecution.toRdd.map(_.copy()).collect()
+    val hash = new RowHash(table.schema)
+    val threads = java.lang.management.ManagementFactory.getThreadMXBean
+    val all = (0 until 60).map { _ =>
+      val began = threads.getCurrentThreadCpuTime
+      rows.foreach(hash.of)
+      (threads.getCurrentThreadCpuTime - began).toDouble / rows.length
+    }
+    // The first half warms up.
+    all.drop(30)
   }
 
   private def rewrite(
