@@ -55,3 +55,7 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
       s"$record is committed but not yet published in full; the next statement on the table finishes it",
       cause
     )
+
+/** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
+final class UnfinishedOperationException(val records: Seq[Path])
+    extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)
