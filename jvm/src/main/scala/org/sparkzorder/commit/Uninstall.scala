@@ -33,7 +33,10 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
    * @throws ConcurrentOperationException when an owner that may live has the lock
    */
   def run(): Uninstalled = {
-    refuse(ops.list(folder.side))
+    val statuses = ops.list(folder.side)
+    LockReport.of(folder, statuses, settings).find(!_.isDead)
+      .foreach(living => throw new ConcurrentOperationException(folder.root, living.owner))
+    refuse(statuses)
     val lock = Locking.acquire(folder, s"uninstall-${UUID.randomUUID()}", settings, "UNINSTALL")
     try {
       refuse(lock.listing())

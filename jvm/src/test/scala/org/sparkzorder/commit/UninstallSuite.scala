@@ -118,12 +118,12 @@ class UninstallSuite extends AnyFunSuite with Explores {
       "/t/_zorder/notes.txt",
       "/t/_zorder/v0000000001.bak",
       "/t/p=1/_zorder/trash/mine/x",
-      "/t/p=2/_zorder/trash/v0000000009/orders.csv"
+      "/t/p=9/_zorder/trash/v0000000009/orders.csv"
     )
     names.foreach(table.fs.put(_, Set.empty, 3L))
     val left = uninstall(table, new MemoryOps(table.fs)).left.map(_.path.toUri.getPath)
     assert(left.sorted ==
-      Seq("/t/_zorder/notes.txt", "/t/_zorder/v0000000001.bak", "/t/p=1/_zorder", "/t/p=2/_zorder").sorted)
+      Seq("/t/_zorder/notes.txt", "/t/_zorder/v0000000001.bak", "/t/p=1/_zorder", "/t/p=9/_zorder").sorted)
     assert(sides(table).filter(table.fs.file(_).isDefined).toSet == names.toSet)
   }
 
