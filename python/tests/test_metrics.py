@@ -1,72 +1,82 @@
-"""What Spark's metrics system reports of tables."""
+"""What Spark's metrics system reports of tables, read from a sink as somebody on call would."""
 
 from __future__ import annotations
 
-import threading
-import time
+import csv
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from small_tables import SmallTable, once
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+PROGRAM = """
+import threading, time
+from pathlib import Path
+from pyspark.sql import SparkSession
+from spark_zorder import configure_spark
 
-
-def gauges(spark: SparkSession) -> dict[str, int]:
-    """The values of our source, by name, as a sink reads them."""
-    jvm = spark._jvm
-    assert jvm is not None
-    sources = jvm.org.apache.spark.SparkEnv.get().metricsSystem().getSourcesByName("spark_zorder")
-    assert sources.size() == 1
-    found = sources.apply(0).metricRegistry().getGauges()
-    return {str(name): int(found.get(name).getValue()) for name in found.keySet()}
+sink = "spark.metrics.conf.*.sink.csv"
+builder = (
+    SparkSession.builder.master("local[1]")
+    .config("spark.ui.enabled", "false")
+    .config(f"{sink}.class", "org.apache.spark.metrics.sink.CsvSink")
+    .config(f"{sink}.period", "1").config(f"{sink}.unit", "seconds").config(f"{sink}.directory", SINK)
+)
+spark = configure_spark(builder).getOrCreate()
+spark.newSession().sql(f"SELECT count(*) FROM parquet.`{TABLE}`").collect()
+system = spark._jvm.java.lang.System
+gate = Path(GATE)
+system.setProperty("spark.zorder.test.failpoint", f"retire-1:pause:{gate}")
+optimize = f"OPTIMIZE parquet.`{TABLE}` ZORDER BY (a) OPTIONS ('num-files' = '2')"
+running = threading.Thread(target=lambda: spark.sql(optimize).collect())
+running.start()
+while not Path(f"{gate}.reached").exists():
+    time.sleep(0.01)
+time.sleep(2.5)
+gate.touch()
+running.join()
+time.sleep(1.5)
+spark.sql(f"VACUUM parquet.`{TABLE}` RETAIN 0 HOURS")
+spark.stop()
+"""
 
 
 @pytest.mark.every_spark
-def test_locks_publishing_and_trash_are_reported(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     retired = sum(f.stat().st_size for f in table.files())
-    table.spark_ids(spark)
-    before = gauges(spark)
-    assert set(before) == {
-        "locks.held",
-        "locks.age.millis",
-        "publishing.count",
-        "trash.bytes",
-        "skipping.errors.count",
+    sink = tmp_path / "sink"
+    sink.mkdir()
+    names = {"SINK": str(sink), "TABLE": str(table.root), "GATE": str(tmp_path / "gate")}
+    program = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + PROGRAM
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+        environment.pop(name, None)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    values = {f.name.partition(".driver.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
+    assert set(values) == {
+        "spark_zorder.locks.held.csv",
+        "spark_zorder.locks.age.millis.csv",
+        "spark_zorder.publishing.count.csv",
+        "spark_zorder.trash.bytes.csv",
+        "spark_zorder.skipping.errors.count.csv",
     }
-    gate = tmp_path / "gate"
-    jvm = spark._jvm
-    assert jvm is not None
-    jvm.java.lang.System.setProperty("spark.zorder.test.failpoint", f"retire-1:pause:{gate}")
-    running = threading.Thread(target=lambda: spark.sql(table.optimize).collect())
-    try:
-        running.start()
-        end = time.monotonic() + 60
-        while not Path(f"{gate}.reached").exists():
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        during = gauges(spark)
-    finally:
-        gate.touch()
-        running.join()
-        jvm.java.lang.System.clearProperty("spark.zorder.test.failpoint")
-    after = gauges(spark)
-    assert during["locks.held"] == before["locks.held"] + 1
-    assert during["publishing.count"] == before["publishing.count"] + 1
-    assert during["locks.age.millis"] > 0
-    assert after["locks.held"] == before["locks.held"]
-    assert after["publishing.count"] == before["publishing.count"]
-    assert after["trash.bytes"] - before["trash.bytes"] == retired
-    assert after["skipping.errors.count"] == before["skipping.errors.count"]
-    spark.sql(f"VACUUM {table.source} RETAIN 0 HOURS")
-    assert gauges(spark)["trash.bytes"] == before["trash.bytes"]
-    assert table.spark_ids(spark) == once(table.ids)
+    locks, ages = values["spark_zorder.locks.held.csv"], values["spark_zorder.locks.age.millis.csv"]
+    publishing, trash = values["spark_zorder.publishing.count.csv"], values["spark_zorder.trash.bytes.csv"]
+    assert (max(locks), locks[-1]) == (1, 0)
+    assert max(ages) > 500
+    assert ages[-1] == 0
+    assert (max(publishing), publishing[-1]) == (1, 0)
+    assert (max(trash), trash[-1]) == (retired, 0)
+    assert set(values["spark_zorder.skipping.errors.count.csv"]) == {0}
+    assert table.plain_ids() == once(table.ids)
 
 
-def test_the_source_is_registered_once_for_all_sessions(spark: SparkSession) -> None:
-    spark.newSession().range(3).count()
-    spark.newSession().range(3).count()
-    assert gauges(spark)
+def read(file: Path) -> list[int]:
+    """The values of one gauge, oldest first."""
+    with file.open() as lines:
+        return [int(row["value"]) for row in csv.DictReader(lines)]
