@@ -86,6 +86,10 @@ def _uninstall(options: argparse.Namespace) -> int:
             return _show(options, found | {"command": "uninstall"})
         if not options.json:
             print(told(found))
+        obstacle = _obstacle(found)
+        if obstacle:
+            return _show(options, obstacle | {"found": found})
+        if not options.json:
             print(trash_warning(found))
         if options.dry_run:
             if options.json:
@@ -98,6 +102,18 @@ def _uninstall(options: argparse.Namespace) -> int:
     except ToolError as error:
         return _cannot(options, error)
     return _show(options, result | {"found": found})
+
+
+def _obstacle(found: dict[str, Any]) -> dict[str, Any]:
+    """Why nothing may be removed, as a result; empty when it may."""
+    refused = {"command": "uninstall", "path": found["path"]}
+    if found["state"] == "locked":
+        message = "An owner that may live has the lock. Nothing was removed. Wait until its operation ends."
+        return refused | {"exitCode": tool.LOCKED, "error": "LOCKED", "message": message}
+    if found["unfinished"]:
+        message = "An operation has come to no end. Nothing was removed. Run `recover` first."
+        return refused | {"exitCode": tool.FAILED, "error": "UNFINISHED", "message": message}
+    return {}
 
 
 def _agreed(options: argparse.Namespace) -> bool:

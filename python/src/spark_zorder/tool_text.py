@@ -75,10 +75,11 @@ def _uninstalled(done: dict[str, Any]) -> Iterator[str]:
 
 def trash_warning(found: dict[str, Any]) -> str:
     """What an uninstall takes away for good."""
-    kept = [t["version"] for t in found["trash"] if t["files"] and t.get("state") in ("committed", "restored")]
     trash = f"{_count(found['trashFiles'], 'file')} ({_bytes(found['trashBytes'])}) in the trash"
-    way = f" RESTORE cannot go back to version {min(kept) - 1} or any later one then." if kept else ""
-    return f"An uninstall removes {trash}, the history and the statistics.{way} The data files stay as they are."
+    return (
+        f"An uninstall removes {trash}, the history and the statistics. RESTORE cannot go back to any version then. "
+        "The data files stay as they are."
+    )
 
 
 def _row(name: str, text: str) -> str:

@@ -52,7 +52,8 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
-      s"$record is committed but not yet published in full; the next statement on the table finishes it",
+      s"$record is committed but not yet published in full; the next statement on the table finishes it, and so does " +
+        "`python -m spark_zorder recover`",
       cause
     )
 

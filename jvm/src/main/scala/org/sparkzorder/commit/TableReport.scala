@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
  * An operation that has come to no end.
  *
  * @param record None when it cannot be read; `fault` says why
- * @param retired its inputs that are in the trash
+ * @param retired its inputs that are in the trash: there may be no other copy of their rows
  * @param published its outputs that are in the table
  * @param missing inputs and outputs that are nowhere
  * @param goesOn whether a recovery finishes it; else it undoes it
@@ -15,7 +15,7 @@ final case class UnfinishedReport(
     file: RecordFile,
     record: Option[Record],
     fault: Option[String],
-    retired: Int,
+    retired: Seq[FileMeta],
     published: Int,
     missing: Int,
     goesOn: Boolean
@@ -28,7 +28,8 @@ final case class FolderBytes(folder: FileMeta, files: Int, bytes: Long)
  * What lies beside the data of a table.
  *
  * @param version the last that is published in full
- * @param trash by version; of versions that no record names in [[otherTrash]]
+ * @param trash by version, without what an unfinished operation has put there
+ * @param otherTrash what no record names
  * @param otherTables side folders, below the table or above it, that are not its own alone
  * @param temporary files that were never completed
  */
@@ -64,23 +65,25 @@ object TableReport {
     val statuses = ops.list(folder.side)
     val records = TableFolder.records(statuses)
     val history = History.read(folder)
-    val trash = Trash.all(folder, history)
-    val claimed = trash.flatMap(_.files).map(_.path.toUri.getPath).toSet
+    val underWay = records.filter { r =>
+      r.state == RecordState.Pending || r.state == RecordState.Publishing || r.state == RecordState.Undoing
+    }.map(unfinished(folder, _))
+    val needed = underWay.flatMap(_.retired).map(name).toSet
+    val trash = Trash.all(folder, history).map(t => t.copy(files = t.files.filterNot(f => needed(name(f)))))
+      .filter(_.files.nonEmpty)
+    val claimed = needed ++ trash.flatMap(_.files).map(name)
     val sides = SideFolders.below(folder, realPath)
     val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
     val own = sides.diff(below).flatMap(_.folder)
     val trashes = own.flatMap(dir => ops.list(folder.trashesOf(dir))).filter(_.isDirectory)
-      .map(t => bytes(t, ops.list(t.path).filterNot(f => claimed(f.path.toUri.getPath))))
-    val unfinishedRecords = records.filter { r =>
-      r.state == RecordState.Pending || r.state == RecordState.Publishing || r.state == RecordState.Undoing
-    }
+      .map(t => bytes(t, ops.list(t.path).filterNot(f => claimed(name(f)))))
     TableReport(
       TableState.look(folder.root, ops) match {
         case state: TableState.SideFolder => state.version
         case TableState.NoSideFolder      => 0L
       },
       LockReport.of(folder, statuses, settings),
-      unfinishedRecords.map(unfinished(folder, _)),
+      underWay,
       history,
       trash,
       trashes.filter(_.files > 0),
@@ -91,6 +94,8 @@ object TableReport {
       SideFolders.above(folder).filter(_.isRoot) ++ below
     )
   }
+
+  private def name(file: FileMeta): String = file.path.toUri.getPath
 
   private def bytes(folder: FileMeta, files: Seq[FileMeta]): FolderBytes = {
     // A local file system's checksum files lie beside.
@@ -107,7 +112,7 @@ object TableReport {
         file,
         Some(record),
         None,
-        count(_.retired.size),
+        survey.folders.flatMap(_.retired.values),
         count(f => f.work.outputs.count(o => f.inPlace.contains(o.path))),
         count { f =>
           f.work.inputs.count(i => !f.inPlace.contains(i.path) && !f.retired.contains(i.path)) +
@@ -116,8 +121,8 @@ object TableReport {
         file.state == RecordState.Publishing && survey.canFinish
       )
     } catch {
-      case e: UnreadableRecordException   => UnfinishedReport(file, None, Some(e.getMessage), 0, 0, 0, goesOn = false)
+      case e: UnreadableRecordException   => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)
       case _: java.io.FileNotFoundException =>
-        UnfinishedReport(file, None, Some("it came to its end just now"), 0, 0, 0, goesOn = false)
+        UnfinishedReport(file, None, Some("it came to its end just now"), Nil, 0, 0, goesOn = false)
     }
 }
