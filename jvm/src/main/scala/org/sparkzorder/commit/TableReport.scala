@@ -121,7 +121,7 @@ object TableReport {
         file.state == RecordState.Publishing && survey.canFinish
       )
     } catch {
-      case e: UnreadableRecordException   => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)
+      case e: UnreadableRecordException => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)
       case _: java.io.FileNotFoundException =>
         UnfinishedReport(file, None, Some("it came to its end just now"), Nil, 0, 0, goesOn = false)
     }

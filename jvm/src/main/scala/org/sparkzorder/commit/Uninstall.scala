@@ -80,7 +80,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
         .orElse(other.map(root => s"another table begins in ${folder.resolve(root)}"))
         .orElse(if (shared) Some("a table in a folder above shares this one") else None)
       obstacle match {
-        case None => remove(side, dir, lock)
+        case None         => remove(side, dir, lock)
         case Some(reason) =>
           val kept = if (dir.nonEmpty) Seq(side.path) else Uninstall.shared(side.statuses).map(_.path)
           (kept.map(LeftAlone(_, reason)), Nil)
