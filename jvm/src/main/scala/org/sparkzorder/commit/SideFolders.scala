@@ -26,10 +26,11 @@ final case class SideFolder(
 object SideFolders {
   private val MaxDepth = 64
 
-  private val RecordName = """v\d{10,18}(?:-.+)?\.([a-z]+)""".r
-  private val recordSuffixes = RecordState.all.map(_.suffix).toSet + "checkpoint"
+  private val RecordName = """v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
+  private val recordSuffixes =
+    RecordState.all.map("." + _.suffix).toSet + TableFolder.CheckpointSuffix + TableFolder.OutcomeSuffix
 
-  /** Whether a file of this name is one of the records of operations. */
+  /** Whether a file of this name is a record, a checkpoint of records, or the outcome of an operation. */
   private[commit] def isRecord(name: String): Boolean = name match {
     case RecordName(suffix) => recordSuffixes(suffix)
     case _                  => false

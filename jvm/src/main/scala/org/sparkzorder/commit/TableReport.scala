@@ -65,16 +65,16 @@ object TableReport {
     val statuses = ops.list(folder.side)
     val records = TableFolder.records(statuses)
     val history = History.read(folder)
+    val sides = SideFolders.below(folder, realPath)
+    val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
+    val own = sides.diff(below).flatMap(_.folder)
     val underWay = records.filter { r =>
       r.state == RecordState.Pending || r.state == RecordState.Publishing || r.state == RecordState.Undoing
     }.map(unfinished(folder, _))
     val needed = underWay.flatMap(_.retired).map(name).toSet
-    val trash = Trash.all(folder, history).map(t => t.copy(files = t.files.filterNot(f => needed(name(f)))))
+    val trash = Trash.all(folder, history, own).map(t => t.copy(files = t.files.filterNot(f => needed(name(f)))))
       .filter(_.files.nonEmpty)
     val claimed = needed ++ trash.flatMap(_.files).map(name)
-    val sides = SideFolders.below(folder, realPath)
-    val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
-    val own = sides.diff(below).flatMap(_.folder)
     val trashes = own.flatMap(dir => ops.list(folder.trashesOf(dir))).filter(_.isDirectory)
       .map(t => bytes(t, ops.list(t.path).filterNot(f => claimed(name(f)))))
     TableReport(

@@ -42,8 +42,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       refuse(lock.listing())
       // Of a dead owner there is no more than its lock.
       Recovery.recoverUnder(folder, lock, settings)
-      val trash = Trash.expired(folder, _ => true)
-      trash.foreach(Trash.vacuum(folder, lock, _))
+      val sides = SideFolders.below(folder, realPath)
+      val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder))
+      Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
       val (left, others) = besides(lock)
       val records = removeRecords(lock)
@@ -113,7 +114,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)
-    val records = statuses.filter(s => SideFolders.isRecord(s.name)).sortBy(_.name)
+    val checkpoints = TableFolder.checkpoints(statuses).reverse.map(_.meta)
+    // A checkpoint holds older records than the files do.
+    val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
     val pages = statuses.filter(s => SideFolders.isTemporary(s.name) || s.name == TableFolder.Readme)
     (records ++ pages).foreach { file =>
       lock.check()
