@@ -52,6 +52,11 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
-      s"$record is committed but not yet published in full; the next statement on the table finishes it",
+      s"$record is committed but not yet published in full; the next statement on the table finishes it, and so does " +
+        "`python -m spark_zorder recover`",
       cause
     )
+
+/** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
+final class UnfinishedOperationException(val records: Seq[Path])
+    extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)

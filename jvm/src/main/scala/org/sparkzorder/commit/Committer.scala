@@ -69,6 +69,7 @@ final class Committer(
   }
 
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
+    SideFolderReadme.write(folder)
     record.folders.foreach { work =>
       // Making the staging of a folder that is gone would make the folder.
       if (!ops.exists(folder.resolve(work.folder)))
@@ -118,6 +119,7 @@ final class Committer(
         folder.record(record.version, RecordState.Publishing)
       )
     }
+    lock.publishing = true
     Failpoints.hit("after-commit-point")
     orUndo(record, publish)(publish.exchange(record.folders))
     orLeave(record, publish) {
@@ -126,6 +128,10 @@ final class Committer(
       lock.check()
       Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
     }
+    lock.publishing = false
+    Meters.trash(folder.root).addAndGet(
+      record.inputs.map(_.length).sum - record.outputs.filter(_.source.isDefined).map(_.length).sum
+    )
     Failpoints.hit("after-record-done")
     clean(record, keepLock)
     record

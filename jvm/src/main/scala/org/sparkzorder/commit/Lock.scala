@@ -30,12 +30,20 @@ final class Lock private[commit] (
 
   private val taken = System.currentTimeMillis()
 
+  /** Whether files are being exchanged under this lock. Metrics report it. */
+  @volatile private[commit] var publishing = false
+
+  Meters.held.add(this)
+
   private val beating: ScheduledFuture[_] =
     Lock.beats.scheduleWithFixedDelay(() => beat(), settings.beatMillis, settings.beatMillis, TimeUnit.MILLISECONDS)
 
   def operationId: String = owner.operationId
 
   def isHeld: Boolean = held && lost.isEmpty
+
+  /** For how long it has been held. */
+  private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
 
   /**
    * Returns while the lock is ours. To be asked before every rename.
@@ -92,6 +100,7 @@ final class Lock private[commit] (
     stop()
     try {
       Failpoints.hit("before-unlock")
+      SideFolderReadme.removeIfAlone(folder, path)
       folder.ops.delete(path)
       folder.ops.deleteEmpty(folder.side)
     } catch {
@@ -112,6 +121,7 @@ final class Lock private[commit] (
 
   private def stop(): Unit = {
     held = false
+    Meters.held.remove(this)
     beating.cancel(false)
     ()
   }

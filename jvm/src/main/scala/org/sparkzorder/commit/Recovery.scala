@@ -74,7 +74,7 @@ object Recovery {
     try {
       val actions = removeLocks(folder, lock, settings) ++ records(folder, lock) ++ leftovers(folder, lock, settings)
       finished = true
-      actions.foreach(a => log.info(s"recovery of ${folder.root}: $a"))
+      actions.foreach(a => log.warn(s"Recovery of ${folder.root}: $a"))
       Recovered(actions)
     } finally if (!finished) lock.abandon()
   }
@@ -129,6 +129,7 @@ object Recovery {
     if (!survey.canFinish) undo("others changed its files")
     else {
       val works = survey.kept.map(_.work)
+      lock.publishing = true
       try {
         publish.exchange(works)
         publish.finish(works)
@@ -138,6 +139,7 @@ object Recovery {
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
       } catch { case e: CommitConflictException => undo(e.getMessage) }
+      finally lock.publishing = false
     }
   }
 

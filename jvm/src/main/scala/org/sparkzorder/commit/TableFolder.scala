@@ -165,6 +165,9 @@ object TableFolder {
   val OutcomeSuffix = ".outcome"
   val CheckpointSuffix = ".checkpoint"
 
+  /** A page for people, in the root's side folder. */
+  val Readme = "README.txt"
+
   /** A number of more digits would not be found again in a name. */
   private[commit] val MaxVersion: Long = 999999999999999998L
 

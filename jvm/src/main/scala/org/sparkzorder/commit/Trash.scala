@@ -38,6 +38,8 @@ object Trash {
       record <- ownerOf(found, own).toSeq
       file <- folder.ops.list(found.path) if !file.isDirectory && isOf(record, file)
     } yield record.operationId -> file
+    // Metrics report how much there was when somebody looked.
+    Meters.trash(folder.root).set(files.map(_._2.length).sum)
     val entries = history.map(e => e.record.operationId -> e).toMap
     files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
       RetiredFiles(byStaging(id), entries.get(id), metas.sortBy(_.path.toString))
@@ -99,7 +101,10 @@ object Trash {
             log.warn(s"deleting retired files of ${folder.root} before the history says so", e)
             false
         }
-      (known ++ alone).foreach(delete(folder, lock, _))
+      (known ++ alone).foreach { gone =>
+        delete(folder, lock, gone)
+        Meters.trash(folder.root).addAndGet(-gone.bytes)
+      }
       if (!isMarked) {
         try mark()
         catch {

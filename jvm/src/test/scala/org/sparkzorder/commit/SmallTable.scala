@@ -191,6 +191,8 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     side >= 0 && (parts.drop(side + 1) match {
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
+      // The page for people goes with the last thing that it is about.
+      case Seq("README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)                              =>
         !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|index-\\d+\\.zidx")
       case _ => true
