@@ -58,7 +58,7 @@ private[commit] object Survey {
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     FolderSurvey(
       work,
-      !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
+      isOverwritten(folder, work.folder, record),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId))
@@ -72,8 +72,12 @@ private[commit] object Survey {
       files(work.folder, folder.ops.list(folder.trashOf(work.folder, record)), TableFolder.RetiredSuffix)
     val staging = folder.stagingOf(work.folder, record.operationId)
     val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
-    FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)
+    FolderSurvey(work, isOverwritten(folder, work.folder, record), inPlace, retired, staged)
   })
+
+  /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
+  def isOverwritten(folder: TableFolder, dir: String, record: Record): Boolean =
+    !folder.ops.exists(folder.stagingOf(dir, record.operationId)) || !folder.ops.exists(folder.trashOf(dir, record))
 
   private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
     metas.filter(m => !m.isDirectory && m.name.endsWith(suffix)).map { m =>
