@@ -72,6 +72,13 @@ object Operations extends Logging {
     })
   }
 
+  /** Whether a table above or below shares folders with it. */
+  def isNested(table: PlainTable, lock: Lock): Boolean =
+    lock.isNested || (TableState.look(table.root, folder(table).ops) match {
+      case s: TableState.SideFolder => NestedRoots.below(s).nonEmpty
+      case TableState.NoSideFolder  => false
+    })
+
   /** Refuses at once what the lock would refuse after long work done without it. */
   def refuseBusy(table: PlainTable): Unit = translated(table, "Locking") {
     TableState.look(table.root, folder(table).ops) match {

@@ -49,6 +49,9 @@ final class Lock private[commit] (
 
   def operationId: String = owner.operationId
 
+  /** Whether there are tables above this one. */
+  def isNested: Boolean = outer.nonEmpty
+
   def isHeld: Boolean = held && lost.isEmpty
 
   /**

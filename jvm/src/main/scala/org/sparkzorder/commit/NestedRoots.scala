@@ -28,6 +28,18 @@ object NestedRoots {
   /** More inner tables than these are not looked for, so that a folder of noise costs a query nothing. */
   private val MostInner = 1000
 
+  /**
+   * Tables above and below these, for a query of them: what lies half done there lies in their folders as well. Looks
+   * above only where somebody has put files away, and needs no look for what is below.
+   */
+  def beside(states: Seq[TableState]): Seq[TableFolder] = {
+    val sides = states.collect { case s: TableState.SideFolder => s }
+    def hasFolders(s: TableState.SideFolder) =
+      s.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
+    val found = sides.flatMap(s => (if (hasFolders(s)) above(s.folder) else Nil) ++ below(s))
+    found.distinctBy(_.root).filterNot(f => sides.exists(_.folder.root == f.root))
+  }
+
   /** Tables above that have a side folder with anything of ours in it, outermost first. */
   def above(folder: TableFolder): Seq[TableFolder] = outer(folder, _ => false).map(_.folder)
 
