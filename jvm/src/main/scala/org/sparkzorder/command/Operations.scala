@@ -6,6 +6,7 @@ import java.nio.file.AccessDeniedException
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
+import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic
 
@@ -71,6 +72,13 @@ object Operations extends Logging {
     })
   }
 
+  /** Whether a table above or below shares folders with it. */
+  def isNested(table: PlainTable, lock: Lock): Boolean =
+    lock.isNested || (TableState.look(table.root, folder(table).ops) match {
+      case s: TableState.SideFolder => NestedRoots.below(s).nonEmpty
+      case TableState.NoSideFolder  => false
+    })
+
   /** Refuses at once what the lock would refuse after long work done without it. */
   def refuseBusy(table: PlainTable): Unit = translated(table, "Locking") {
     TableState.look(table.root, folder(table).ops) match {
@@ -96,18 +104,27 @@ object Operations extends Logging {
           case e: IncompletePublishException =>
             lock.abandon()
             throw e
-          case e: IOException if !folder(table).ops.exists(lock.path) =>
+          case e: Throwable =>
+            val overwritten = isOverwritten(table, lock, e)
             lock.release()
+            if (!overwritten) throw e
             val conflict = new CommitConflictException(Seq("."), "the whole table was overwritten by another")
             conflict.addSuppressed(e)
             throw conflict
-          case e: Throwable =>
-            lock.release()
-            throw e
         }
       lock.release()
       result
     }
+
+  /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
+  private def isOverwritten(table: PlainTable, lock: Lock, e: Throwable): Boolean = e match {
+    case _: IOException | _: SparkException =>
+      try !folder(table).ops.exists(lock.path)
+      catch { case _: IOException => false }
+    case e: CommitConflictException =>
+      e.getSuppressed.nonEmpty && isOverwritten(table, lock, e.getSuppressed.head)
+    case _ => false
+  }
 
   /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
   def translated[T](table: PlainTable, operation: String)(work: => T): T =

@@ -1,6 +1,9 @@
 package org.sparkzorder.command
 
+import java.io.IOException
+
 import org.apache.hadoop.security.UserGroupInformation
+import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.Encryption
@@ -27,6 +30,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     val committer = new Committer(folder, lock, history = Operations.history(table))
     val published =
       try {
+        committer.stage(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
         val snapshot = TableIndex.of(table, folder)
         val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
         val encryption = validate(plan, result)
@@ -56,13 +60,30 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         Published(prepared.version, result, added.map(_._1))
       } catch {
         case e: Throwable =>
+          val overwritten = gone(committer, e)
           committer.abort()
-          throw e
+          if (overwritten.isEmpty) throw e
+          val conflict =
+            new CommitConflictException(overwritten.map(d => if (d.isEmpty) "." else d), "the folder was overwritten by another")
+          conflict.addSuppressed(e)
+          throw conflict
       }
     committer.commit()
     table.refreshCaches()
     published
   }
+
+  /** Folders that were overwritten, if that may be why it failed: a task finds its folder gone, or a look at a file does. */
+  private def gone(committer: Committer, e: Throwable): Seq[String] = e match {
+    case _: IOException | _: SparkException =>
+      try committer.overwritten()
+      catch { case _: IOException => Nil }
+    case _ => Nil
+  }
+
+  /** Relative to the root, "" being the root. */
+  private def folderOf(plan: OptimizePlan, rewrite: Rewrite): String =
+    if (rewrite.folder.path == plan.table.root) "" else plan.table.names.of(rewrite.folder.path)
 
   private def rewrite(
       plan: OptimizePlan,
@@ -74,7 +95,10 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     val jobs = groups.zipWithIndex.map { case (group, i) =>
-      val units = group.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement))
+      val units = group.map { r =>
+        val staging = folder.stagingOf(folderOf(plan, r), operationId)
+        RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
+      }
       val share = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
       new RewriteJob(
         spark = plan.table.session,
@@ -86,7 +110,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         sessionConf = plan.writeConf,
         units = units,
         keys = plan.keys,
-        stagingDir = folder.jobStaging(operationId),
+        stagingDir = folder.stagingOf("", operationId),
         indexed = indexed,
         description =
           s"OPTIMIZE ${plan.table.name}" + (if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"),
@@ -116,9 +140,9 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     )
 
   private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
-    val folder = plan.table.names.of(plan.rewrites(unit).folder.path)
+    val folder = folderOf(plan, plan.rewrites(unit))
     val name = stagedName.stripSuffix(FileTask.Suffix)
-    if (plan.rewrites(unit).folder.path == plan.table.root) name else s"$folder/$name"
+    if (folder.isEmpty) name else s"$folder/$name"
   }
 
   private def recordOf(

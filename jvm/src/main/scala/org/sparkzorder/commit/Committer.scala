@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
@@ -23,8 +23,45 @@ final class Committer(
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
 
+  private var staging: Set[String] = Set.empty
+
   /**
-   * Step 5: writes the record and moves the outputs to their folders' staging. Nobody's rows are touched.
+   * Step 3: makes the staging of each folder that the job writes to. Nobody's rows are touched.
+   *
+   * @param dirs relative to the root
+   * @throws CommitConflictException when one of the folders is gone
+   * @throws ConcurrentOperationException when an operation is running on a table over one of them
+   */
+  def stage(dirs: Seq[String]): Unit = orRollBack {
+    NestedRoots.settleBelow(folder, lock, dirs)
+    Manifest.write(folder, lock.operationId, dirs)
+    Failpoints.hit("after-manifest")
+    dirs.foreach { dir =>
+      lock.check()
+      make(dir)(folder.stagingsOf(dir), folder.stagingOf(dir, lock.operationId))
+    }
+    staging = dirs.toSet
+    Failpoints.hit("after-stage-folders")
+  }
+
+  /** Folders that somebody has overwritten since [[stage]], with the files that the job wrote there. */
+  def overwritten(): Seq[String] = staging.toSeq.sorted.filterNot { dir =>
+    ops.exists(folder.stagingOf(dir, lock.operationId))
+  }
+
+  /** Makes folders below a data folder's side folder, one by one: the data folder itself must not come back. */
+  private def make(dir: String)(below: Path*): Unit =
+    try (folder.sideOf(dir) +: below).foreach(ops.mkdir)
+    catch {
+      case e: FileNotFoundException =>
+        val conflict = new CommitConflictException(Seq(dir), "the folder was deleted by another")
+        conflict.addSuppressed(e)
+        throw conflict
+    }
+
+  /**
+   * Step 5: writes the record. Outputs that lie elsewhere than in their folder's staging are moved there. Nobody's rows
+   * are touched.
    *
    * @param record with any version: the next one is given here
    * @param staged where each output lies now, by its final relative path
@@ -47,6 +84,8 @@ final class Committer(
     val numbered = record.copy(version = newest + 1)
     prepared = Some(numbered)
     orRollBack {
+      val unstaged = numbered.folders.map(_.folder).filterNot(staging)
+      NestedRoots.settleBelow(folder, lock, unstaged)
       writeRecord(numbered)
       deal(numbered, staged)
     }
@@ -71,13 +110,12 @@ final class Committer(
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
     SideFolderReadme.write(folder)
     record.folders.foreach { work =>
-      // Making the staging of a folder that is gone would make the folder.
-      if (!ops.exists(folder.resolve(work.folder)))
-        throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
       lock.check()
-      ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
+      if (!staging(work.folder))
+        make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record.operationId))
+      else if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) throw overwrittenBy(work.folder)
       // Made now: nothing makes folders once files are exchanged.
-      ops.mkdirs(folder.trashOf(work.folder, record))
+      make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
     record.outputs.foreach { output =>
@@ -87,7 +125,9 @@ final class Committer(
         ops.rename(from, to)
       }
       Failpoints.hit("after-deal-1")
-      if (!ops.status(to).exists(output.isSame)) {
+      val found = ops.status(to)
+      if (found.isEmpty && !ops.exists(to.getParent)) throw overwrittenBy(output.folder)
+      if (!found.exists(output.isSame)) {
         throw new IOException(
           s"$to is not as it was written: this file system does not keep files as they are in a rename"
         )
@@ -95,6 +135,9 @@ final class Committer(
     }
     Failpoints.hit("after-deal-all")
   }
+
+  private def overwrittenBy(dir: String) =
+    new CommitConflictException(Seq(if (dir.isEmpty) "." else dir), "the folder was overwritten by another")
 
   /**
    * Steps 7 to 10.
@@ -139,9 +182,7 @@ final class Committer(
 
   private def lastCheck(record: Record): Unit =
     record.folders.foreach { work =>
-      if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) {
-        throw new CommitConflictException(Seq(work.folder), "the folder was overwritten by another")
-      }
+      if (Survey.isOverwritten(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val found = ops.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
       if (changed.nonEmpty)

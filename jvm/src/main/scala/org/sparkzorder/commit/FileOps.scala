@@ -84,6 +84,9 @@ trait FileOps {
    */
   def touch(path: Path): Unit
 
+  /** The path of what lies there without links in it, as far as the file system knows links; the path itself if nothing is. */
+  def realPath(path: Path): Path = path
+
   def exists(path: Path): Boolean = status(path).isDefined
 }
 

@@ -229,6 +229,12 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
   }
 
+  override def realPath(path: Path): Path =
+    if (!local) path
+    else
+      try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
+      catch { case _: IOException => path }
+
   /** In a side folder nothing of ours is a symbolic link, and through one we would reach what is not the table's. */
   private def refuseLinks(path: Path): Unit =
     links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))

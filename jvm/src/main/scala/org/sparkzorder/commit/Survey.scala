@@ -58,7 +58,7 @@ private[commit] object Survey {
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     FolderSurvey(
       work,
-      !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
+      isOverwritten(folder, work.folder, record),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId))
@@ -75,10 +75,14 @@ private[commit] object Survey {
     }
     FolderSurvey(
       work,
-      !folder.ops.exists(staging),
+      isOverwritten(folder, work.folder, record),
       found(inputs ++ outputs, folder.resolve(work.folder))(folder.resolve),
       found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record)),
       found(outputs, staging)(folder.staged(_, record.operationId))
     )
   })
+
+  /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
+  def isOverwritten(folder: TableFolder, dir: String, record: Record): Boolean =
+    !folder.ops.exists(folder.stagingOf(dir, record.operationId)) || !folder.ops.exists(folder.trashOf(dir, record))
 }

@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Locale, UUID}
 
 import scala.util.matching.Regex
@@ -101,12 +102,16 @@ final case class TableFolder(root: Path, ops: FileOps) {
   def vacuumed(published: RecordFile): Path =
     new Path(side, published.meta.name.stripSuffix(RecordState.Done.suffix) + RecordState.Vacuumed.suffix)
 
+  /** A file that names a table over a folder below this table's root. */
+  def innerRoot(root: String): Path = {
+    val digest = java.security.MessageDigest.getInstance("SHA-256").digest(root.getBytes(UTF_8))
+    new Path(side, "inner-" + digest.take(8).map(b => String.format(Locale.ROOT, "%02x", Byte.box(b))).mkString)
+  }
+
   def index(number: Long): Path = new Path(side, String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
-  def stagings: Path = new Path(side, Staging)
-
-  /** Where the job of an operation writes. */
-  def jobStaging(operationId: String): Path = new Path(stagings, operationId)
+  /** The file that names the folders in which an operation makes staging. */
+  def manifest(operationId: String): Path = new Path(side, Manifest.name(operationId))
 
   /** The path of a file or folder named relative to the root, "" being the root. */
   def resolve(relative: String): Path =
@@ -174,6 +179,7 @@ object TableFolder {
   private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val CheckpointName: Regex = """v(\d{10,18})-(\d{1,18})\.checkpoint""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
+  private val InnerName: Regex = """inner-[0-9a-f]{16}""".r
   private val TrashName: Regex = """v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
@@ -226,6 +232,10 @@ object TableFolder {
       case meta @ FileMeta(path, _, _, false) if IndexName.matches(path.getName) =>
         IndexFile(path.getName.substring("index-".length).stripSuffix(".zidx").toLong, meta)
     }.sortBy(-_.number)
+
+  /** Files that name tables below this one, see [[NestedRoots]]. */
+  def innerRoots(statuses: Seq[FileMeta]): Seq[FileMeta] =
+    statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
 
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))

@@ -25,11 +25,13 @@ import org.sparkzorder.stats.{ColumnKey, FileStats}
  * @param files with the rows of each, in the order in which they arrived
  * @param outputFiles files to write; there are fewer only when there are fewer rows
  * @param placement when rows come to files that are along a curve already
+ * @param staging the folder that its files are written to, which is there; the job's own if None
  */
 final case class RewriteUnit(
     files: Seq[(FileStatus, Long)],
     outputFiles: Int,
-    placement: Option[UnitPlacement] = None
+    placement: Option[UnitPlacement] = None,
+    staging: Option[Path] = None
 ) {
   require(files.nonEmpty, "a rewrite unit needs a file")
   require(outputFiles >= 1, s"a rewrite unit needs an output file, got $outputFiles")
@@ -99,7 +101,7 @@ final case class RewriteResult(
  * @param writeOptions of the data source, Hadoop settings of the format among them, once the layout is known
  * @param sessionConf settings of the session to read and write with, over the caller's
  * @param keys to cluster by; none keeps the rows in the order in which they arrived
- * @param stagingDir created when missing
+ * @param stagingDir for units that have none of their own; created when one of them needs it
  * @param indexed columns to collect statistics of
  * @param description what people see of the jobs
  * @param shape how rows are ordered and cut
@@ -336,7 +338,7 @@ final class RewriteJob(
     }
     val options = writeOptions(model)
     val hadoop = session.sessionState.newHadoopConfWithOptions(options)
-    stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
+    if (units.exists(_.staging.isEmpty)) stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
@@ -349,10 +351,11 @@ final class RewriteJob(
     // Rows in the order of their arrival have no borders between them.
     val z = if (keys.isEmpty) None else Some(schema.length + bytes.size + 1)
     val limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, z, shape, plan))
+    val directories = (0 until model.slots).map(s => units(model.unitOfSlot(s)).staging.getOrElse(stagingDir).toString)
     new FileTask(
       factory,
       conf,
-      stagingDir.toString,
+      directories,
       UUID.randomUUID().toString,
       schema,
       indexed,
