@@ -30,6 +30,10 @@ final class CommitConflictException(val paths: Seq[String], val reason: String)
       null
     )
 
+object CommitConflictException {
+  val Overwritten = "the whole table was overwritten"
+}
+
 /** RESTORE to a version that the table never had. Nothing was touched. */
 final class VersionNotFoundException(val version: Long, val current: Long)
     extends CommitException(s"there is no version $version, the table is at version $current", null)
@@ -47,11 +51,29 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
     extends CommitException(s"cannot read the record $file: $reason", cause)
 
 /**
- * The operation is past its last point of return, but the file system failed. The next statement on the table
- * finishes it.
+ * The operation is past its commit point, but the file system failed and did not let us go back either. The next statement
+ * on the table finishes or undoes it.
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
-      s"$record is committed but not yet published in full; the next statement on the table finishes it",
+      s"$record is committed but only published in part; the next statement on the table finishes or undoes it",
       cause
+    )
+
+/**
+ * A folder in which a dead owner left rows in the trash, and in which nobody can tell what is right.
+ *
+ * @param folder relative to the table's root
+ * @param missing files that were visible and are gone
+ * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
+ * @param rowsWaiting rows in the trash
+ */
+final case class UnclearFolder(folder: String, missing: Seq[String], unknown: Seq[String], rowsWaiting: Long)
+
+/** A recovery needs somebody who says what is right: see [[Choice]]. Nothing was touched in these folders. */
+final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
+    extends CommitException(
+      s"cannot tell how to recover version $version of $table: in ${folders.map(f => s"'${f.folder}'").mkString(", ")} " +
+        "files were deleted after the operation died, while rows wait in the trash",
+      null
     )

@@ -17,6 +17,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
 
+  // At a failpoint all is to stand still.
+  private def threads: Int = if (Failpoints.isSet) 1 else folder.threads
+
   /**
    * Step 5: writes the record and moves the outputs to their folders' staging. Nobody's rows are touched.
    *
@@ -36,7 +39,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     Failpoints.hit("after-staging")
     val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
-    val numbered = record.copy(version = newest + 1)
+    val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
       writeRecord(numbered)
@@ -44,6 +47,19 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     }
     numbered
   }
+
+  /** By these names a recovery tells files of before from those of somebody who repaired the table after our death. */
+  private def bystanders(record: Record): Map[String, Seq[String]] = {
+    val listed = Hands.map(record.folders, folder.threads) { work =>
+      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
+      work.folder -> dataNames(ops.list(folder.resolve(work.folder))).filterNot(own).sorted
+    }
+    val few = listed.filter(_._2.lengthIs <= Committer.MostBystanders)
+    if (few.map(_._2.length.toLong).sum > Committer.MostBystandersInAll) Map.empty else few.toMap
+  }
+
+  private def dataNames(metas: Seq[FileMeta]): Seq[String] =
+    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name)).map(_.name)
 
   private def writeRecord(record: Record): Unit = {
     val temporary = folder.newTemporary()
@@ -61,7 +77,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   }
 
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
-    record.folders.foreach { work =>
+    Hands.each(record.folders, threads) { work =>
       // Making the staging of a folder that is gone would make the folder.
       if (!ops.exists(folder.resolve(work.folder)))
         throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
@@ -71,7 +87,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       ops.mkdirs(folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
-    record.outputs.foreach { output =>
+    Hands.each(record.outputs, threads) { output =>
       val (from, to) = (staged(output.path), folder.staged(output.path, record.operationId))
       if (from.toUri.getPath != to.toUri.getPath) {
         lock.check()
@@ -88,22 +104,27 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   }
 
   /**
-   * Steps 7 to 10.
+   * Steps 7 to 10. They come to their end whatever interrupts the caller, who is interrupted afterwards; before the commit
+   * point an interrupt ends the operation.
    *
    * @param keepLock whether the operation goes on under the lock: then it and its job's staging stay
    * @throws CommitConflictException when others changed the inputs; all is undone
-   * @throws IncompletePublishException when the file system failed past the last point of return
+   * @throws IncompletePublishException when the file system failed and did not let us go back
    */
-  def commit(keepLock: Boolean = false): Record = {
+  def commit(keepLock: Boolean = false): Record =
+    Hands.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
+
+  private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
-    val publish = new Publish(folder, record, () => lock.check())
     var start = 0L
+    var publish = publishing(record, Map.empty)
     orRollBack {
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
-      lastCheck(record)
+      publish = publishing(record, lastCheck(record))
       stamp(record)
       Failpoints.hit("before-commit-point")
       lock.check()
+      if (interrupted()) throw new InterruptedException("interrupted before the commit point")
       start = System.nanoTime()
       ops.rename(
         folder.record(record.version, RecordState.Pending),
@@ -111,30 +132,37 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       )
     }
     Failpoints.hit("after-commit-point")
-    orUndo(record, publish)(publish.exchange(record.folders))
-    orLeave(record, publish) {
-      publish.finish(record.folders)
-      Failpoints.hit("before-record-done")
-      lock.check()
-      Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+    orUndo(record, publish)(twice(record)(publish.forward()))
+    orLeave(record) {
+      twice(record) {
+        Failpoints.hit("before-record-done")
+        lock.check()
+        Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+      }
     }
     Failpoints.hit("after-record-done")
     clean(record, keepLock)
     record
   }
 
-  private def lastCheck(record: Record): Unit =
-    record.folders.foreach { work =>
+  private def publishing(record: Record, bystanders: Map[String, Set[String]]): Publish =
+    Publish(folder, record, bystanders, () => lock.checkInARow(), sleep)
+
+  /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
+  private def lastCheck(record: Record): Map[String, Set[String]] =
+    Hands.map(record.folders, threads) { work =>
       if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) {
-        throw new CommitConflictException(Seq(work.folder), "the folder was overwritten by another")
+        throw new CommitConflictException(Seq(work.folder), "the folder was deleted or overwritten")
       }
-      val found = ops.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
+      val listed = ops.list(folder.resolve(work.folder))
+      val found = listed.map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
       if (changed.nonEmpty)
-        throw new CommitConflictException(changed.map(_.path), "files were changed or deleted by another")
+        throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
       val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
-    }
+      work.folder -> (dataNames(listed).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
+    }.toMap
 
   /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
   private def stamp(record: Record): Unit =
@@ -160,7 +188,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing)) new Publish(folder, record, () => lock.check()).undo()
+    if (is(RecordState.Publishing)) publishing(record, Map.empty).undo()
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -169,10 +197,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def orRollBack(step: => Unit): Unit =
     try step
     catch {
-      case e @ (_: IOException | _: CommitConflictException) =>
+      case e: LockLostException => overtaken(prepared, e)
+      case e: Exception         =>
         abort()
         throw e
-      case e: LockLostException => overtaken(prepared, e)
     }
 
   private def orUndo(record: Record, publish: Publish)(step: => Unit): Unit =
@@ -187,29 +215,36 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       publish.undo()
       Cleanup.job(folder, record.operationId)
     } catch {
-      case failed: IOException =>
-        lock.abandon()
-        why.addSuppressed(failed)
       case lost: LockLostException => overtaken(Some(record), lost)
+      case failed: IOException     =>
+        why.addSuppressed(failed)
+        orTaken(record)(lock.check())
+        leave(record, why)
     }
     throw why
   }
 
-  private def orLeave(record: Record, publish: Publish)(step: => Unit): Unit =
-    try {
-      try step
-      catch {
-        case e: IOException =>
-          log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
-          step
-      }
-    } catch {
+  private def twice(record: Record)(step: => Unit): Unit =
+    try step
+    catch {
       case e: IOException =>
-        lock.abandon()
-        throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), e)
-      case e: CommitConflictException => undo(record, publish, e)
-      case e: LockLostException       => overtaken(Some(record), e)
+        log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
+        step
     }
+
+  private def orLeave(record: Record)(step: => Unit): Unit = orTaken(record) {
+    try step
+    catch { case e: IOException => leave(record, e) }
+  }
+
+  private def orTaken(record: Record)(step: => Unit): Unit =
+    try step
+    catch { case e: LockLostException => overtaken(Some(record), e) }
+
+  private def leave(record: Record, why: Throwable): Nothing = {
+    lock.abandon()
+    throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), why)
+  }
 
   /**
    * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table
@@ -229,22 +264,22 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       if (gone) {
         try removeOutputs(r)
         catch { case e: IOException => lost.addSuppressed(e) }
-        throw new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+        throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten)
       }
     }
     throw lost
   }
 
   private def removeOutputs(record: Record): Unit = {
-    val survey = Survey.of(folder, record)
     // A folder that still has its staging was not overwritten (yet): it gets back what it had.
-    new Publish(folder, record, () => ()).back(survey)
-    survey.folders.filter(_.overwritten).foreach { found =>
-      found.work.outputs.foreach { output =>
-        if (found.inPlace.get(output.path).exists(output.isSame)) ops.delete(folder.resolve(output.path))
+    Publish(folder, record, Map.empty, () => (), sleep).back()
+    Survey.of(folder, record).folders.foreach { found =>
+      if (found.overwritten) found.work.outputs.foreach { output =>
+        // Of what is gone the checksum file may be left.
+        if (found.isOut(output) || !found.inPlace.contains(output.path)) ops.delete(folder.resolve(output.path))
       }
+      else found.work.outputs.foreach(Cleanup.unstage(folder, record, _))
     }
-    survey.kept.foreach(_.work.outputs.foreach(Cleanup.unstage(folder, record, _)))
     Cleanup.done(folder, record)
   }
 
@@ -266,6 +301,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 }
 
 private[commit] object Committer {
+
+  /** Names of other files in a folder, and in all folders, that a record lists. */
+  private val MostBystanders = 1000
+  private val MostBystandersInAll = 100000L
 
   /** Step 9: the record becomes part of the history. */
   def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {

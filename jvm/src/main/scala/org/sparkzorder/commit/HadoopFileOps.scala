@@ -99,9 +99,12 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     catch { case _: NoSuchFileException => () }
 
   override def delete(path: Path): Unit =
-    status(path).foreach { found =>
-      if (found.isDirectory) throw new IOException(s"not a file: $path")
-      if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+    status(path) match {
+      case Some(found) =>
+        if (found.isDirectory) throw new IOException(s"not a file: $path")
+        if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+      // Others delete the file alone.
+      case None => if (local) { Files.deleteIfExists(checksum(nio(path))); () }
     }
 
   override def deleteEmpty(dir: Path): Boolean = {

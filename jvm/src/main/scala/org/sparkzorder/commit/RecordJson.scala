@@ -53,6 +53,13 @@ object RecordJson {
       file(node, f.path, f.length, f.modificationTime, f.rows)
       f.source.foreach(node.put("source", _))
     }
+    if (record.bystanders.nonEmpty) {
+      val bystanders = root.putObject("bystanders")
+      record.bystanders.toSeq.sortBy(_._1).foreach { case (dir, names) =>
+        val node = bystanders.putArray(dir)
+        names.foreach(node.add(_))
+      }
+    }
     val bytes = sealing(mapper.writeValueAsBytes(root))
     if (bytes.length > ReadLimit) {
       throw new IOException(
@@ -140,7 +147,8 @@ object RecordJson {
         root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows)),
         root.files("outputs"),
         root.optional("layout"),
-        format
+        format,
+        root.lists("bystanders")
       )
     }
 
@@ -158,6 +166,7 @@ object RecordJson {
             found(name) = json.getLongValue
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
+          case JsonToken.START_OBJECT if name == "bystanders" => found(name) = lists(name)
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
             json.skipChildren()
@@ -192,6 +201,21 @@ object RecordJson {
       all.result()
     }
 
+    private def lists(name: String): Map[String, Seq[String]] = {
+      val all = Map.newBuilder[String, Seq[String]]
+      while (json.nextToken() != JsonToken.END_OBJECT) {
+        val key = json.currentName
+        if (json.nextToken() != JsonToken.START_ARRAY) fail(s"'$key' in '$name' is not an array")
+        val names = mutable.ArrayBuffer.empty[String]
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+          if (json.currentToken != JsonToken.VALUE_STRING) fail(s"'$key' in '$name' holds what is not a text")
+          names += json.getText
+        }
+        all += key -> ArraySeq.unsafeWrapArray(names.toArray)
+      }
+      all.result()
+    }
+
     private final class Fields(found: mutable.Map[String, Any]) {
       private def get(name: String): Any = found.getOrElse(name, fail(s"no '$name'"))
 
@@ -214,6 +238,13 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
+      /** Empty when there is none, as in the first records. */
+      def lists(name: String): Map[String, Seq[String]] = found.get(name) match {
+        case None            => Map.empty
+        case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[String]]]
+        case _               => fail(s"'$name' is not an object")
+      }
+
       def files(name: String): Seq[OutputFile] = get(name) match {
         case s: Seq[_] => s.asInstanceOf[Seq[OutputFile]]
         case _         => fail(s"'$name' is not an array")
@@ -226,6 +257,6 @@ object RecordJson {
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
-    val known: Set[String] = lists ++ objects ++ texts ++ longs
+    val known: Set[String] = lists ++ objects ++ texts ++ longs + "bystanders"
   }
 }

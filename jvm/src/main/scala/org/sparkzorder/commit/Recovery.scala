@@ -11,28 +11,26 @@ final case class Recovered(actions: Seq[String]) {
 }
 
 /**
- * A file that a reader is to read although no listing shows it under this name.
- *
- * @param meta where it lies now
- * @param path its name in the table, relative to the root: its folder says its partition
- */
-final case class AddedFile(meta: FileMeta, path: String)
-
-/**
- * How to read a table whose files are being exchanged by an owner that is dead, or too slow to wait for: leave out of a
- * listing what is named, then add.
- *
- * @param leaveOut relative paths
- */
-final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
-
-/**
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
  * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
 final case class Settled(state: TableState, around: Option[ReadAround], exchanging: Boolean)
+
+/** What to do with folders of which nobody can tell what is right. */
+sealed trait Choice
+object Choice {
+
+  /** Refuses and says what there is. */
+  case object Ask extends Choice
+
+  /** What is visible there is right. What waits in the trash stays there until VACUUM. */
+  case object KeepVisible extends Choice
+
+  /** The files of before the operation come back beside what is visible there. */
+  case object BringBack extends Choice
+}
 
 /** Finishes or undoes what a dead owner left half done. */
 object Recovery {
@@ -53,13 +51,14 @@ object Recovery {
    * Takes the lock, recovers, gives it back. Without anything to do it only lists.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
-   * @throws java.io.IOException when we may not write there: see [[view]]
+   * @throws RecoveryUnclearException when somebody has to choose
+   * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings()): Recovered =
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), choice: Choice = Choice.Ask): Recovered =
     TableState.look(folder.root, folder.ops) match {
       case state: TableState.SideFolder if isNeeded(state, settings) =>
         val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
-        try recoverUnder(folder, lock, settings)
+        try recoverUnder(folder, lock, settings, choice)
         finally lock.release()
       case _ => Recovered(Nil)
     }
@@ -69,13 +68,24 @@ object Recovery {
    * the next
    * statement tries again.
    */
-  def recoverUnder(folder: TableFolder, lock: Lock, settings: LockSettings = LockSettings()): Recovered = {
+  def recoverUnder(
+      folder: TableFolder,
+      lock: Lock,
+      settings: LockSettings = LockSettings(),
+      choice: Choice = Choice.Ask
+  ): Recovered = {
     var finished = false
     try {
-      val actions = removeLocks(folder, lock, settings) ++ records(folder, lock) ++ leftovers(folder, lock, settings)
+      val actions = removeLocks(folder, lock, settings) ++ records(folder, lock, settings, choice) ++
+        leftovers(folder, lock, settings)
       finished = true
-      actions.foreach(a => log.info(s"recovery of ${folder.root}: $a"))
+      actions.foreach(a => log.warn(s"recovery of ${folder.root}: $a"))
       Recovered(actions)
+    } catch {
+      // What is half done has its record.
+      case e: RecoveryUnclearException =>
+        finished = true
+        throw e
     } finally if (!finished) lock.abandon()
   }
 
@@ -92,12 +102,12 @@ object Recovery {
     removed.map(_._1)
   }
 
-  private def records(folder: TableFolder, lock: Lock): Seq[String] =
+  private def records(folder: TableFolder, lock: Lock, settings: LockSettings, choice: Choice): Seq[String] =
     TableFolder.records(lock.listing()).flatMap { file =>
       file.state match {
         case RecordState.Pending    => Some(rollBack(folder, lock, file, Cleanup.pending))
         case RecordState.Undoing    => Some(rollBack(folder, lock, file, Cleanup.undoing))
-        case RecordState.Publishing => Some(settle(folder, lock, file))
+        case RecordState.Publishing => Some(settle(folder, lock, file, settings, choice))
         case _                      => None
       }
     }
@@ -118,20 +128,33 @@ object Recovery {
     s"rolled back version ${file.version}, which was ${file.state.suffix}"
   }
 
-  private def settle(folder: TableFolder, lock: Lock, file: RecordFile): String = {
+  private def settle(
+      folder: TableFolder,
+      lock: Lock,
+      file: RecordFile,
+      settings: LockSettings,
+      choice: Choice
+  ): String = {
     val record = RecordJson.read(folder, file)
     val survey = Survey.of(folder, record)
-    val publish = new Publish(folder, record, () => lock.check())
+    val publish =
+      Publish.left(folder, record, survey, choice == Choice.BringBack, () => lock.checkInARow(), settings.sleep)
     def undo(why: String): String = {
       publish.undo()
       s"undid version ${record.version}: $why"
     }
-    if (!survey.canFinish) undo("others changed its files")
+    if (survey.unclear.nonEmpty) {
+      if (choice == Choice.Ask) {
+        // The other folders do not wait half published: whatever is chosen, they go back.
+        publish.back()
+        throw unclear(folder, record, survey)
+      }
+      undo(s"as it was asked for, ${if (choice == Choice.BringBack) "bringing back" else "leaving alone"} " +
+        survey.unclear.map(f => s"'${f.work.folder}'").mkString(", "))
+    } else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
     else {
-      val works = survey.kept.map(_.work)
       try {
-        publish.exchange(works)
-        publish.finish(works)
+        publish.forward()
         lock.check()
         Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
         Cleanup.done(folder, record)
@@ -139,6 +162,13 @@ object Recovery {
       } catch { case e: CommitConflictException => undo(e.getMessage) }
     }
   }
+
+  private def unclear(folder: TableFolder, record: Record, survey: Survey): RecoveryUnclearException =
+    new RecoveryUnclearException(
+      folder.root,
+      record.version,
+      survey.unclear.map(f => UnclearFolder(f.work.folder, f.missing, f.strangers, f.rowsWaiting))
+    )
 
   private def readable(folder: TableFolder, file: RecordFile): Option[Record] =
     try Some(RecordJson.read(folder, file))
@@ -176,43 +206,6 @@ object Recovery {
   }
 
   /**
-   * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
-   *
-   * @param statuses a listing of the side folder
-   */
-  def view(folder: TableFolder, statuses: Seq[FileMeta]): Option[ReadAround] = {
-    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
-    val views = publishing.map { file =>
-      val record = RecordJson.read(folder, file)
-      around(Survey.listed(folder, record))
-    }
-    if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
-  }
-
-  // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
-  // listing is.
-  private def around(survey: Survey): ReadAround = {
-    val forward = survey.canFinish
-    val views = survey.kept.map { found =>
-      val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
-      val add =
-        if (forward) found.work.outputs.flatMap(o =>
-          found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
-        )
-        else {
-          val others = found.work.outputs.flatMap(o =>
-            found.inPlace.get(o.path).filterNot(o.isSame).map(AddedFile(_, o.path))
-          )
-          others ++ found.work.inputs.flatMap(i =>
-            found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
-          )
-        }
-      (names, add)
-    }
-    ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
-  }
-
-  /**
    * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead
    * one, and where neither can be, says how to read around.
    *
@@ -227,13 +220,14 @@ object Recovery {
     var exchanging = false
     // None when the owner came to an end just now.
     def around(busy: TableState.SideFolder): Option[Settled] =
-      try Some(Settled(busy, view(folder, busy.statuses), exchanging))
+      try Some(Settled(busy, ReadAround.of(folder, busy.statuses), exchanging))
       catch { case _: FileNotFoundException => None }
     def next(pause: Long, recoveries: Int): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
-          if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
+          if (needsChoice(folder, busy)) around(busy).getOrElse(next(pause, recoveries))
+          else if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
           else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
             around(busy).getOrElse(next(pause, recoveries))
           else {
@@ -252,6 +246,17 @@ object Recovery {
     next(5L, 0)
   }
 
+  /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
+  private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
+    try busy.publishing.exists { file =>
+        val record = RecordJson.read(folder, file)
+        val survey = Survey.listed(folder, record)
+        val needed = survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
+        if (needed) log.warn(s"${unclear(folder, record, survey).getMessage}; reading what is visible there")
+        needed
+      }
+    catch { case _: FileNotFoundException => false }
+
   private def tryRecover(folder: TableFolder, settings: LockSettings): Boolean =
     try {
       recover(folder, settings)
@@ -259,6 +264,9 @@ object Recovery {
     } catch {
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
+        false
+      case e: RecoveryUnclearException =>
+        log.warn(s"${e.getMessage}; reading what is visible there")
         false
       case _: ConcurrentOperationException | _: LockLostException => false // somebody else does it
     }

@@ -2,48 +2,17 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/**
- * Where the files of a record lie in one folder.
- *
- * @param overwritten its staging is gone: somebody deleted the folder (and may have made it anew), so nothing of the
- * record
- *                    is put there or back
- * @param inPlace what lies under the data files' own names, by relative name
- * @param retired what lies in the trash of the record's operation, by the relative name it had
- * @param staged what waits in staging, by its final relative name
- */
-private[commit] final case class FolderSurvey(
-    work: FolderWork,
-    overwritten: Boolean,
-    inPlace: Map[String, FileMeta],
-    retired: Map[String, FileMeta],
-    staged: Map[String, FileMeta]
-) {
-
-  /**
-   * Whether the exchange can go on: every input is unchanged in its place or in the trash, and every output is
-   * somewhere. None is in both: then somebody wrote a file of its name.
-   */
-  def canFinish: Boolean = {
-    val inputs = work.inputs.forall { input =>
-      (inPlace.get(input.path), retired.get(input.path)) match {
-        case (Some(meta), None) => input.isSame(meta)
-        case (None, Some(meta)) => input.isSame(meta)
-        case _                  => false
-      }
-    }
-    inputs && work.outputs.forall { output =>
-      val there = inPlace.contains(output.path)
-      staged.get(output.path).fold(there)(_.length == output.length && !there)
-    }
-  }
-}
-
+/** Where all files of a record are. */
 private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
-  val kept: Seq[FolderSurvey] = folders.filterNot(_.overwritten)
+
+  /** Folders in which recovery may move files. */
+  val ours: Seq[FolderSurvey] = folders.filter(_.isOurs)
+
+  val unclear: Seq[FolderSurvey] = folders.filter(_.isUnclear)
 
   /** Whether the way is forward; else what was done is to be undone. */
-  def canFinish: Boolean = kept.nonEmpty && kept.forall(_.canFinish)
+  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.canFinish) &&
+    folders.forall(f => f.overwritten || f.canFinish)
 }
 
 private[commit] object Survey {
@@ -52,32 +21,76 @@ private[commit] object Survey {
    * For who is going to move files: looks at each file by itself, since a listing may not show yet what we have just
    * moved ourselves.
    */
-  def of(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
+  def of(folder: TableFolder, record: Record): Survey =
+    Survey(timed(Hands.map(record.folders, folder.threads)(inFolder(folder, record, _))))
+
+  private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
+    val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
     FolderSurvey(
       work,
-      !folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
+      folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
-      found(outputs)(folder.staged(_, record.operationId))
+      found(outputs)(folder.staged(_, record.operationId)),
+      others(work, listed.keys),
+      record.bystanders.getOrElse(work.folder, Nil).toSet
     )
-  })
+  }
 
-  /** For who only reads: by a listing of each folder. */
-  def listed(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
+  /** For who only reads: by a listing of each folder. What it lacks is looked for by its name: it may be on its way. */
+  def listed(folder: TableFolder, record: Record): Survey =
+    Survey(timed(Hands.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
+
+  private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
+    val staging = folder.stagingOf(work.folder, record.operationId)
+    val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
     val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
     val retired =
       files(work.folder, folder.ops.list(folder.trashOf(work.folder, record)), TableFolder.RetiredSuffix)
-    val staging = folder.stagingOf(work.folder, record.operationId)
-    val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
-    FolderSurvey(work, !folder.ops.exists(staging), inPlace, retired, staged)
-  })
+    def look(names: Seq[String], listed: Map[String, FileMeta])(place: String => Path): Map[String, FileMeta] =
+      listed ++ names.filterNot(listed.contains).flatMap(name => folder.ops.status(place(name)).map(name -> _))
+    val lostOutputs = work.outputs.map(_.path).filterNot(p => staged.contains(p) || inPlace.contains(p))
+    val lostInputs = work.inputs.map(_.path).filterNot(p => inPlace.contains(p) || retired.contains(p))
+    val foundRetired = look(lostInputs, retired)(folder.retired(_, record))
+    val foundStaged = look(lostOutputs, staged)(folder.staged(_, record.operationId))
+    val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
+    val names = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
+    FolderSurvey(
+      work,
+      staged.nonEmpty || folder.ops.exists(staging),
+      look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
+      foundRetired,
+      foundStaged,
+      others(work, inPlace.keys),
+      record.bystanders.getOrElse(work.folder, Nil).toSet
+    )
+  }
+
+  private def others(work: FolderWork, listed: Iterable[String]): Set[String] = {
+    val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
+    listed.filterNot(own).map(TableFolder.name).filter(TableFolder.isData).toSet
+  }
 
   private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
     metas.filter(m => !m.isDirectory && m.name.endsWith(suffix)).map { m =>
       val name = m.name.stripSuffix(suffix)
       (if (dir.isEmpty) name else s"$dir/$name") -> m
     }.toMap
+
+  /**
+   * Whether time stamps count. In a table that was copied no file has the time that it had, or all have it cut to whole
+   * seconds; then names, places and lengths tell the files.
+   */
+  private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = {
+    val times = folders.flatMap { f =>
+      f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
+        f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
+    }.map { case (recorded, meta) => recorded -> meta.modificationTime }
+    val none = times.forall { case (recorded, found) => found != recorded }
+    val cut = times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
+    if (times.nonEmpty && (none || cut)) folders.map(_.copy(timed = false)) else folders
+  }
 }

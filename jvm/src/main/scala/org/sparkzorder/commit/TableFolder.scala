@@ -49,8 +49,12 @@ final case class RecordFile(version: Long, note: Option[String], state: RecordSt
 /** A file of statistics as a listing of the side folder shows it. */
 final case class IndexFile(number: Long, meta: FileMeta)
 
-/** A table's root and the names of all that we put below it. */
-final case class TableFolder(root: Path, ops: FileOps) {
+/**
+ * A table's root and the names of all that we put below it.
+ *
+ * @param threads in how many folders files are looked at or moved at the same time
+ */
+final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolder.Threads) {
   import TableFolder._
 
   val side: Path = new Path(root, Side)
@@ -135,6 +139,8 @@ final case class TableFolder(root: Path, ops: FileOps) {
 }
 
 object TableFolder {
+  private[commit] val Threads = 8
+
   val Side = "_zorder"
   val Staging = "staging"
   val Trash = "trash"
@@ -162,6 +168,9 @@ object TableFolder {
   }
 
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
+
+  /** Whether readers see a file of this name. */
+  def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
 
   /** The records in a listing of a side folder, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] =

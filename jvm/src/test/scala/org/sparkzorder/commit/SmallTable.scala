@@ -14,7 +14,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   val root = new Path("mem:/t")
   val liveness = new FakeLiveness
   val settings: LockSettings =
-    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => ())
+    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   /** Of the records that are written: format 1 is what older builds have left. */
   var format: Long = RecordJson.Format
@@ -37,7 +37,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     files.map(n => n -> fs.file(s"/t/$n").map(f => (f.length, f.time)).get).toMap
 
   private def locked(ops: FileOps, id: String)(work: (TableFolder, Lock) => Unit): Unit = {
-    val folder = TableFolder(root, ops)
+    val folder = TableFolder(root, ops, threads = 1)
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
@@ -112,7 +112,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
 
   /** What the newest index knows. */
   def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
-    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs)).index(number).toUri.getPath).get.bytes)
+    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs), threads = 1).index(number).toUri.getPath).get.bytes)
   }
 
   /** Whether any index would say of a file that is there that it lacks a row that it has. */
@@ -140,12 +140,12 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
 
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 
-  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs)))
+  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** What the next query does. */
   def recover(ops: FileOps): Option[Throwable] =
     try {
-      Recovery.recover(TableFolder(root, ops), settings)
+      Recovery.recover(TableFolder(root, ops, threads = 1), settings)
       None
     } catch {
       case e: Died =>
@@ -156,7 +156,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
 
   /** What the next statement does first. */
   def nextStatement(): Unit = {
-    val folder = TableFolder(root, new MemoryOps(fs))
+    val folder = TableFolder(root, new MemoryOps(fs), threads = 1)
     val lock = Locking.acquire(folder, "next", settings)
     try Recovery.recoverUnder(folder, lock, settings)
     finally lock.release()
@@ -169,8 +169,8 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     fs.changed = () => ()
     try {
       val ops = new MemoryOps(fs)
-      val folder = TableFolder(root, ops)
-      Recovery.view(folder, ops.list(folder.side)) match {
+      val folder = TableFolder(root, ops, threads = 1)
+      ReadAround.of(folder, ops.list(folder.side)) match {
         case None         => fs.visibleRows
         case Some(around) =>
           val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix("/t/")))
