@@ -33,14 +33,18 @@ private[commit] object Cleanup {
     folder.ops.rename(folder.record(record.version, RecordState.Undoing), folder.undone(record))
   }
 
-  /** In a folder that somebody has overwritten nothing of ours is published any more. */
-  def withdrawn(folder: TableFolder, record: Record, work: FolderWork): Unit =
+  /**
+   * Gives a folder up: what waits there to be published goes, and then its staging, by which everybody knows.
+   */
+  def withdrawn(folder: TableFolder, record: Record, work: FolderWork): Unit = {
     work.outputs.foreach { output =>
       // A checksum file may be left of an output that was deleted.
       if (output.source.isEmpty && !folder.ops.exists(folder.resolve(output.path)))
         folder.ops.delete(folder.resolve(output.path))
       unstage(folder, record, output)
     }
+    folder.ops.deleteRecursive(folder.stagingOf(work.folder, record.operationId))
+  }
 
   private def outputs(folder: TableFolder, record: Record): Unit =
     Hands.each(record.folders, folder.threads) { work =>

@@ -16,7 +16,7 @@ final class ConcurrentOperationException(val table: Path, val owner: Option[Owne
  * The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was
  * touched.
  */
-final class LockLostException(val lock: Path, reason: String)
+final class LockLostException(val lock: Path, val reason: String)
     extends CommitException(s"lost the table's lock $lock: $reason", null)
 
 /**
@@ -61,19 +61,40 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
     )
 
 /**
- * A folder in which a dead owner left rows in the trash, and in which nobody can tell what is right.
+ * A folder in which rows wait in the trash, or files were being exchanged, and in which nobody can tell what is right.
  *
  * @param folder relative to the table's root
  * @param missing files that were visible and are gone
  * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
+ * @param visible files of the operation that readers see
  * @param rowsWaiting rows in the trash
  */
-final case class UnclearFolder(folder: String, missing: Seq[String], unknown: Seq[String], rowsWaiting: Long)
+final case class UnclearFolder(
+    folder: String,
+    missing: Seq[String],
+    unknown: Seq[String],
+    visible: Seq[String],
+    rowsWaiting: Long
+) {
 
-/** A recovery needs somebody who says what is right: see [[Choice]]. Nothing was touched in these folders. */
+  /** For people. */
+  def sentence: String = {
+    def some(paths: Seq[String]): String =
+      if (paths.isEmpty) "none"
+      else paths.take(3).mkString(", ") + (if (paths.size > 3) s" and ${paths.size - 3} more" else "")
+    s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in the trash; gone: ${some(missing)}; unknown: " +
+      s"${some(unknown)}; still visible of the operation: ${some(visible)}."
+  }
+}
+
+/** Somebody has to say what is right: see [[Choice]]. In these folders nothing is moved until then, and nothing is lost. */
 final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
     extends CommitException(
-      s"cannot tell how to recover version $version of $table: in ${folders.map(f => s"'${f.folder}'").mkString(", ")} " +
-        "files were deleted after the operation died, while rows wait in the trash",
+      s"cannot tell what is right after version $version of $table ended half way: in " +
+        s"${folders.map(f => s"'${f.folder}'").mkString(", ")} others deleted or wrote files, while rows wait in the trash",
       null
     )
+
+/** The same of one folder, found by a living owner. */
+private[commit] final class UnclearException(val folder: String)
+    extends CommitException(s"cannot tell what is right in '$folder'", null)

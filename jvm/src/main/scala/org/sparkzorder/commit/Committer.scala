@@ -48,18 +48,19 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     numbered
   }
 
-  /** By these names a recovery tells files of before from those of somebody who repaired the table after our death. */
-  private def bystanders(record: Record): Map[String, Seq[String]] = {
-    val listed = Hands.map(record.folders, folder.threads) { work =>
+  /** By these a recovery tells files of before from those of somebody who repaired the table after our death. */
+  private def bystanders(record: Record): Map[String, Seq[Bystander]] = {
+    val listed = Hands.map(record.folders, threads) { work =>
       val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
-      work.folder -> dataNames(ops.list(folder.resolve(work.folder))).filterNot(own).sorted
+      val others = data(ops.list(folder.resolve(work.folder))).filterNot(m => own(m.name))
+      work.folder -> others.map(m => Bystander(m.name, m.length, m.modificationTime)).sortBy(_.name)
     }
     val few = listed.filter(_._2.lengthIs <= Committer.MostBystanders)
-    if (few.map(_._2.length.toLong).sum > Committer.MostBystandersInAll) Map.empty else few.toMap
+    if (few.map(_._2.length.toLong).sum > Committer.MostBystandersInAll) Map.empty else few.filter(_._2.nonEmpty).toMap
   }
 
-  private def dataNames(metas: Seq[FileMeta]): Seq[String] =
-    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name)).map(_.name)
+  private def data(metas: Seq[FileMeta]): Seq[FileMeta] =
+    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name))
 
   private def writeRecord(record: Record): Unit = {
     val temporary = folder.newTemporary()
@@ -161,7 +162,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
         throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
       val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
-      work.folder -> (dataNames(listed).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
+      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
     }.toMap
 
   /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
@@ -179,8 +180,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       case e: IOException =>
         log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
         lock.abandon()
-      case e: LockLostException =>
-        log.warn(s"cannot roll back in ${folder.root}: another does", e)
+      case e @ (_: LockLostException | _: RecoveryUnclearException) =>
+        log.warn(s"cannot roll back in ${folder.root}", e)
         lock.abandon()
     }
 
@@ -206,8 +207,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   private def orUndo(record: Record, publish: Publish)(step: => Unit): Unit =
     try step
     catch {
-      case e @ (_: IOException | _: CommitConflictException) => undo(record, publish, e)
-      case e: LockLostException                              => overtaken(Some(record), e)
+      case e @ (_: IOException | _: CommitConflictException | _: UnclearException) => undo(record, publish, e)
+      case e: LockLostException                                                    => overtaken(Some(record), e)
     }
 
   private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
@@ -215,7 +216,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       publish.undo()
       Cleanup.job(folder, record.operationId)
     } catch {
-      case lost: LockLostException => overtaken(Some(record), lost)
+      case lost: LockLostException       => overtaken(Some(record), lost)
+      case e: RecoveryUnclearException   => throw e
       case failed: IOException     =>
         why.addSuppressed(failed)
         orTaken(record)(lock.check())
@@ -272,7 +274,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 
   private def removeOutputs(record: Record): Unit = {
     // A folder that still has its staging was not overwritten (yet): it gets back what it had.
-    Publish(folder, record, Map.empty, () => (), sleep).back()
+    try Publish(folder, record, Map.empty, () => (), sleep).back()
+    catch { case e: RecoveryUnclearException => log.warn("not all could be put back", e) }
     Survey.of(folder, record).folders.foreach { found =>
       if (found.overwritten) found.work.outputs.foreach { output =>
         // Of what is gone the checksum file may be left.

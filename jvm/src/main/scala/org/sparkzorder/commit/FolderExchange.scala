@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -34,7 +36,16 @@ private[commit] final class FolderExchange(
   /** Somebody changed a file of ours here, and that was not an overwrite: on the way back the rest returns. */
   private var contested = false
 
+  /** Nobody can tell what is right here: nothing is moved any more. */
+  @volatile private var unclear = false
+
+  private val returned = mutable.LinkedHashSet.empty[InputFile]
+
+  private var isForward = false
+
   def isTheirs: Boolean = theirs
+
+  def isUnclear: Boolean = unclear
 
   private def newWatch(paths: Seq[String]): Watch = {
     val made = new Watch(folder, record, work, bystanders, timed, sleep)
@@ -74,9 +85,13 @@ private[commit] final class FolderExchange(
 
   /** False when the folder is somebody else's. */
   private def isOurs(seen: Seen): Boolean = {
+    if (seen == Seen.Unclear) {
+      unclear = true
+      throw new UnclearException(work.folder)
+    }
     if (seen == Seen.Theirs) {
       theirs = true
-      withdraw()
+      giveUp()
     }
     !theirs
   }
@@ -145,17 +160,21 @@ private[commit] final class FolderExchange(
     }
   }
 
-  /** In a folder that is somebody else's: what we made visible goes, old rows among it. */
-  private def withdraw(): Unit =
+  /**
+   * Leaves the folder to somebody else: what we made visible goes, old rows among it, and the staging, by which everybody
+   * knows from then on. The inputs stay in the trash.
+   */
+  def giveUp(): Unit =
     if (ops.exists(folder.stagingOf(work.folder, record.operationId))) {
-      val newcomers = watch.newcomers.toSet
-      work.inputs.filter(i => newcomers(i.path)).foreach { input =>
-        if (ops.status(folder.resolve(input.path)).exists(input.isThis(_, timed))) {
+      returned.foreach { input =>
+        if (watch.isThere(input.path)) {
           guard()
           move(folder.resolve(input.path), folder.retired(input.path, record))
         }
       }
       work.outputs.foreach(takeBack)
+      guard()
+      Cleanup.withdrawn(folder, record, work)
     }
 
   private def takeBack(output: OutputFile): Unit = {
@@ -176,38 +195,54 @@ private[commit] final class FolderExchange(
    * that somebody has taken in the meantime stays his.
    */
   def back(survey: FolderSurvey): Unit =
-    if (theirs) withdraw()
-    else {
+    if (theirs) giveUp()
+    else if (asked && !survey.inputsComplete && survey.outputsComplete && !timed) {
+      // A copy that was made while files moved.
+      isForward = true
+      work.outputs.foreach(o => move(folder.staged(o.path, record.operationId), folder.resolve(o.path)))
+      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
+    } else {
       val certain = asked || contested
       watch = newWatch(survey.visible ++ (if (certain) Nil else survey.missing))
       val waiting = work.inputs.filter(i => survey.retired.contains(i.path) && !survey.inPlace.contains(i.path))
       if (waiting.isEmpty || certain || isOurs(watch.look())) {
-        // Rarer and rarer: all that has come since the last look can be taken back.
+        // Rarer and rarer: all that has come back can be taken away again.
         val looks = Iterator.iterate(1)(_ * 2).takeWhile(_ < waiting.length).toSet + waiting.length
         waiting.zip(LazyList.from(1)).forall { case (input, n) =>
           guard()
           watch.adds(input.path)
+          returned += input
           move(folder.retired(input.path, record), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
           !looks(n) || isOurs(watch.look())
         }
       }
       Failpoints.hit("undo-inputs")
-      if (!theirs) {
-        if (survey.staging) work.outputs.foreach(takeBack)
-        else if (asked) dropOutputs()
-      }
+      if (!theirs) withdraw(survey)
+      if (!theirs && asked) rename(survey)
     }
 
-  /** Where the staging was deleted by hand, once all inputs are there again. */
-  private def dropOutputs(): Unit =
-    if (work.inputs.forall(i => ops.exists(folder.resolve(i.path)))) work.outputs.foreach { output =>
-      val place = folder.resolve(output.path)
-      if (output.source.isEmpty && ops.status(place).exists(output.isThis(_, timed))) {
-        guard()
-        ops.delete(place)
+  /** An output that somebody deletes now was in his listing, so he did not see what has come back. */
+  private def withdraw(survey: FolderSurvey): Unit =
+    work.outputs.forall { output =>
+      val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
+      if (stays) takeBack(output)
+      else {
+        theirs = true
+        giveUp()
       }
+      stays
     }
+
+  /** Inputs whose names are taken come back by another name, when somebody wants them back. */
+  private def rename(survey: FolderSurvey): Unit =
+    work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
+      guard()
+      move(folder.retired(input.path, record), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+    }
+
+  /** Inputs that could not come back. */
+  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(folder.retired(i.path, record)))
 }
 
 private object FolderExchange {

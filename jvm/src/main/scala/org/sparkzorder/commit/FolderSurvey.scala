@@ -7,8 +7,8 @@ package org.sparkzorder.commit
  * @param inPlace what has the names of the record's files among the data, by relative name
  * @param retired what is in the trash of the record's operation, by the relative name that it had
  * @param staged what waits in staging, by its final relative name
- * @param others names of the data files that are no files of the record
- * @param bystanders those of them that were there before the operation
+ * @param others the data files that are no files of the record
+ * @param bystanders those that were there before the operation, as the record lists them
  * @param timed whether time stamps tell files apart; they do not in a copy of a table
  */
 private[commit] final case class FolderSurvey(
@@ -17,15 +17,15 @@ private[commit] final case class FolderSurvey(
     inPlace: Map[String, FileMeta],
     retired: Map[String, FileMeta],
     staged: Map[String, FileMeta],
-    others: Set[String],
-    bystanders: Set[String],
+    others: Seq[FileMeta],
+    bystanders: Seq[Bystander],
     timed: Boolean = true
 ) {
 
-  /** Somebody deleted the folder (and may have made it anew), so nothing of the record is put there or back. */
-  def overwritten: Boolean = !staging && retired.isEmpty
+  /** Somebody deleted the folder (and may have made it anew), or it was given up: nothing is put there or back. */
+  def overwritten: Boolean = !staging
 
-  /** Whether the input is in its place, unchanged. */
+  /** Whether the input is in its place, unchanged. A file that only has its name is a stranger. */
   def stays(input: InputFile): Boolean = inPlace.get(input.path).exists(input.isThis(_, timed))
 
   private def isRetired(input: InputFile): Boolean = retired.get(input.path).exists(input.isThis(_, timed))
@@ -38,42 +38,69 @@ private[commit] final case class FolderSurvey(
   /** Names of the record's files that a reader sees. */
   val visible: Seq[String] = work.inputs.filter(stays).map(_.path) ++ work.outputs.filter(isOut).map(_.path)
 
-  /** Files of the record that are nowhere: somebody deleted or replaced them. */
-  val missing: Seq[String] = work.inputs.filterNot(i => stays(i) || isRetired(i)).map(_.path) ++
-    work.outputs.filterNot(o => isOut(o) || isStaged(o)).map(_.path)
+  private val missingInputs: Seq[InputFile] = work.inputs.filterNot(i => stays(i) || isRetired(i))
 
-  /** Files among the data that the record does not know, those that have taken one of its names among them. */
+  private val missingOutputs: Seq[OutputFile] = work.outputs.filterNot(o => isOut(o) || isStaged(o))
+
+  /** Files of the record that are nowhere: somebody deleted or replaced them. */
+  val missing: Seq[String] = missingInputs.map(_.path) ++ missingOutputs.map(_.path)
+
+  /** Data files that nobody knows, also those that have a name that we know. */
   val strangers: Seq[String] =
-    ((others -- bystanders).map(n => if (work.folder.isEmpty) n else s"${work.folder}/$n") ++
-      inPlace.keySet -- visible).toSeq.sorted
+    (others.filterNot(m => bystanders.exists(_.isThis(m, timed))).map(m => path(m.name)) ++
+      inPlace.keySet.diff(visible.toSet)).sorted
+
+  private def path(name: String): String = if (work.folder.isEmpty) name else s"${work.folder}/$name"
+
+  /** Inputs in the trash whose names somebody has taken. */
+  private val displaced: Boolean = work.inputs.exists(i => retired.contains(i.path) && inPlace.contains(i.path))
+
+  private val isTaken: Boolean = work.outputs.exists(o => staged.contains(o.path) && inPlace.contains(o.path))
 
   /** Whether each file is in exactly one of its places, so that the exchange can go on. */
-  private val isWhole: Boolean = missing.isEmpty &&
-    work.inputs.forall(i => inPlace.contains(i.path) != retired.contains(i.path)) &&
-    work.outputs.forall(o => inPlace.contains(o.path) != staged.contains(o.path))
+  private val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken
 
   /** Whether going back changes nothing in this folder. */
   val isUntouched: Boolean = retired.isEmpty && !work.outputs.exists(isOut)
 
+  /** Outputs that somebody deleted when they were published: outputs are published in their order. */
+  private val wasPublished: Boolean = missingOutputs.forall { lost =>
+    work.outputs.dropWhile(_ != lost).exists(isOut)
+  }
+
   /**
-   * Whether the exchange has come to its end here and somebody has changed the new files since, as he might on any other
+   * Whether the exchange has come to its end here, and somebody has changed the new files since, as he might on any other
    * day. Such a folder is left alone on both ways.
    */
-  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) &&
-    work.outputs.nonEmpty && (visible.nonEmpty || strangers.nonEmpty)
+  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && wasPublished
+
+  /** Whether the way back would bring rows back that somebody deleted. */
+  val onlyForward: Boolean = staging && !isOver && timed && missingInputs.isEmpty && missingOutputs.nonEmpty &&
+    wasPublished && strangers.isEmpty && !displaced && !isTaken
 
   /**
-   * Whether nobody can tell what is right: rows wait in the trash or stand in new files, and files that were visible are
-   * gone. Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
+   * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
+   * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
    */
-  val isUnclear: Boolean = !overwritten && !isOver && !isUntouched &&
-    (!staging || missing.nonEmpty && (strangers.nonEmpty || visible.isEmpty))
+  val isUnclear: Boolean = staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && (
+    !timed || missingOutputs.nonEmpty || strangers.nonEmpty || visible.isEmpty
+  ))
 
-  def canFinish: Boolean = isWhole || isOver
+  def canFinish: Boolean = isWhole || isOver || onlyForward
 
-  /** Whether files of this folder are to be moved at all. */
-  def isOurs: Boolean = !overwritten && !isOver && !isUnclear
+  /** Whether files of this folder may be moved at all. */
+  def isOurs: Boolean = staging && !isOver && !isUnclear
 
-  /** Rows that wait in the trash. */
-  def rowsWaiting: Long = work.inputs.filter(i => retired.contains(i.path)).map(_.rows).sum
+  def inputsComplete: Boolean = work.inputs.forall(i => inPlace.contains(i.path) || retired.contains(i.path))
+
+  def outputsComplete: Boolean = work.outputs.forall(o => staged.contains(o.path) || isOut(o))
+
+  /** For somebody who has to choose. */
+  def describe: UnclearFolder = UnclearFolder(
+    work.folder,
+    missing,
+    strangers,
+    visible,
+    work.inputs.filter(i => retired.contains(i.path)).map(_.rows).sum
+  )
 }

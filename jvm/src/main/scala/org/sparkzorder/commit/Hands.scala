@@ -1,6 +1,9 @@
 package org.sparkzorder.commit
 
+import java.security.PrivilegedAction
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReference}
+
+import org.apache.hadoop.security.UserGroupInformation
 
 /** Threads for what must come to its end, and for what is done in many folders. */
 private[commit] object Hands {
@@ -65,8 +68,9 @@ private[commit] object Hands {
   private def worse(a: Throwable, b: Throwable): Throwable = {
     def weight(e: Throwable): Int = e match {
       case null                       => -1
-      case _: Error                   => 3
-      case _: LockLostException       => 2
+      case _: Error                   => 4
+      case _: LockLostException       => 3
+      case _: UnclearException        => 2
       case _: CommitConflictException => 1
       case _                          => 0
     }
@@ -74,7 +78,9 @@ private[commit] object Hands {
   }
 
   private def daemon(name: String)(work: => Unit): Thread = {
-    val thread = new Thread(() => work, name)
+    val user = UserGroupInformation.getCurrentUser
+    val action: PrivilegedAction[Unit] = () => work
+    val thread = new Thread(() => user.doAs(action), name)
     thread.setDaemon(true)
     thread.start()
     thread

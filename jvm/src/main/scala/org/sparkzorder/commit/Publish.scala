@@ -6,12 +6,14 @@ import org.slf4j.LoggerFactory
  * Exchanges the files of a record that is past its commit point, folder by folder, several side by side: forward, or
  * back.
  *
+ * @param unclear folders in which nobody can tell what is right: they are left as they are
  * @param guard asked before every rename; throws when we may no longer touch the table
  */
 private[commit] final class Publish private (
     folder: TableFolder,
     record: Record,
     exchanges: Seq[FolderExchange],
+    unclear: Seq[String],
     guard: () => Unit
 ) {
   private val ops = folder.ops
@@ -24,17 +26,13 @@ private[commit] final class Publish private (
    * All outputs come, all inputs go.
    *
    * @throws CommitConflictException when a file is not what the record says; the way is back then
+   * @throws UnclearException when somebody may have overwritten a folder; the way is back then, but for that folder
    */
   def forward(): Unit = {
     Hands.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
     Hands.each(exchanges, threads)(_.confirm())
-    val theirs = exchanges.filter(_.isTheirs).map(_.work)
-    theirs.foreach { work =>
-      guard()
-      Cleanup.withdrawn(folder, record, work)
-    }
-    warn(theirs)
+    warn(exchanges.filter(_.isTheirs).map(_.work))
   }
 
   private def warn(theirs: Seq[FolderWork]): Unit = theirs.foreach { work =>
@@ -59,15 +57,28 @@ private[commit] final class Publish private (
   /**
    * Files return to where they were. It goes by where they are, not by what was done: a call that failed may have taken
    * effect.
+   *
+   * @throws RecoveryUnclearException when not all may, or can; the rest did
    */
   def back(): Unit = {
     val found = Survey.of(folder, record).folders.map(f => f.work.folder -> f).toMap
-    Hands.each(exchanges, threads) { exchange =>
+    Hands.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
       val now = found(exchange.work.folder)
-      if (exchange.isTheirs || !now.overwritten && !now.isOver) exchange.back(now)
+      if (exchange.isTheirs || !now.overwritten && !now.isOver) {
+        try exchange.back(now)
+        catch { case _: UnclearException => () }
+      }
     }
     warn(exchanges.filter(_.isTheirs).map(_.work))
     Failpoints.hit("undo-outputs")
+    val stuck = exchanges.filter { exchange =>
+      exchange.isUnclear || !found(exchange.work.folder).isOver && !exchange.isTheirs && exchange.isStuck
+    }
+    val others = unclear ++ stuck.map(_.work.folder)
+    if (others.nonEmpty) {
+      val now = Survey.of(folder, record).folders.filter(f => others.contains(f.work.folder) && !f.overwritten)
+      if (now.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, now.map(_.describe))
+    }
   }
 }
 
@@ -85,13 +96,13 @@ private[commit] object Publish {
       val others = bystanders.getOrElse(work.folder, Set.empty[String])
       new FolderExchange(folder, record, work, work.inputs.map(_.path), others, true, false, guard, sleep)
     }
-    new Publish(folder, record, exchanges, guard)
+    new Publish(folder, record, exchanges, Nil, guard)
   }
 
   /**
    * What a dead owner left. Folders that are not ours any more are left alone.
    *
-   * @param asked whether those come back, too, of which nobody can tell what is right
+   * @param asked whether those come back, too, in which nobody can tell what is right
    */
   def left(
       folder: TableFolder,
@@ -101,9 +112,20 @@ private[commit] object Publish {
       guard: () => Unit,
       sleep: Long => Unit
   ): Publish = {
-    def exchange(found: FolderSurvey, asked: Boolean) =
-      new FolderExchange(folder, record, found.work, found.visible, found.others, found.timed, asked, guard, sleep)
-    val unclear = if (asked) survey.unclear.map(exchange(_, asked = true)) else Nil
-    new Publish(folder, record, survey.ours.map(exchange(_, asked = false)) ++ unclear, guard)
+    def exchange(asked: Boolean)(found: FolderSurvey) = {
+      val others = found.others.map(_.name).toSet
+      new FolderExchange(folder, record, found.work, found.visible, others, found.timed, asked, guard, sleep)
+    }
+    val wanted = if (asked) survey.unclear.map(exchange(asked = true)) else Nil
+    val unclear = if (asked) Nil else survey.unclear.map(_.work.folder)
+    new Publish(folder, record, survey.ours.map(exchange(asked = false)) ++ wanted, unclear, guard)
   }
+
+  /** Leaves these folders to whoever has made them what they are. */
+  def giveUp(folder: TableFolder, record: Record, folders: Seq[FolderSurvey], guard: () => Unit): Unit =
+    Hands.each(folders, folder.threads) { found =>
+      guard()
+      // What is visible stays.
+      Cleanup.withdrawn(folder, record, found.work)
+    }
 }

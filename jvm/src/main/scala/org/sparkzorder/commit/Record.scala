@@ -38,15 +38,17 @@ final case class OutputFile(
   def isSame(meta: FileMeta): Boolean =
     !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
 
-  /**
-   * Whether what has its name is this file. The name of a file that we wrote is unique, so its time is not asked. One that
-   * RESTORE brings back has a name that anybody may give.
-   *
-   * @param timed whether time stamps count, which they do not in a copy of the table
-   */
+  /** @param timed whether its time stamp counts, which it does not in a copy of the table */
   def isThis(meta: FileMeta, timed: Boolean): Boolean =
-    !meta.isDirectory && meta.length == length &&
-      (source.isEmpty || !timed || meta.modificationTime == modificationTime)
+    !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
+}
+
+/** A data file that was there before an operation and has no part in it. */
+final case class Bystander(name: String, length: Long, modificationTime: Long) {
+
+  /** @param timed as for [[InputFile.isThis]] */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean =
+    meta.name == name && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
 
 /** The part of an operation that happens in one folder. */
@@ -59,8 +61,8 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
- * @param bystanders by folder, the names of the data files that were there and have no part in the operation; folders with
- *                   very many are left out
+ * @param bystanders by folder, the data files that were there and have no part in the operation; folders with very many
+ *                   are left out
  * @param format of its JSON: it decides how the operation's trash is named, see [[TableFolder.trashName]]
  */
 final case class Record(
@@ -75,7 +77,7 @@ final case class Record(
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
     format: Long = RecordJson.Format,
-    bystanders: Map[String, Seq[String]] = Map.empty
+    bystanders: Map[String, Seq[Bystander]] = Map.empty
 ) {
 
   /** The work by folder, ordered by folder. */

@@ -55,9 +55,9 @@ object RecordJson {
     }
     if (record.bystanders.nonEmpty) {
       val bystanders = root.putObject("bystanders")
-      record.bystanders.toSeq.sortBy(_._1).foreach { case (dir, names) =>
+      record.bystanders.toSeq.sortBy(_._1).foreach { case (dir, found) =>
         val node = bystanders.putArray(dir)
-        names.foreach(node.add(_))
+        found.foreach(f => file(node.addObject(), f.name, f.length, f.modificationTime, 0L))
       }
     }
     val bytes = sealing(mapper.writeValueAsBytes(root))
@@ -148,7 +148,7 @@ object RecordJson {
         root.files("outputs"),
         root.optional("layout"),
         format,
-        root.lists("bystanders")
+        root.bystanders("bystanders")
       )
     }
 
@@ -166,7 +166,7 @@ object RecordJson {
             found(name) = json.getLongValue
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
-          case JsonToken.START_OBJECT if name == "bystanders" => found(name) = lists(name)
+          case JsonToken.START_OBJECT if name == "bystanders" => found(name) = bystanders(name)
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
             json.skipChildren()
@@ -201,17 +201,12 @@ object RecordJson {
       all.result()
     }
 
-    private def lists(name: String): Map[String, Seq[String]] = {
-      val all = Map.newBuilder[String, Seq[String]]
+    private def bystanders(name: String): Map[String, Seq[Bystander]] = {
+      val all = Map.newBuilder[String, Seq[Bystander]]
       while (json.nextToken() != JsonToken.END_OBJECT) {
         val key = json.currentName
         if (json.nextToken() != JsonToken.START_ARRAY) fail(s"'$key' in '$name' is not an array")
-        val names = mutable.ArrayBuffer.empty[String]
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-          if (json.currentToken != JsonToken.VALUE_STRING) fail(s"'$key' in '$name' holds what is not a text")
-          names += json.getText
-        }
-        all += key -> ArraySeq.unsafeWrapArray(names.toArray)
+        all += key -> files().map(f => Bystander(f.path, f.length, f.modificationTime))
       }
       all.result()
     }
@@ -239,9 +234,9 @@ object RecordJson {
       }
 
       /** Empty when there is none, as in the first records. */
-      def lists(name: String): Map[String, Seq[String]] = found.get(name) match {
+      def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
         case None            => Map.empty
-        case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[String]]]
+        case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
         case _               => fail(s"'$name' is not an object")
       }
 

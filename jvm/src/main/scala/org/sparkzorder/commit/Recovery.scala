@@ -136,22 +136,19 @@ object Recovery {
       choice: Choice
   ): String = {
     val record = RecordJson.read(folder, file)
-    val survey = Survey.of(folder, record)
-    val publish =
-      Publish.left(folder, record, survey, choice == Choice.BringBack, () => lock.checkInARow(), settings.sleep)
+    val guard = () => lock.checkInARow()
+    val first = Survey.steady(folder, record, settings.sleep)
+    val kept = choice == Choice.KeepVisible && first.unclear.nonEmpty
+    if (kept) Publish.giveUp(folder, record, first.unclear, guard)
+    val survey = if (kept) Survey.of(folder, record) else first
+    val publish = Publish.left(folder, record, survey, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
       publish.undo()
       s"undid version ${record.version}: $why"
     }
-    if (survey.unclear.nonEmpty) {
-      if (choice == Choice.Ask) {
-        // The other folders do not wait half published: whatever is chosen, they go back.
-        publish.back()
-        throw unclear(folder, record, survey)
-      }
-      undo(s"as it was asked for, ${if (choice == Choice.BringBack) "bringing back" else "leaving alone"} " +
-        survey.unclear.map(f => s"'${f.work.folder}'").mkString(", "))
-    } else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
+    // What is unclear stays; the other folders do not wait half published, but go back at once.
+    if (survey.unclear.nonEmpty) undo(s"as asked for, in ${survey.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
+    else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
     else {
       try {
         publish.forward()
@@ -159,16 +156,9 @@ object Recovery {
         Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
-      } catch { case e: CommitConflictException => undo(e.getMessage) }
+      } catch { case e @ (_: CommitConflictException | _: UnclearException) => undo(e.getMessage) }
     }
   }
-
-  private def unclear(folder: TableFolder, record: Record, survey: Survey): RecoveryUnclearException =
-    new RecoveryUnclearException(
-      folder.root,
-      record.version,
-      survey.unclear.map(f => UnclearFolder(f.work.folder, f.missing, f.strangers, f.rowsWaiting))
-    )
 
   private def readable(folder: TableFolder, file: RecordFile): Option[Record] =
     try Some(RecordJson.read(folder, file))
@@ -219,24 +209,25 @@ object Recovery {
     val deadline = System.currentTimeMillis() + waitMillis
     var exchanging = false
     // None when the owner came to an end just now.
-    def around(busy: TableState.SideFolder): Option[Settled] =
-      try Some(Settled(busy, ReadAround.of(folder, busy.statuses), exchanging))
+    def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
+      try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
       catch { case _: FileNotFoundException => None }
     def next(pause: Long, recoveries: Int): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
-          if (needsChoice(folder, busy)) around(busy).getOrElse(next(pause, recoveries))
+          if (needsChoice(folder, busy)) around(busy, lives = false).getOrElse(next(pause, recoveries))
           else if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
           else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
-            around(busy).getOrElse(next(pause, recoveries))
+            around(busy, lives = false).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2), recoveries)
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
           exchanging = true
-          if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause, recoveries))
+          if (System.currentTimeMillis() >= deadline)
+            around(busy, lives = true).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2), recoveries)
@@ -249,11 +240,8 @@ object Recovery {
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
     try busy.publishing.exists { file =>
-        val record = RecordJson.read(folder, file)
-        val survey = Survey.listed(folder, record)
-        val needed = survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
-        if (needed) log.warn(s"${unclear(folder, record, survey).getMessage}; reading what is visible there")
-        needed
+        val survey = Survey.listed(folder, RecordJson.read(folder, file))
+        survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
       }
     catch { case _: FileNotFoundException => false }
 
@@ -265,9 +253,7 @@ object Recovery {
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
         false
-      case e: RecoveryUnclearException =>
-        log.warn(s"${e.getMessage}; reading what is visible there")
-        false
+      case _: RecoveryUnclearException => false // told when it is read around
       case _: ConcurrentOperationException | _: LockLostException => false // somebody else does it
     }
 }

@@ -1,18 +1,21 @@
 package org.sparkzorder.commit
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.Path
 
 /** Where all files of a record are. */
 private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
+  private val finishable = folders.forall(f => f.overwritten || f.canFinish)
+
+  /** Folders in which somebody has to choose. */
+  val unclear: Seq[FolderSurvey] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
 
   /** Folders in which recovery may move files. */
-  val ours: Seq[FolderSurvey] = folders.filter(_.isOurs)
-
-  val unclear: Seq[FolderSurvey] = folders.filter(_.isUnclear)
+  val ours: Seq[FolderSurvey] = folders.filter(_.isOurs).diff(unclear)
 
   /** Whether the way is forward; else what was done is to be undone. */
-  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.canFinish) &&
-    folders.forall(f => f.overwritten || f.canFinish)
+  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.staging) && finishable
 }
 
 private[commit] object Survey {
@@ -23,6 +26,21 @@ private[commit] object Survey {
    */
   def of(folder: TableFolder, record: Record): Survey =
     Survey(timed(Hands.map(record.folders, folder.threads)(inFolder(folder, record, _))))
+
+  /** The same when somebody may be about to delete files: until two looks agree, a second apart, if any is missing. */
+  def steady(folder: TableFolder, record: Record, sleep: Long => Unit): Survey = {
+    @tailrec def again(before: Survey, left: Int): Survey =
+      if (left == 0 || before.folders.forall(f => f.overwritten || f.missing.isEmpty)) before
+      else {
+        sleep(PauseMillis)
+        val now = of(folder, record)
+        if (now == before) now else again(now, left - 1)
+      }
+    again(of(folder, record), Looks)
+  }
+
+  private val Looks = 30
+  private val PauseMillis = 1000L
 
   private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
@@ -35,8 +53,8 @@ private[commit] object Survey {
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId)),
-      others(work, listed.keys),
-      record.bystanders.getOrElse(work.folder, Nil).toSet
+      others(work, listed),
+      record.bystanders.getOrElse(work.folder, Nil)
     )
   }
 
@@ -64,14 +82,14 @@ private[commit] object Survey {
       look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
       foundRetired,
       foundStaged,
-      others(work, inPlace.keys),
-      record.bystanders.getOrElse(work.folder, Nil).toSet
+      others(work, inPlace),
+      record.bystanders.getOrElse(work.folder, Nil)
     )
   }
 
-  private def others(work: FolderWork, listed: Iterable[String]): Set[String] = {
+  private def others(work: FolderWork, listed: Map[String, FileMeta]): Seq[FileMeta] = {
     val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
-    listed.filterNot(own).map(TableFolder.name).filter(TableFolder.isData).toSet
+    listed.toSeq.collect { case (path, meta) if !own(path) && TableFolder.isData(meta.name) => meta }.sortBy(_.name)
   }
 
   private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
@@ -90,7 +108,8 @@ private[commit] object Survey {
         f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
     }.map { case (recorded, meta) => recorded -> meta.modificationTime }
     val none = times.forall { case (recorded, found) => found != recorded }
-    val cut = times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
+    val cut = times.exists(_._1 % 1000 != 0) &&
+      times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
     if (times.nonEmpty && (none || cut)) folders.map(_.copy(timed = false)) else folders
   }
 }

@@ -169,6 +169,13 @@ object TableFolder {
 
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
 
+  /** Another name for a file whose own is taken. */
+  def otherName(file: String, operationId: String): String = {
+    val (dir, own) = file.splitAt(file.lastIndexOf('/') + 1)
+    val dot = own.indexOf('.', 1)
+    if (dot < 0) s"$dir$own-$operationId" else s"$dir${own.take(dot)}-$operationId${own.drop(dot)}"
+  }
+
   /** Whether readers see a file of this name. */
   def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
 

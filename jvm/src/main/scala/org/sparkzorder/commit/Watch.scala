@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import scala.annotation.tailrec
 import scala.collection.mutable
 
 /** What a look at a folder says about what was known to be visible in it. */
@@ -9,20 +10,24 @@ private[commit] object Seen {
   /** All of it is there. */
   case object Same extends Seen
 
-  /** Somebody deleted all that was visible, or all that an older listing showed, and wrote anew: the folder is his. */
+  /** Somebody deleted all that he saw, and what has come since comes from us: the folder is his. */
   case object Theirs extends Seen
 
-  /** Some of it is gone. */
+  /** Some of it is gone, which was no overwrite. */
   final case class Changed(missing: Seq[String]) extends Seen
+
+  /** It may have been an overwrite, or the delete of the one file that was visible at that moment. */
+  case object Unclear extends Seen
 }
 
 /**
  * Knows what must be visible in a folder while we move files in it, and so whether the folder was overwritten by
  * somebody who leaves `_zorder` alone.
  *
- * What has come since the last look proves nothing: it may have come after the overwrite.
+ * Our moves come in the order of the record. So whoever overwrites saw, and deletes, all bystanders, the inputs that were
+ * there, and the first of the outputs. What has come since the last look proves nothing: it may have come after him.
  *
- * @param bystanders names of data files that are no files of the record and were there at the beginning
+ * @param bystanders names of data files that were there at the beginning and are no files of the record
  */
 private[commit] final class Watch(
     folder: TableFolder,
@@ -36,6 +41,7 @@ private[commit] final class Watch(
   private val added = mutable.LinkedHashSet.empty[String]
   private val inputs = work.inputs.map(i => i.path -> i).toMap
   private val outputs = work.outputs.map(o => o.path -> o).toMap
+  private val own = (inputs.keySet ++ outputs.keySet).map(TableFolder.name)
 
   def knows(paths: Seq[String]): Unit = known ++= paths
 
@@ -45,13 +51,10 @@ private[commit] final class Watch(
   /** We take it away ourselves. */
   def forget(path: String): Unit = { known -= path; added -= path; () }
 
-  /** What has become visible through us since the last look. */
-  def newcomers: Seq[String] = added.toSeq
-
   private def isThis(path: String, meta: FileMeta): Boolean =
     inputs.get(path).fold(outputs(path).isThis(meta, timed))(_.isThis(meta, timed))
 
-  private def isThere(path: String): Boolean = folder.ops.status(folder.resolve(path)).exists(isThis(path, _))
+  def isThere(path: String): Boolean = folder.ops.status(folder.resolve(path)).exists(isThis(path, _))
 
   /** Whether one file that has been visible for long still is. It costs one call. */
   def holds(): Boolean = known.headOption.orElse(added.headOption).forall { path =>
@@ -62,48 +65,58 @@ private[commit] final class Watch(
 
   /** Looks at the whole folder. After [[Seen.Same]] and [[Seen.Changed]] what is there is known. */
   def look(): Seen = {
-    val listed = data()
-    val watched = (known ++ added).toSeq
-    // A listing may be late.
-    val missing = watched.filterNot(p => listed.get(TableFolder.name(p)).exists(isThis(p, _)) || isThere(p))
-    def settle(seen: Seen): Seen = {
+    val (listed, missing) = settled(lookOnce(), Watch.Looks)
+    val seen = judge(listed, missing)
+    if (seen != Seen.Theirs) {
       known ++= added
       known --= missing
       added.clear()
-      seen
     }
-    if (missing.isEmpty) settle(Seen.Same)
-    else {
-      val left = known.toSet -- missing
-      val (lostInputs, keptInputs) = known.toSeq.filter(inputs.contains).partition(missing.contains)
-      val someone = bystanders.exists(listed.contains)
-      if (!folder.ops.exists(folder.stagingOf(work.folder, record.operationId))) Seen.Theirs
-      else if (someone) settle(Seen.Changed(missing))
-      else if (left.isEmpty && known.nonEmpty) {
-        // One file that was there from the beginning may have been chosen before, and by itself.
-        val lone = known.size == 1 && lostInputs.nonEmpty && work.inputs.size > 1
-        if (lone && !hasNews()) settle(Seen.Changed(missing)) else Seen.Theirs
-      } else if (keptInputs.isEmpty && hasNews()) Seen.Theirs
-      else settle(Seen.Changed(missing))
-    }
+    seen
   }
 
-  private def data(): Map[String, FileMeta] =
-    folder.ops.list(folder.resolve(work.folder)).filter(m => !m.isDirectory && TableFolder.isData(m.name))
-      .map(m => m.name -> m).toMap
-
-  /** Whether there are files that nobody knew; who overwrites deletes first and needs a moment to write. */
-  private def hasNews(): Boolean = {
-    val own = (inputs.keySet ++ outputs.keySet).map(TableFolder.name)
-    def news: Boolean = data().keys.exists(n => !own(n) && !bystanders(n))
-    (1 to Watch.Looks).exists { n =>
-      if (n > 1) sleep(Watch.PauseMillis)
-      news
+  /** Who overwrites may be in the middle of his deletes, and has yet to write: two looks must agree. */
+  @tailrec private def settled(before: (Set[String], Seq[String]), left: Int): (Set[String], Seq[String]) =
+    if (before._2.isEmpty || left == 0) before
+    else {
+      sleep(Watch.PauseMillis)
+      val now = lookOnce()
+      if (now == before) now else settled(now, left - 1)
     }
+
+  /** The names of all data files, and what is missing of ours. A listing may be late, so that is asked for by name. */
+  private def lookOnce(): (Set[String], Seq[String]) = {
+    val listed = folder.ops.list(folder.resolve(work.folder)).filter(m => !m.isDirectory && TableFolder.isData(m.name))
+      .map(m => m.name -> m).toMap
+    val missing = (known ++ added).toSeq
+      .filterNot(p => listed.get(TableFolder.name(p)).exists(isThis(p, _)) || isThere(p))
+    (listed.keySet, missing)
+  }
+
+  private def judge(listed: Set[String], missing: Seq[String]): Seen = {
+    val news = listed.exists(n => !own(n) && !bystanders(n))
+    val noneLeft = !bystanders.exists(listed)
+    val keepsInputs = known.exists(p => inputs.contains(p) && !missing.contains(p))
+    val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
+    val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
+    // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
+    if (missing.isEmpty)
+      if (bystanders.nonEmpty && noneLeft && news && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
+    else if (!folder.ops.exists(folder.stagingOf(work.folder, record.operationId))) Seen.Theirs
+    else if (!noneLeft || keepsInputs) Seen.Changed(missing)
+    else if (lostOutputs.nonEmpty) {
+      val first = lostOutputs.toSet == published.take(lostOutputs.size).toSet
+      val replaced = lostOutputs.exists(p => listed(TableFolder.name(p)))
+      if (first && !replaced && (news || lostOutputs.size == published.size)) Seen.Theirs
+      else if (lostInputs.isEmpty) Seen.Changed(missing)
+      else Seen.Unclear
+    } else if (news || bystanders.nonEmpty) Seen.Theirs
+    else if (inputs.keySet.forall(p => known(p) || added(p))) Seen.Changed(missing)
+    else Seen.Unclear
   }
 }
 
 private object Watch {
-  private val Looks = 6
-  private val PauseMillis = 200L
+  private val Looks = 30
+  private val PauseMillis = 1000L
 }

@@ -143,9 +143,9 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** What the next query does. */
-  def recover(ops: FileOps): Option[Throwable] =
+  def recover(ops: FileOps, choice: Choice = Choice.Ask): Option[Throwable] =
     try {
-      Recovery.recover(TableFolder(root, ops, threads = 1), settings)
+      Recovery.recover(TableFolder(root, ops, threads = 1), settings, choice)
       None
     } catch {
       case e: Died =>
@@ -177,6 +177,20 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
           fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
       }
     } finally fs.changed = hook
+  }
+
+  /** Visible rows of one folder. */
+  def rowsIn(dir: String): Seq[Int] =
+    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix("/t/")) == dir))
+
+  /** All rows that are in any file, visible or not. */
+  def rowsAnywhere: Set[Int] = fs.below("/t").flatMap(fs.file(_)).flatMap(_.rows).toSet
+
+  /** The same table in another place and with other owners gone. */
+  def copy: SmallTable = {
+    val made = new SmallTable(dirs, filesEach)
+    made.fs.copyOf(fs)
+    made
   }
 
   def isPublishing: Boolean = fs.children("/t/_zorder").exists(_.endsWith(".publishing"))
