@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.Path
  * anywhere and be run again.
  *
  * @param known files of the record that are among the data now
+ * @param deleted outputs that were published and that somebody has deleted since: they do not come again
  * @param bystanders see [[Watch]]
  * @param timed whether time stamps tell files apart; not in a copy
  * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
@@ -21,6 +22,7 @@ private[commit] final class FolderExchange(
     record: Record,
     val work: FolderWork,
     known: Seq[String],
+    deleted: Seq[String],
     bystanders: Set[String],
     timed: Boolean,
     asked: Boolean,
@@ -28,7 +30,8 @@ private[commit] final class FolderExchange(
     sleep: Long => Unit
 ) {
   private val ops = folder.ops
-  private var watch = newWatch(known)
+  private val watch = new Watch(folder, record, work, bystanders, timed, sleep)
+  watch.knows(known)
 
   /** Somebody else's by now: we leave alone what he has made of it. */
   @volatile private var theirs = false
@@ -46,12 +49,6 @@ private[commit] final class FolderExchange(
   def isTheirs: Boolean = theirs
 
   def isUnclear: Boolean = unclear
-
-  private def newWatch(paths: Seq[String]): Watch = {
-    val made = new Watch(folder, record, work, bystanders, timed, sleep)
-    made.knows(paths)
-    made
-  }
 
   /**
    * The folder never looks empty: all inputs but the first go, an output comes, the first input goes, the others come.
@@ -137,7 +134,7 @@ private[commit] final class FolderExchange(
     }
   }
 
-  private def publish(output: OutputFile): Boolean = {
+  private def publish(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path) || {
     val (staged, place) = (folder.staged(output.path, record.operationId), folder.resolve(output.path))
     guard()
     watch.adds(output.path)
@@ -203,15 +200,18 @@ private[commit] final class FolderExchange(
       work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
     } else {
       val certain = asked || contested
-      watch = newWatch(survey.visible ++ (if (certain) Nil else survey.missing))
+      (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
+      watch.knows(survey.visible)
       val waiting = work.inputs.filter(i => survey.retired.contains(i.path) && !survey.inPlace.contains(i.path))
       if (waiting.isEmpty || certain || isOurs(watch.look())) {
         // Rarer and rarer: all that has come back can be taken away again.
         val looks = Iterator.iterate(1)(_ * 2).takeWhile(_ < waiting.length).toSet + waiting.length
         waiting.zip(LazyList.from(1)).forall { case (input, n) =>
           guard()
-          watch.adds(input.path)
-          returned += input
+          if (survey.retired.get(input.path).exists(input.isThis(_, timed))) {
+            watch.adds(input.path)
+            returned += input
+          }
           move(folder.retired(input.path, record), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
           !looks(n) || isOurs(watch.look())

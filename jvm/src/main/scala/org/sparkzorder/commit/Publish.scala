@@ -94,7 +94,7 @@ private[commit] object Publish {
   ): Publish = {
     val exchanges = record.folders.map { work =>
       val others = bystanders.getOrElse(work.folder, Set.empty[String])
-      new FolderExchange(folder, record, work, work.inputs.map(_.path), others, true, false, guard, sleep)
+      new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep)
     }
     new Publish(folder, record, exchanges, Nil, guard)
   }
@@ -114,7 +114,7 @@ private[commit] object Publish {
   ): Publish = {
     def exchange(asked: Boolean)(found: FolderSurvey) = {
       val others = found.others.map(_.name).toSet
-      new FolderExchange(folder, record, found.work, found.visible, others, found.timed, asked, guard, sleep)
+      new FolderExchange(folder, record, found.work, found.visible, found.missing, others, found.timed, asked, guard, sleep)
     }
     val wanted = if (asked) survey.unclear.map(exchange(asked = true)) else Nil
     val unclear = if (asked) Nil else survey.unclear.map(_.work.folder)

@@ -41,9 +41,10 @@ private[commit] final class Watch(
   private val added = mutable.LinkedHashSet.empty[String]
   private val inputs = work.inputs.map(i => i.path -> i).toMap
   private val outputs = work.outputs.map(o => o.path -> o).toMap
-  private val own = (inputs.keySet ++ outputs.keySet).map(TableFolder.name)
 
   def knows(paths: Seq[String]): Unit = known ++= paths
+
+  def has(path: String): Boolean = known(path)
 
   /** We are making it visible. Told before, since a rename that fails may have taken effect. */
   def adds(path: String): Unit = added += path
@@ -94,21 +95,25 @@ private[commit] final class Watch(
   }
 
   private def judge(listed: Set[String], missing: Seq[String]): Seen = {
-    val news = listed.exists(n => !own(n) && !bystanders(n))
+    // Also under a name of ours that we have taken away, or not given yet.
+    val news = (listed -- (known ++ added).map(TableFolder.name) -- bystanders).nonEmpty
     val noneLeft = !bystanders.exists(listed)
     val keepsInputs = known.exists(p => inputs.contains(p) && !missing.contains(p))
     val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
     // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
+    val others = listed.exists(n => !work.inputs.exists(i => TableFolder.name(i.path) == n) && !bystanders(n) &&
+      !work.outputs.exists(o => TableFolder.name(o.path) == n))
     if (missing.isEmpty)
-      if (bystanders.nonEmpty && noneLeft && news && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
+      if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
     else if (!folder.ops.exists(folder.stagingOf(work.folder, record.operationId))) Seen.Theirs
     else if (!noneLeft || keepsInputs) Seen.Changed(missing)
     else if (lostOutputs.nonEmpty) {
       val first = lostOutputs.toSet == published.take(lostOutputs.size).toSet
       val replaced = lostOutputs.exists(p => listed(TableFolder.name(p)))
       if (first && !replaced && (news || lostOutputs.size == published.size)) Seen.Theirs
-      else if (lostInputs.isEmpty) Seen.Changed(missing)
+      // One that stands alone may have been rewritten, or be the first of all that come anew.
+      else if (lostInputs.isEmpty && !(first && replaced && known.forall(missing.contains))) Seen.Changed(missing)
       else Seen.Unclear
     } else if (news || bystanders.nonEmpty) Seen.Theirs
     else if (inputs.keySet.forall(p => known(p) || added(p))) Seen.Changed(missing)
