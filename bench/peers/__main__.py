@@ -35,6 +35,7 @@ PARTS = (
     "creation",
     "planning",
     "growth",
+    "safety",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -23,17 +24,17 @@ ROWS = 4_000
 MEGABYTE = 1 << 20
 
 
-def write_table(root: Path) -> SmallTable:
-    """Files of about half a megabyte each, which cannot be compressed."""
+def write_table(root: Path, packed: bool = False) -> SmallTable:
+    """Files of about half a megabyte each, which cannot be compressed, or `packed`, which take half of that."""
     root.mkdir(parents=True)
     for i in range(FILES):
         ids = range(i * ROWS, (i + 1) * ROWS)
         columns = {
             "id": pa.array(ids, pa.int64()),
             "a": pa.array((j * 7919 % 10007 for j in ids), pa.int32()),
-            "noise": pa.array((os.urandom(120) for _ in ids), pa.binary()),
+            "noise": pa.array((os.urandom(60).hex().encode() if packed else os.urandom(120) for _ in ids), pa.binary()),
         }
-        pq.write_table(pa.table(columns), root / f"part-{i}.parquet")
+        pq.write_table(pa.table(columns), root / f"part-{i}.parquet", compression="zstd", use_dictionary=not packed)
     return SmallTable(root, False)
 
 
@@ -55,37 +56,49 @@ def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, A
     return found
 
 
-def assert_refused(answer: dict[str, Any], words: str) -> None:
+def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_DISK_FULL") -> None:
     """A clear error, and the table as it was: names, bytes, rows, and nothing beside them."""
-    assert answer["error"] == "ZORDER_DISK_FULL", answer
+    assert answer["error"] == condition, answer
     assert words in answer["message"]
     assert answer["after"] == answer["before"]
     assert answer["rows"] == [True, FILES * ROWS]
     assert answer["left"] == []
 
 
-def test_no_space_left_for_the_files_anew(tmp_path: Path) -> None:
+def on_small_disk(tmp_path: Path, size: int, kind: str) -> dict[str, Any]:
+    """The program on a disk of so many bytes."""
     mount = tmp_path / "disk"
     mount.mkdir()
-    size = FILES * ROWS * 140 * 3 // 2
     namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    script = f'mount -t tmpfs -o size={size} none "$1" && exec "$2" "$3" "$1/t"'
+    script = f'mount -t tmpfs -o size={size} none "$1" && exec "$2" "$3" "$1/t" "$4"'
     if (
         shutil.which("unshare") is None
         or subprocess.run([*namespace, 'mount -t tmpfs none "$0"', str(mount)]).returncode
     ):
         pytest.skip("no file system can be mounted here")
-    answer = run(tmp_path, [*namespace, script, "sh", str(mount), sys.executable, __file__])
+    return run(tmp_path, [*namespace, script, "sh", str(mount), sys.executable, __file__, kind])
+
+
+def test_no_space_left_for_the_files_anew(tmp_path: Path) -> None:
+    # The table has room for a copy of itself, but not for one that is not compressed.
+    answer = on_small_disk(tmp_path, FILES * ROWS * 80 * 9 // 4, "packed")
     assert_refused(answer, "No space left on device")
+
+
+def test_too_little_space_for_a_copy_is_refused_before_the_work(tmp_path: Path) -> None:
+    answer = on_small_disk(tmp_path, FILES * ROWS * 140 * 3 // 2, "plain")
+    assert_refused(answer, "bytes left", "ZORDER_NOT_ENOUGH_SPACE")
+    needed, available = map(int, re.findall(r"(\d+) bytes", answer["message"]))
+    assert 0 < available < needed == sum(length for _, length, _ in answer["before"])
 
 
 def test_a_file_that_grows_too_large(tmp_path: Path) -> None:
     # A task's shuffle file stays below the limit, the only output does not.
-    answer = run(tmp_path, [sys.executable, __file__, str(tmp_path / "t")], 3 * MEGABYTE)
+    answer = run(tmp_path, [sys.executable, __file__, str(tmp_path / "t"), "plain"], 3 * MEGABYTE)
     assert_refused(answer, "File too large")
 
 
-def main(root: Path) -> None:
+def main(root: Path, kind: str) -> None:
     """Write a table, rewrite it into one file, and tell what came of it."""
     from comparison import condition_of
     from py4j.protocol import Py4JJavaError
@@ -94,7 +107,9 @@ def main(root: Path) -> None:
 
     from spark_zorder import configure_spark
 
-    table = write_table(root)
+    packed = kind == "packed"
+    table = write_table(root, packed)
+    options = "'num-files' = '1'" + (", 'compression' = 'none'" if packed else "")
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.memory", "1g")
@@ -112,7 +127,7 @@ def main(root: Path) -> None:
     before = contents()
     answer: dict[str, Any] = {"error": None, "message": "", "before": before}
     try:
-        spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ('num-files' = '1')").collect()
+        spark.sql(f"OPTIMIZE {table.source} ZORDER BY (a) OPTIONS ({options})").collect()
     except (PySparkException, Py4JJavaError) as error:
         java = getattr(error, "java_exception", None)
         answer |= {"error": condition_of(error), "message": str(java.getMessage() if java else error)}
@@ -123,4 +138,4 @@ def main(root: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

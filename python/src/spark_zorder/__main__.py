@@ -1,20 +1,37 @@
-"""`python -m spark_zorder jar`: the jar's path, for `spark-submit --jars`."""
+"""The command line. `python -m spark_zorder jar` prints the jar's path, for `spark-submit --jars`.
+
+`status`, `recover`, `unlock` and `uninstall` are for the person on call.
+"""
 
 import argparse
 import sys
 from collections.abc import Sequence
 
 import spark_zorder
+from spark_zorder import tool_commands
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; 0 when all went well, 1 when there is no such jar."""
+    """Run the command line.
+
+    Returns:
+        The exit code: 0 when all went well, 1 when it failed, 3 when a living owner has the table's lock.
+
+    Raises:
+        SystemExit: With 2 when the arguments are wrong.
+    """
     parser = argparse.ArgumentParser(prog="python -m spark_zorder", description=__doc__)
     parser.add_argument("--version", action="version", version=f"spark_zorder {spark_zorder.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
+    commands = parser.add_subparsers(required=True, metavar="command", dest="command")
     jar = commands.add_parser("jar", help="print the path of the jar", description="Print the path of the jar.")
     jar.add_argument("--spark", metavar="VERSION", help="for this Spark, 4.1 say; default: the installed pyspark's")
+    jar.set_defaults(run=_jar)
+    tool_commands.add(commands)
     options = parser.parse_args(arguments)
+    return int(options.run(options))
+
+
+def _jar(options: argparse.Namespace) -> int:
     try:
         print(spark_zorder.jar_path(options.spark))
     except spark_zorder.NoJarError as error:

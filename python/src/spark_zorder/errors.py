@@ -7,3 +7,7 @@ class NoJarError(RuntimeError):
 
 class NoExtensionError(RuntimeError):
     """The session was started without the extension."""
+
+
+class ToolError(RuntimeError):
+    """A command of `python -m spark_zorder` cannot be run here."""

@@ -1,5 +1,6 @@
 package org.sparkzorder
 
+import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.functions.FunctionDescriptions
@@ -18,7 +19,11 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectResolutionRule(_ => ResolveRepartition)
-    extensions.injectPreCBORule(session => new SkippingRule(session))
+    extensions.injectPreCBORule { session =>
+      // Built for a session's first query or statement: from then on there is a metrics system.
+      ZOrderSource.register()
+      new SkippingRule(session)
+    }
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }

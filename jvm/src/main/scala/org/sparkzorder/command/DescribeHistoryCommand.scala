@@ -8,10 +8,13 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{History, Trash}
+import org.sparkzorder.commit.{History, HistoryEntry, Trash}
 import org.sparkzorder.table.{PlainTables, Target}
 
-/** `DESCRIBE HISTORY`: a row per committed operation, newest first, with what its retired files take that are kept. */
+/**
+ * `DESCRIBE HISTORY`: a row per operation, newest first, with what its retired files take that are kept. One that was undone has the
+ * version that the next one got, and its reason in the metrics; so has one that another process finished after its owner died.
+ */
 final case class DescribeHistoryCommand(target: Target) extends LeafRunnableCommand {
 
   override val output: Seq[Attribute] = toAttributes(DescribeHistoryCommand.schema)
@@ -21,20 +24,28 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     Operations.recover(table)
     val folder = Operations.folder(table)
     val history = History.read(folder)
-    val trash = Trash.all(folder, history).filter(_.record.isDefined).map(t => t.version -> t).toMap
-    history.map { entry =>
+    val trash = Trash.all(folder, history).map(t => t.operation.operationId -> t).toMap
+    // An operation that was undone ended before the one that got its version.
+    (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map { entry =>
       val r = entry.record
-      val retired = trash.get(r.version)
-      val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++ Map(
-        "numTrashFiles" -> retired.fold(0)(_.files.size).toString,
-        "trashBytes" -> retired.fold(0L)(_.bytes).toString
-      )
+      val retired = trash.get(r.operationId)
+      val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++
+        DescribeHistoryCommand.outcome(entry) ++ Map(
+          "numTrashFiles" -> retired.fold(0)(_.files.size).toString,
+          "trashBytes" -> retired.fold(0L)(_.bytes).toString
+        )
       Row(r.version, new Timestamp(r.timestamp), r.userId, r.operation, r.parameters, metrics, entry.state)
     }
   }
 }
 
 object DescribeHistoryCommand {
+
+  /** Why an operation was undone, or that another process finished it. */
+  private def outcome(entry: HistoryEntry): Map[String, String] = entry.outcome.fold(Map.empty[String, String]) { o =>
+    Map("reason" -> o.reason) ++ o.by.map("recoveredBy" -> _) ++ o.by.map(_ => "recovered" -> "true")
+  }
+
   private val schema = new StructType()
     .add("version", LongType, nullable = false)
     .add("timestamp", TimestampType, nullable = false)

@@ -1,8 +1,10 @@
 package org.sparkzorder.command
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.Record
+import org.sparkzorder.commit.HistoryEntry
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
@@ -39,7 +41,7 @@ private[command] object FileSelection {
   def clustered(
       folders: Seq[DataFolder],
       layout: LayoutSpec,
-      history: => Seq[Record],
+      history: => Seq[HistoryEntry],
       names: RelativePath,
       options: OptimizeOptions,
       full: Boolean,
@@ -47,7 +49,7 @@ private[command] object FileSelection {
       along: IncrementalSelection
   ): Seq[Rewrite] = {
     val counts = outputCounts(folders.map(_.files.map(_.getLen).sum), options)
-    lazy val layouts = layoutsOf(history)
+    lazy val layouts = layoutsOf(folders.flatMap(_.files).map(idOf(names, _)), history)
     def isLaidOut(f: FileStatus): Boolean = layouts.get(idOf(names, f)).contains(layout.json)
     folders.zip(counts).flatMap { case (folder, count) =>
       def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
@@ -110,8 +112,35 @@ private[command] object FileSelection {
   private def idOf(names: RelativePath, f: FileStatus): FileId =
     FileId(names.of(f.getPath), f.getLen, f.getModificationTime)
 
-  /** The layout that each file was written in; a file of no record has none. */
-  private def layoutsOf(history: Seq[Record]): Map[FileId, String] =
-    (for (r <- history.iterator; layout <- r.layout.iterator; o <- r.outputs.iterator)
-      yield FileId(o.path, o.length, o.modificationTime) -> layout).toMap
+  /** By how much the clock may have been wrong that gave a record its time, in milliseconds. */
+  private val ClockSlack = 10L * 60 * 1000
+
+  /**
+   * The layout that each file was written in; a file of no record has none.
+   *
+   * Reads as much of the history as it needs: an operation writes no file that is younger than its record.
+   *
+   * @param history newest first
+   */
+  private[command] def layoutsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, String] = {
+    // By the name that a file was written under: a RESTORE may have brought it back under another.
+    val unknown = mutable.HashMap.from(files.map(f => f -> f))
+    val found = Map.newBuilder[FileId, String]
+    var oldest = if (files.isEmpty) Long.MaxValue else files.map(_.modificationTime).min
+    val entries = history.iterator
+    while (unknown.nonEmpty && entries.hasNext) {
+      val entry = entries.next()
+      if (oldest > entry.time + ClockSlack) unknown.clear()
+      else {
+        val before = unknown.size
+        entry.record.outputs.foreach { o =>
+          val id = FileId(o.path, o.length, o.modificationTime)
+          if (o.source.isEmpty) unknown.remove(id).foreach(file => entry.record.layout.foreach(found += file -> _))
+          else if (o.pathBefore != o.path) unknown.remove(id).foreach(unknown(id.copy(path = o.pathBefore)) = _)
+        }
+        if (unknown.nonEmpty && unknown.size < before) oldest = unknown.keysIterator.map(_.modificationTime).min
+      }
+    }
+    found.result()
+  }
 }

@@ -3,8 +3,11 @@ package org.sparkzorder.command
 import java.io.IOException
 import java.nio.file.AccessDeniedException
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
+import org.apache.spark.SparkException
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit._
@@ -13,7 +16,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.PlainTable
 
 /** What every statement that changes something does around its work. */
-object Operations {
+object Operations extends Logging {
 
   def folder(table: PlainTable): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
 
@@ -36,10 +39,52 @@ object Operations {
     }
 
   /** The last published version; 0 before the first operation. */
-  def version(table: PlainTable): Long = TableState.look(table.root, folder(table).ops) match {
+  def version(table: PlainTable): Long = version(TableState.look(table.root, folder(table).ops))
+
+  def version(state: TableState): Long = state match {
     case s: TableState.SideFolder => s.version
     case _                        => 0L
   }
+
+  /**
+   * Looks whether files are back whose names an operation retired, and warns if so.
+   *
+   * @param state looked at before the files were listed
+   */
+  def reappeared(table: PlainTable, state: TableState, files: Seq[FileStatus]): Seq[Reappeared] = state match {
+    case side: TableState.SideFolder =>
+      try {
+        val found = Reappeared.find(side, files.map(f => table.names.of(f.getPath)))
+        if (found.nonEmpty) logWarning(s"${table.name}: ${Reappeared.describe(found)}.")
+        found
+      } catch {
+        case e @ (_: IOException | _: UnreadableRecordException) =>
+          logWarning(s"Names that are back in ${table.root} are not looked for", e)
+          Nil
+      }
+    case TableState.NoSideFolder => Nil
+  }
+
+  /**
+   * How long the table's history is kept.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when its property says no time
+   */
+  def history(table: PlainTable): HistorySettings = {
+    val property = ZOrderConf.HistoryRetentionProperty
+    val text = table.catalogTable.flatMap(_.properties.get(property))
+      .getOrElse(table.session.sessionState.conf.getConf(ZOrderConf.historyRetention))
+    HistorySettings(ZOrderConf.retentionMillis(text).getOrElse {
+      throw ZOrderErrors.invalidOptionValue(property, text, "a number of days, or a time such as '12h'")
+    })
+  }
+
+  /** Whether a table above or below shares folders with it. */
+  def isNested(table: PlainTable, lock: Lock): Boolean =
+    lock.isNested || (TableState.look(table.root, folder(table).ops) match {
+      case s: TableState.SideFolder => NestedRoots.below(s).nonEmpty
+      case TableState.NoSideFolder  => false
+    })
 
   /** Refuses at once what the lock would refuse after long work done without it. */
   def refuseBusy(table: PlainTable): Unit = translated(table, "Locking") {
@@ -66,18 +111,27 @@ object Operations {
           case e: IncompletePublishException =>
             lock.abandon()
             throw e
-          case e: IOException if !folder(table).ops.exists(lock.path) =>
+          case e: Throwable =>
+            val overwritten = isOverwritten(table, lock, e)
             lock.release()
+            if (!overwritten) throw e
             val conflict = new CommitConflictException(Seq("."), CommitConflictException.Overwritten)
             conflict.addSuppressed(e)
             throw conflict
-          case e: Throwable =>
-            lock.release()
-            throw e
         }
       lock.release()
       result
     }
+
+  /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
+  private def isOverwritten(table: PlainTable, lock: Lock, e: Throwable): Boolean = e match {
+    case _: IOException | _: SparkException =>
+      try !folder(table).ops.exists(lock.path)
+      catch { case _: IOException => false }
+    case e: CommitConflictException =>
+      e.getSuppressed.nonEmpty && isOverwritten(table, lock, e.getSuppressed.head)
+    case _ => false
+  }
 
   /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
   def translated[T](table: PlainTable, operation: String)(work: => T): T =
@@ -93,9 +147,10 @@ object Operations {
       case e: VersionNotFoundException => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
       case e: NotRestorableException   =>
         throw e.obstacle match {
-          case RestoreObstacle.Changed => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
-          case RestoreObstacle.Gone    => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
-          case RestoreObstacle.Taken   => ZOrderErrors.restoreNamesTaken(table.name, e.version, e.paths)
+          case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
+          case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
+          case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
+          case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
         }
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)

@@ -43,7 +43,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       clustered = false,
       version = plan.version,
       clustering = Nil,
-      strategy = OptimizeStrategy.nothing,
+      strategy = OptimizeStrategy.nothing(plan),
       auto = plan.auto
     )
 
@@ -52,8 +52,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     val operations = new OptimizeOperation(statement)
     val (plan, commits, first) = operation(planned.table) { lock =>
       // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
-      val current =
-        if (Operations.version(planned.table) == planned.version) planned else OptimizePlanner.plan(session, statement)
+      // A table above or below has versions of its own.
+      val isOurs = Operations.version(planned.table) == planned.version && !Operations.isNested(planned.table, lock)
+      val current = if (isOurs) planned else OptimizePlanner.plan(session, statement)
       val commits = current.options.fileGroups.commits(current.rewrites)
       val first = commits.headOption.map(groups => operations.run(current.only(groups.flatten, Nil), groups, lock))
       (current, commits, first)

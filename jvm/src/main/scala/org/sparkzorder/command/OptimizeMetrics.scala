@@ -25,6 +25,7 @@ final case class ColumnClustering(column: String, meanFilesBefore: Option[Double
  * @param auto of ZORDER BY AUTO: what was chosen, and why
  * @param version of the table after the statement; 0 before the first OPTIMIZE
  * @param strategy what was chosen to be rewritten, and why
+ * @param rowHash of all rows rewritten, whatever their order; for the history
  */
 final case class OptimizeMetrics(
     added: Seq[Long],
@@ -36,7 +37,8 @@ final case class OptimizeMetrics(
     version: Long,
     clustering: Seq[ColumnClustering],
     strategy: OptimizeStrategy,
-    auto: Option[AutoReport]
+    auto: Option[AutoReport],
+    rowHash: Option[String] = None
 ) {
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
@@ -65,18 +67,19 @@ final case class OptimizeMetrics(
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ strategy.history ++ (if (added.isEmpty) Map.empty[String, String]
-                            else {
-                              val sorted = added.sorted
-                              def at(p: Double): String = sorted(((sorted.size - 1) * p).round.toInt).toString
-                              Map(
-                                "minFileSize" -> at(0),
-                                "p25FileSize" -> at(0.25),
-                                "p50FileSize" -> at(0.5),
-                                "p75FileSize" -> at(0.75),
-                                "maxFileSize" -> at(1)
-                              )
-                            })
+  ) ++ strategy.history ++ rowHash.map("rowHash" -> _) ++ (if (added.isEmpty) Map.empty[String, String]
+                                                           else {
+                                                             val sorted = added.sorted
+                                                             def at(p: Double): String =
+                                                               sorted(((sorted.size - 1) * p).round.toInt).toString
+                                                             Map(
+                                                               "minFileSize" -> at(0),
+                                                               "p25FileSize" -> at(0.25),
+                                                               "p50FileSize" -> at(0.5),
+                                                               "p75FileSize" -> at(0.75),
+                                                               "maxFileSize" -> at(1)
+                                                             )
+                                                           })
 }
 
 object OptimizeMetrics {

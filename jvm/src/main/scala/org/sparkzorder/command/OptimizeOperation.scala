@@ -1,14 +1,17 @@
 package org.sparkzorder.command
 
+import java.io.IOException
+
 import org.apache.hadoop.security.UserGroupInformation
+import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
-import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.{CurveInterval, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
-import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit}
+import org.sparkzorder.table.ExcludedNames
+import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum}
 
 /** @param written files that are new */
 private[command] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
@@ -24,9 +27,10 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
     val table = plan.table
     val folder = Operations.folder(table)
-    val committer = new Committer(folder, lock)
+    val committer = new Committer(folder, lock, history = Operations.history(table))
     val published =
       try {
+        committer.stage(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
         val snapshot = TableIndex.of(table, folder)
         val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
         val encryption = validate(plan, result)
@@ -36,7 +40,12 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
         val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
         val prepared = committer.prepare(
-          recordOf(plan, lock.operationId, outputs, metrics(plan, result, groups.size)),
+          recordOf(
+            plan,
+            lock.operationId,
+            outputs,
+            metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, encryption))
+          ),
           names.map { case (o, n) => n -> o.path }.toMap
         )
         // Entries of the inputs stay until the next change of the index: the operation may still be undone.
@@ -51,13 +60,30 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         Published(prepared.version, result, added.map(_._1))
       } catch {
         case e: Throwable =>
+          val overwritten = gone(committer, e)
           committer.abort()
-          throw e
+          if (overwritten.isEmpty) throw e
+          val conflict =
+            new CommitConflictException(overwritten.map(d => if (d.isEmpty) "." else d), "the folder was overwritten by another")
+          conflict.addSuppressed(e)
+          throw conflict
       }
     committer.commit()
     table.refreshCaches()
     published
   }
+
+  /** Folders that were overwritten, if that may be why it failed: a task finds its folder gone, or a look at a file does. */
+  private def gone(committer: Committer, e: Throwable): Seq[String] = e match {
+    case _: IOException | _: SparkException =>
+      try committer.overwritten()
+      catch { case _: IOException => Nil }
+    case _ => Nil
+  }
+
+  /** Relative to the root, "" being the root. */
+  private def folderOf(plan: OptimizePlan, rewrite: Rewrite): String =
+    if (rewrite.folder.path == plan.table.root) "" else plan.table.names.of(rewrite.folder.path)
 
   private def rewrite(
       plan: OptimizePlan,
@@ -69,7 +95,10 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     val jobs = groups.zipWithIndex.map { case (group, i) =>
-      val units = group.map(r => RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement))
+      val units = group.map { r =>
+        val staging = folder.stagingOf(folderOf(plan, r), operationId)
+        RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
+      }
       val share = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
       new RewriteJob(
         spark = plan.table.session,
@@ -81,7 +110,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         sessionConf = plan.writeConf,
         units = units,
         keys = plan.keys,
-        stagingDir = folder.jobStaging(operationId),
+        stagingDir = folder.stagingOf("", operationId),
         indexed = indexed,
         description =
           s"OPTIMIZE ${plan.table.name}" + (if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"),
@@ -95,26 +124,25 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
   }
 
-  /**
-   * Rows by our count of what was written = rows that the inputs' footers tell = rows that the outputs' footers tell, and
-   * what was encrypted still is. Returns what is.
-   */
+  /** The outputs have the rows of the inputs, and what was encrypted still is. Returns what is. */
   private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
-    val read = plan.inputs.map(_.footer.rows).sum
-    val written = result.outputs.map(_.rows).sum
-    if (read != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, written)
     val footers =
       OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
-    val onDisk = footers.map(_.rows).sum
-    if (onDisk != written) throw ZOrderErrors.rowCountMismatch(plan.table.name, read, onDisk)
+    SameRows.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }
 
+  /** None where values are hidden: with a guess of the row in hand, a hash of few rows would tell. */
+  private def rowHash(plan: OptimizePlan, result: RewriteResult, encryption: Encryption): Option[String] =
+    Option.when(encryption.isNone && ExcludedNames.of(plan.table.catalogTable).names.isEmpty)(
+      RowSum.of(result.written).hex
+    )
+
   private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
-    val folder = plan.table.names.of(plan.rewrites(unit).folder.path)
+    val folder = folderOf(plan, plan.rewrites(unit))
     val name = stagedName.stripSuffix(FileTask.Suffix)
-    if (plan.rewrites(unit).folder.path == plan.table.root) name else s"$folder/$name"
+    if (folder.isEmpty) name else s"$folder/$name"
   }
 
   private def recordOf(
@@ -129,13 +157,16 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters(plan),
-    metrics = metrics.history,
+    metrics = metrics.history ++ reappeared(plan),
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },
     outputs = outputs,
     layout = plan.layout.map(_.json)
   )
+
+  private def reappeared(plan: OptimizePlan): Map[String, String] =
+    if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
 
   private def parameters(plan: OptimizePlan): Map[String, String] = {
     val mapper = new com.fasterxml.jackson.databind.ObjectMapper()

@@ -18,6 +18,7 @@ import org.sparkzorder.write.BytesKeyInputs
  * @param hotRanges of AUTO: values that queries ask for have more room on the curve
  * @param alignedCuts files end where the curve leaves a cell; None when it is not said
  * @param mapping how values get their places on the curve
+ * @param allowNanosecondLoss whether digits of timestamps below the microsecond may be dropped
  * @param fileGroups how much is rewritten and committed at once
  */
 final case class OptimizeOptions(
@@ -36,6 +37,7 @@ final case class OptimizeOptions(
     mapping: MappingOptions,
     fileGroups: FileGroupOptions,
     hotRanges: Boolean,
+    allowNanosecondLoss: Boolean,
     asGiven: Map[String, String]
 )
 
@@ -52,6 +54,7 @@ object OptimizeOptions {
   private[command] val varLengthContributionKey = "var-length-contribution"
   private[command] val maxOutputSizeKey = "max-output-size"
   private[command] val hotRangesKey = "hot-ranges"
+  private[command] val allowNanosecondLossKey = "allow-nanosecond-loss"
   private val sampleRowsKey = "sample-rows"
   private val compressionKey = "compression"
   private val rowGroupSizeKey = "row-group-size-bytes"
@@ -73,6 +76,7 @@ object OptimizeOptions {
     maxOutputSizeKey,
     cutsKey,
     hotRangesKey,
+    allowNanosecondLossKey,
     sampleRowsKey,
     compressionKey,
     rowGroupSizeKey,
@@ -146,6 +150,7 @@ object OptimizeOptions {
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
       bloomFilters = byKey.get(BloomFilters.Key),
       hotRanges = boolean(hotRangesKey).getOrElse(false),
+      allowNanosecondLoss = boolean(allowNanosecondLossKey).getOrElse(false),
       alignedCuts = cuts.map(_ == LayoutSpec.AlignedCuts),
       mapping = MappingOptions(
         mapping,

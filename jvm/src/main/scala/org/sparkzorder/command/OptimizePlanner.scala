@@ -3,7 +3,7 @@ package org.sparkzorder.command
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{History, Record}
+import org.sparkzorder.commit.{History, HistoryEntry, Record, Reappeared, TableState}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer._
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}
@@ -27,6 +27,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param untouched bounds of the keys in files that lie beside those rewritten, and stay, as the index knows them
  * @param auto why AUTO chose the layout
  * @param density what ids are made of, when not of the data alone
+ * @param reappeared files under names that an operation retired: their rows are probably there twice
  */
 private[command] final case class OptimizePlan(
     table: PlainTable,
@@ -44,7 +45,8 @@ private[command] final case class OptimizePlan(
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],
-    density: Option[UnitLayouts.Density]
+    density: Option[UnitLayouts.Density],
+    reappeared: Seq[Reappeared]
 ) {
 
   /**
@@ -95,11 +97,15 @@ private[command] object OptimizePlanner {
 
   private def plan(table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
-    val version = Operations.version(table)
-    lazy val history: Seq[Record] = History.read(Operations.folder(table)).map(_.record)
+    val state = TableState.look(table.root, Operations.folder(table).ops)
+    val version = Operations.version(state)
+    // Read as far as it is asked for.
+    lazy val entries: Seq[HistoryEntry] = LazyList.from(History.newestFirst(Operations.folder(table)))
+    lazy val history: Seq[Record] = entries.map(_.record)
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
+    UnsafeTables.refuse(table, all, folders)
     val auto = Option.when(statement.layout.contains(LayoutClause.Auto)) {
       // Before the sample, which reads them as they are told to be.
       refuseDrift(table, read(table, folders.flatMap(_.files), Nil))
@@ -118,7 +124,7 @@ private[command] object OptimizePlanner {
           read(table, files, columns).map(i => columns.map(boundsOf(i, _)).toIndexedSeq)
         val along =
           new IncrementalSelection(columnsOf(columns), table.names, snapshot, indexed, options, maxRecords > 0, bounds)
-        FileSelection.clustered(folders, spec, history, table.names, options, statement.full, maxRecords > 0, along)
+        FileSelection.clustered(folders, spec, entries, table.names, options, statement.full, maxRecords > 0, along)
       case None => FileSelection.packed(folders, options, statement.full)
     }
     if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && selected.map(_.outputFiles).sum == 1)
@@ -136,6 +142,8 @@ private[command] object OptimizePlanner {
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     refuseDrift(table, inputs)
+    FreeSpace.refuse(table, rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
+    if (!options.allowNanosecondLoss) refuseNanoseconds(table, inputs)
     OptimizePlan(
       table,
       options,
@@ -152,7 +160,8 @@ private[command] object OptimizePlanner {
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),
-      chosen.flatMap { case (spec, keys) => AutoLayout.density(table, spec, keys) }
+      chosen.flatMap { case (spec, keys) => AutoLayout.density(table, spec, keys) },
+      Operations.reappeared(table, state, all.flatMap(_.files))
     )
   }
 
@@ -168,6 +177,11 @@ private[command] object OptimizePlanner {
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
       throw Drifted(d)
     )
+
+  private def refuseNanoseconds(table: PlainTable, inputs: Seq[Input]): Unit =
+    Nanoseconds.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { found =>
+      throw ZOrderErrors.nanoseconds(found.path, found.column, OptimizeOptions.allowNanosecondLossKey)
+    }
 
   // A catalog's table says itself what is text.
   private def settings(table: PlainTable): FooterSettings = {

@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
+import org.sparkzorder.commit.Reappeared
 import org.sparkzorder.write.RewriteResult
 
 /**
@@ -27,7 +28,11 @@ object OptimizeStrategy {
   /** Folders differ in their figures: some of the reasons say enough. */
   private val MostReasons = 3
 
-  val nothing: OptimizeStrategy = OptimizeStrategy("none", "there is nothing to do", None)
+  private[command] def nothing(plan: OptimizePlan): OptimizeStrategy =
+    OptimizeStrategy("none", "there is nothing to do" + warning(plan), None)
+
+  private def warning(plan: OptimizePlan): String =
+    if (plan.reappeared.isEmpty) "" else s"; warning: ${Reappeared.describe(plan.reappeared)}"
 
   private[command] def of(plan: OptimizePlan, result: RewriteResult): OptimizeStrategy = {
     val name =
@@ -38,7 +43,7 @@ object OptimizeStrategy {
       if (result.drifts.forall(_.fits)) ""
       else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
     val drift = result.drifts.map(_.distance).maxOption
-    OptimizeStrategy(name, reasons.take(MostReasons).mkString("; ") + more + misfit, drift)
+    OptimizeStrategy(name, reasons.take(MostReasons).mkString("; ") + more + misfit + warning(plan), drift)
   }
 
   val schema: StructType = new StructType()

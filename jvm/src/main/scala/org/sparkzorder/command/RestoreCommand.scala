@@ -28,6 +28,7 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     // Without a version to go back to there is nothing to lock, nor a folder for the lock.
     val current = Operations.version(table)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
+    UnsafeTables.refuseShared(table, table.folders())
     val metrics =
       if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
       else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, _))
@@ -38,9 +39,16 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
   private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
     val folder = Operations.folder(table)
     val plan = Restore.plan(folder, lock, version)
-    val metrics = RestoreMetrics.of(table.folders().flatMap(_.files), plan)
+    val state = TableState.look(table.root, folder.ops)
+    val files = table.folders().flatMap(_.files)
+    Operations.reappeared(table, state, files)
+    val metrics = RestoreMetrics.of(files, plan)
     if (!plan.isNothing) {
-      val committer = new Committer(folder, lock)
+      RestoredFiles.check(table, plan, version)
+      if (plan.renamed > 0) logWarning(
+        s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
+      )
+      val committer = new Committer(folder, lock, history = Operations.history(table))
       try committer.prepare(recordOf(plan, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
       catch {
         case e: Throwable =>
@@ -60,7 +68,8 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = Map(History.RestoreParameter -> version.toString),
-    metrics = metrics.history,
+    metrics = metrics.history ++
+      (if (plan.renamed > 0) Map("numRenamedFiles" -> plan.renamed.toString) else Map.empty),
     inputs = plan.inputs,
     outputs = plan.outputs
   )

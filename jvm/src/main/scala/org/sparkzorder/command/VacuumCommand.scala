@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import org.sparkzorder.commit.{Record, Trash}
+import org.sparkzorder.commit.{Record, TableState, Trash}
 import org.sparkzorder.table.{PlainTables, Target}
 
 /**
@@ -27,12 +27,18 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     Operations.recover(table)
     val folder = Operations.folder(table)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
-    val expired = Operations.translated(table, "VACUUM")(Trash.expired(folder, isOld))
+    // A partition that was moved or copied has taken its trash along, which no record knows of.
+    val state = TableState.look(table.root, folder.ops)
+    val data = table.folders()
+    Operations.reappeared(table, state, data.flatMap(_.files))
+    val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
+      .map(p => if (p == table.root) "" else table.names.of(p))
+    val expired = Operations.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
     if (dryRun) expired.flatMap(_.files).map(f => Row(f.path.toString))
     else {
       if (expired.nonEmpty)
         Operations.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
-          Trash.expired(folder, isOld).foreach(Trash.vacuum(folder, lock, _))
+          Trash.vacuum(folder, lock, Trash.expired(folder, isOld, dirs))
         }
       Seq(Row(table.root.toString))
     }

@@ -75,7 +75,7 @@ private[commit] object Cleanup {
   /** Removes the empty ones of an operation's folders within one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
-    // The root's staging is the job's as well: other files may still be written there.
+    // It may hold files that an attempt of the job left there.
     ops.deleteEmpty(folder.stagingOf(dir, record.operationId))
     ops.deleteEmpty(folder.stagingsOf(dir))
     ops.deleteEmpty(folder.trashOf(dir, record))
@@ -84,11 +84,20 @@ private[commit] object Cleanup {
     ()
   }
 
-  /** Removes what the job of an operation wrote and did not hand over. */
+  /**
+   * Removes what the job of an operation wrote and did not hand over. The manifest goes last, so that a crash in between
+   * starts over.
+   */
   def job(folder: TableFolder, operationId: String): Unit = {
-    val staging = folder.jobStaging(operationId)
-    if (folder.ops.exists(staging)) folder.ops.deleteRecursive(staging)
-    folder.ops.deleteEmpty(folder.stagings)
-    ()
+    // Builds of before wrote all to the root's staging, and no manifest.
+    val dirs = (Manifest.read(folder, operationId) :+ "").distinct
+    dirs.foreach { dir =>
+      val staging = folder.stagingOf(dir, operationId)
+      if (folder.ops.exists(staging)) folder.ops.deleteRecursive(staging)
+      // Not another operation's staging: while it publishes, that folder says that nobody has overwritten its files.
+      folder.ops.deleteEmpty(folder.stagingsOf(dir))
+      if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
+    }
+    folder.ops.delete(folder.manifest(operationId))
   }
 }

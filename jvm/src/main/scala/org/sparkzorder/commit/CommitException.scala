@@ -56,7 +56,8 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
-      s"$record is committed but only published in part; the next statement on the table finishes or undoes it",
+      s"$record is committed but only published in part; the next statement on the table finishes or undoes it, and so " +
+        "does `python -m spark_zorder recover`",
       cause
     )
 
@@ -98,3 +99,7 @@ final class RecoveryUnclearException(val table: Path, val version: Long, val fol
 /** The same of one folder, found by a living owner. */
 private[commit] final class UnclearException(val folder: String)
     extends CommitException(s"cannot tell what is right in '$folder'", null)
+
+/** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
+final class UnfinishedOperationException(val records: Seq[Path])
+    extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)

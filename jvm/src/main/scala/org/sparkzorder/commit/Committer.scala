@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
@@ -11,8 +11,14 @@ import org.slf4j.LoggerFactory
  * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
+ * @param history how many records stay files, and for how long they are kept
  */
-final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thread.sleep(_)) {
+final class Committer(
+    folder: TableFolder,
+    lock: Lock,
+    sleep: Long => Unit = Thread.sleep(_),
+    history: HistorySettings = HistorySettings()
+) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
@@ -20,8 +26,45 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   // At a failpoint all is to stand still.
   private def threads: Int = if (Failpoints.isSet) 1 else folder.threads
 
+  private var staging: Set[String] = Set.empty
+
   /**
-   * Step 5: writes the record and moves the outputs to their folders' staging. Nobody's rows are touched.
+   * Step 3: makes the staging of each folder that the job writes to. Nobody's rows are touched.
+   *
+   * @param dirs relative to the root
+   * @throws CommitConflictException when one of the folders is gone
+   * @throws ConcurrentOperationException when an operation is running on a table over one of them
+   */
+  def stage(dirs: Seq[String]): Unit = orRollBack {
+    NestedRoots.settleBelow(folder, lock, dirs)
+    Manifest.write(folder, lock.operationId, dirs)
+    Failpoints.hit("after-manifest")
+    dirs.foreach { dir =>
+      lock.check()
+      make(dir)(folder.stagingsOf(dir), folder.stagingOf(dir, lock.operationId))
+    }
+    staging = dirs.toSet
+    Failpoints.hit("after-stage-folders")
+  }
+
+  /** Folders that somebody has overwritten since [[stage]], with the files that the job wrote there. */
+  def overwritten(): Seq[String] = staging.toSeq.sorted.filterNot { dir =>
+    ops.exists(folder.stagingOf(dir, lock.operationId))
+  }
+
+  /** Makes folders below a data folder's side folder, one by one: the data folder itself must not come back. */
+  private def make(dir: String)(below: Path*): Unit =
+    try (folder.sideOf(dir) +: below).foreach(ops.mkdir)
+    catch {
+      case e: FileNotFoundException =>
+        val conflict = new CommitConflictException(Seq(dir), "the folder is gone")
+        conflict.addSuppressed(e)
+        throw conflict
+    }
+
+  /**
+   * Step 5: writes the record. Outputs that lie elsewhere than in their folder's staging are moved there. Nobody's rows
+   * are touched.
    *
    * @param record with any version: the next one is given here
    * @param staged where each output lies now, by its final relative path
@@ -37,11 +80,15 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val newest = TableFolder.records(lock.listing()).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val listing = lock.listing()
+    val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+    val newest = math.max(underWay, TableFolder.newestPublished(listing))
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
+      val unstaged = numbered.folders.map(_.folder).filterNot(staging)
+      NestedRoots.settleBelow(folder, lock, unstaged)
       writeRecord(numbered)
       deal(numbered, staged)
     }
@@ -78,14 +125,14 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   }
 
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
+    SideFolderReadme.write(folder)
     Hands.each(record.folders, threads) { work =>
-      // Making the staging of a folder that is gone would make the folder.
-      if (!ops.exists(folder.resolve(work.folder)))
-        throw new CommitConflictException(Seq(work.folder), "the folder was deleted by another")
       lock.check()
-      ops.mkdirs(folder.stagingOf(work.folder, record.operationId))
+      if (!staging(work.folder))
+        make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record.operationId))
+      else if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) throw overwrittenBy(work.folder)
       // Made now: nothing makes folders once files are exchanged.
-      ops.mkdirs(folder.trashOf(work.folder, record))
+      make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
     Hands.each(record.outputs, threads) { output =>
@@ -95,7 +142,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
         ops.rename(from, to)
       }
       Failpoints.hit("after-deal-1")
-      if (!ops.status(to).exists(output.isSame)) {
+      val found = ops.status(to)
+      if (found.isEmpty && !ops.exists(to.getParent)) throw overwrittenBy(output.folder)
+      if (!found.exists(output.isSame)) {
         throw new IOException(
           s"$to is not as it was written: this file system does not keep files as they are in a rename"
         )
@@ -103,6 +152,9 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     }
     Failpoints.hit("after-deal-all")
   }
+
+  private def overwrittenBy(dir: String) =
+    new CommitConflictException(Seq(if (dir.isEmpty) "." else dir), "the folder was overwritten")
 
   /**
    * Steps 7 to 10. They come to their end whatever interrupts the caller, who is interrupted afterwards; before the commit
@@ -132,6 +184,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
         folder.record(record.version, RecordState.Publishing)
       )
     }
+    lock.publishing = true
     Failpoints.hit("after-commit-point")
     orUndo(record, publish)(twice(record)(publish.forward()))
     orLeave(record) {
@@ -141,6 +194,10 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
         Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
       }
     }
+    lock.publishing = false
+    Meters.trash(folder.root).addAndGet(
+      record.inputs.map(_.length).sum - record.outputs.filter(_.source.isDefined).map(_.length).sum
+    )
     Failpoints.hit("after-record-done")
     clean(record, keepLock)
     record
@@ -152,9 +209,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
   /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
   private def lastCheck(record: Record): Map[String, Set[String]] =
     Hands.map(record.folders, threads) { work =>
-      if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) {
-        throw new CommitConflictException(Seq(work.folder), "the folder was deleted or overwritten")
-      }
+      if (Survey.isOverwritten(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val listed = ops.list(folder.resolve(work.folder))
       val found = listed.map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
@@ -189,7 +244,8 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing)) publishing(record, Map.empty).undo()
+    if (is(RecordState.Publishing)) 
+      publishing(record, Map.empty).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -213,7 +269,7 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
 
   private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
     try {
-      publish.undo()
+      publish.undo(why.getMessage)
       Cleanup.job(folder, record.operationId)
     } catch {
       case lost: LockLostException       => overtaken(Some(record), lost)
@@ -292,11 +348,15 @@ final class Committer(folder: TableFolder, lock: Lock, sleep: Long => Unit = Thr
       IndexFiles.prune(folder)
       Undone.prune(folder, lock)
       if (!keepLock) Cleanup.job(folder, record.operationId)
+      Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")
     } catch {
       // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
       case e: IOException =>
         log.warn(s"cannot clean up in ${folder.root}", e)
+        lock.abandon()
+      case e: LockLostException =>
+        log.warn(s"cannot clean up in ${folder.root}: another does", e)
         lock.abandon()
     }
     if (!keepLock) lock.release()

@@ -16,6 +16,8 @@ object Failpoints {
   /** All names, in the order in which an OPTIMIZE meets them; those of the undo and of VACUUM come last. */
   val all: Seq[String] = Seq(
     "after-lock",
+    "after-manifest",
+    "after-stage-folders",
     "after-staging",
     "after-record-written",
     "after-pending",

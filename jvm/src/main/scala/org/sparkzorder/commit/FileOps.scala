@@ -7,11 +7,18 @@ import org.apache.hadoop.fs.Path
 /**
  * A file or folder as a listing shows it.
  *
- * @param length bytes; 0 for folders
+ * @param length bytes; 0 for folders, and -1 for symbolic links to files or to nothing, so that no record is of one
  * @param modificationTime milliseconds since 1970, by the file system's clock
  */
 final case class FileMeta(path: Path, length: Long, modificationTime: Long, isDirectory: Boolean) {
   def name: String = path.getName
+
+  /** Whether it is a symbolic link to a file or to nothing. A link to a folder of data counts as that folder. */
+  def isLink: Boolean = length == FileMeta.LinkLength
+}
+
+object FileMeta {
+  val LinkLength: Long = -1L
 }
 
 /**
@@ -76,6 +83,9 @@ trait FileOps {
    * file.
    */
   def touch(path: Path): Unit
+
+  /** The path of what lies there without links in it, as far as the file system knows links; the path itself if nothing is. */
+  def realPath(path: Path): Path = path
 
   def exists(path: Path): Boolean = status(path).isDefined
 }

@@ -26,9 +26,14 @@ private[commit] final case class FolderSurvey(
   def overwritten: Boolean = !staging
 
   /** Whether the input is in its place, unchanged. A file that only has its name is a stranger. */
-  def stays(input: InputFile): Boolean = inPlace.get(input.path).exists(input.isThis(_, timed))
+  def stays(input: InputFile): Boolean = inPlace.get(input.path).exists(isInput(input, _))
 
-  private def isRetired(input: InputFile): Boolean = retired.get(input.path).exists(input.isThis(_, timed))
+  private def isRetired(input: InputFile): Boolean = retired.get(input.path).exists(isInput(input, _))
+
+  // Older builds moved links, which lead somewhere else from the trash.
+  private def isInput(input: InputFile, meta: FileMeta): Boolean = meta.isLink || input.isThis(meta, timed)
+
+  private val hasLinks: Boolean = (inPlace.values ++ retired.values).exists(_.isLink)
 
   /** Whether the output is among the data. */
   def isOut(output: OutputFile): Boolean = inPlace.get(output.path).exists(output.isThis(_, timed))
@@ -58,7 +63,7 @@ private[commit] final case class FolderSurvey(
   private val isTaken: Boolean = work.outputs.exists(o => staged.contains(o.path) && inPlace.contains(o.path))
 
   /** Whether each file is in exactly one of its places, so that the exchange can go on. */
-  private val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken
+  private val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken && !hasLinks
 
   /** Whether going back changes nothing in this folder. */
   val isUntouched: Boolean = retired.isEmpty && !work.outputs.exists(isOut)
@@ -72,7 +77,7 @@ private[commit] final case class FolderSurvey(
    * Whether the exchange has come to its end here, and somebody has changed the new files since, as he might on any other
    * day. Such a folder is left alone on both ways.
    */
-  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && wasPublished &&
+  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && !hasLinks && wasPublished &&
     (missing.isEmpty || strangers.isEmpty)
 
   /** Whether the way back would bring rows back that somebody deleted. */

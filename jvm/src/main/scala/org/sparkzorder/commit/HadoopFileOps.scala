@@ -38,6 +38,10 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     case other                    => other
   }
 
+  private val links = new LocalLinks(local)
+
+  private val storage = new StorageTraits(plain)
+
   private val permissions = new Permissions(plain, local)
 
   /** File system's clock minus ours, in milliseconds, as last seen. */
@@ -47,19 +51,24 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     refuseLinks(dir)
     try {
       val all = fs.listStatus(dir).toIndexedSeq.map(meta)
-      if (links(dir).isEmpty) all else all.filterNot(isLink)
+      if (!local) all
+      else if (links.isTrash(dir)) all.filterNot(m => links.is(m.path)) ++ links.in(dir)
+      else if (links.isInSide(dir)) all.filterNot(isLink)
+      else all.map(m => links.at(m.path).getOrElse(m))
     } catch { case _: FileNotFoundException => Nil }
   }
 
   override def status(path: Path): Option[FileMeta] = {
-    refuseLinks(path)
-    try Some(meta(fs.getFileStatus(path)))
-    catch { case _: FileNotFoundException => None }
+    refuseLinksAbove(path)
+    links.at(path).orElse {
+      try Some(meta(fs.getFileStatus(path)))
+      catch { case _: FileNotFoundException => None }
+    }
   }
 
   override def rename(src: Path, dst: Path): Unit = {
-    refuseLinks(src)
-    refuseLinks(dst)
+    refuseLinksAbove(src)
+    refuseLinksAbove(dst)
     if (local) renameLocally(src, dst)
     else {
       if (fs.exists(dst)) throw new IOException(s"cannot rename $src: $dst exists")
@@ -80,7 +89,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
     if (!Files.isDirectory(to.getParent))
       throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
-    Files.deleteIfExists(toSum)
+    toSum.foreach(Files.deleteIfExists(_))
     val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
     if (hides) moveChecksum(fromSum, toSum)
     try Files.move(from, to)
@@ -94,17 +103,19 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!hides) moveChecksum(fromSum, toSum)
   }
 
-  private def moveChecksum(from: LocalPath, to: LocalPath): Unit =
-    try Files.move(from, to)
-    catch { case _: NoSuchFileException => () }
+  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit =
+    for (sum <- from; place <- to)
+      try Files.move(sum, place)
+      catch { case _: NoSuchFileException => () }
 
   override def delete(path: Path): Unit =
     status(path) match {
       case Some(found) =>
         if (found.isDirectory) throw new IOException(s"not a file: $path")
-        if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+        if (found.isLink) Files.deleteIfExists(nio(path))
+        else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
       // Others delete the file alone.
-      case None => if (local) { Files.deleteIfExists(checksum(nio(path))); () }
+      case None => if (local) checksum(nio(path)).foreach(Files.deleteIfExists(_))
     }
 
   override def deleteEmpty(dir: Path): Boolean = {
@@ -167,7 +178,11 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = write(path, bytes, Some(mode))
 
-  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = permissions.adopt(written, replaced)
+  override def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = {
+    if (!local) storage.adopt(written, replaced)
+    // The owner comes last: it may take the rights to change anything from us.
+    permissions.adopt(written, replaced)
+  }
 
   override def commonMode(folders: Seq[Path]): Int = permissions.common(folders)
 
@@ -217,28 +232,26 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
   }
 
+  override def realPath(path: Path): Path =
+    if (!local) path
+    else
+      try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
+      catch { case _: IOException => path }
+
   /** In a side folder nothing of ours is a symbolic link, and through one we would reach what is not the table's. */
   private def refuseLinks(path: Path): Unit =
-    links(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
+    links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
 
-  private def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${TableFolder.Side}/")
+  /** The same for who does not follow the last link: a data file that is one was moved to the trash as it is. */
+  private def refuseLinksAbove(path: Path): Unit =
+    refuseLinks(if (links.isTrash(path.getParent)) path.getParent else path)
+
+  private def isInSide(path: Path): Boolean = links.isInSide(path)
 
   private def isLink(found: FileMeta): Boolean = {
-    val link = Files.isSymbolicLink(nio(found.path))
+    val link = links.is(found.path)
     if (link) HadoopFileOps.log.warn(s"${found.path} is a symbolic link and is ignored")
     link
-  }
-
-  /** What could be one, from the side folder down; nothing outside of side folders. HDFS has none. */
-  private def links(path: Path): Seq[LocalPath] = {
-    val text = path.toUri.getPath
-    val side = s"$text/".indexOf(s"/${TableFolder.Side}/") + 1
-    if (!local || side == 0) Nil
-    else {
-      val whole = nio(path)
-      val below = text.substring(side).split('/').length
-      (whole.getNameCount - below + 1 to whole.getNameCount).map(n => whole.getRoot.resolve(whole.subpath(0, n)))
-    }
   }
 
   private def meta(s: FileStatus): FileMeta =
@@ -246,7 +259,11 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 
-  private def checksum(file: LocalPath): LocalPath = file.resolveSibling(s".${file.getFileName}.crc")
+  /** None for a file whose name is so long that no checksum file fits beside it. */
+  private def checksum(file: LocalPath): Option[LocalPath] = {
+    val name = s".${file.getFileName}.crc"
+    Option.when(LongNames.isPossible(name))(file.resolveSibling(name))
+  }
 
   private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
 }

@@ -1,23 +1,28 @@
 package org.sparkzorder.commit
 
-import java.io.FileNotFoundException
-
-import scala.annotation.tailrec
-
 import org.slf4j.LoggerFactory
 
 /**
  * A record with what became of it since.
  *
- * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`
+ * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`, `undone`
  * @param publishMillis for how long its files were being exchanged
+ * @param time the modification time of its record's file: that of the commit point, or of the undo
+ * @param outcome why it was undone, or who finished it after its owner died
  */
-final case class HistoryEntry(record: Record, state: String, publishMillis: Option[Long])
+final case class HistoryEntry(
+    record: Record,
+    state: String,
+    publishMillis: Option[Long],
+    time: Long,
+    outcome: Option[Outcome]
+)
 
 object History {
   val Committed = "committed"
   val Restored = "restored"
   val Vacuumed = "vacuumed"
+  val Undone = "undone"
 
   /** The operation and the parameter that say that a record takes the table back to an earlier version. */
   val RestoreOperation = "RESTORE"
@@ -25,24 +30,40 @@ object History {
 
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
-  /** How often the folder is listed anew when records that were listed are not there: VACUUM renames them. */
-  private val Attempts = 5
-
   /** All published operations, newest first. Records that cannot be read are skipped with a warning. */
-  def read(folder: TableFolder): Seq[HistoryEntry] = {
-    def listed(): Seq[RecordFile] = TableFolder.records(folder.ops.list(folder.side)).filter(_.state.isPublished)
-    @tailrec def attempt(files: Seq[RecordFile], left: Int): Seq[(RecordFile, Record)] = {
-      val read = files.map(file => file -> readable(folder, file))
-      val again = if (left > 0 && read.exists(_._2.isEmpty)) listed() else files
-      if (again != files) attempt(again, left - 1) else read.collect { case (file, Some(record)) => file -> record }
-    }
-    val records = attempt(listed(), Attempts)
-    val undone = restored(records.map(_._2))
-    records.map { case (file, record) =>
+  def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
+
+  /** The same, reading no more than is asked for: the last of 20,000 operations is one small file. */
+  def newestFirst(folder: TableFolder): Iterator[HistoryEntry] = {
+    // A RESTORE undid the operations between itself and the version that it went back to.
+    var reach = Long.MaxValue
+    new PublishedRecords(folder, () => folder.ops.list(folder.side)).map { case Published(file, record, outcome) =>
+      val isRestored = record.version > reach
+      // A RESTORE that a later one undid counts for nothing.
+      if (!isRestored) target(record).foreach(version => reach = version)
       val state =
-        if (file.state == RecordState.Vacuumed) Vacuumed else if (undone(record.version)) Restored else Committed
-      HistoryEntry(record, state, file.publishMillis)
+        if (file.state == RecordState.Vacuumed) Vacuumed
+        else if (isRestored) Restored
+        else Committed
+      HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
     }
+  }
+
+  /**
+   * Operations that were undone, newest first, as long as their records are kept. Their version went to the operation that was
+   * published next.
+   */
+  def undone(folder: TableFolder): Seq[HistoryEntry] = {
+    val listing = folder.ops.list(folder.side)
+    val names = listing.map(_.name).toSet
+    TableFolder.records(listing)
+      .filter(f => f.state == RecordState.Undone || f.state == RecordState.Undoing)
+      .flatMap { file =>
+        readable(folder, file).map { record =>
+          val outcome = if (names(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
+          HistoryEntry(record, Undone, None, file.meta.modificationTime, outcome)
+        }
+      }.sortBy(e => (-e.record.version, -e.time))
   }
 
   /** None when it is damaged, which is logged, or gone. */
@@ -52,19 +73,10 @@ object History {
       case e: UnreadableRecordException =>
         log.warn("left out of the history", e)
         None
-      case _: FileNotFoundException => None
+      case _: java.io.FileNotFoundException => None
     }
 
-  /**
-   * The versions that a RESTORE has undone. One that is itself undone has undone nothing.
-   *
-   * @param records newest first
-   */
-  private def restored(records: Seq[Record]): Set[Long] =
-    records.foldLeft((Set.empty[Long], Long.MaxValue)) { case ((undone, reach), record) =>
-      if (record.version > reach) (undone + record.version, reach) else (undone, target(record).getOrElse(reach))
-    }._1
-
-  private def target(record: Record): Option[Long] =
+  /** The version that a RESTORE went back to. */
+  private[commit] def target(record: Record): Option[Long] =
     if (record.operation == RestoreOperation) record.parameters.get(RestoreParameter).flatMap(_.toLongOption) else None
 }

@@ -29,7 +29,35 @@ trait Liveness {
 
 /** By this host's process table, and for this process by the operations that it knows of. */
 object SystemLiveness extends Liveness {
-  private val running = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
+
+  private val Property = "org.sparkzorder.running.operations"
+
+  /** In the registry, where its time stands: no operation has such an id. */
+  private val Made = "made/"
+
+  /**
+   * The operations of this process: one map for the whole JVM, of types that all class loaders share, so that two
+   * copies of this class, as of two jars, know of each other's. It also holds when it was made.
+   */
+  private def registry: java.util.Map[String, java.lang.Long] = System.getProperties.computeIfAbsent(
+    Property,
+    _ => {
+      val made = new java.util.concurrent.ConcurrentHashMap[String, java.lang.Long]()
+      made.put(Made, System.currentTimeMillis())
+      made
+    }
+  ).asInstanceOf[java.util.Map[String, java.lang.Long]]
+
+  /** Of this copy of the class alone: `System.setProperties` may lose the registry. */
+  private val own = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
+
+  /** A lock that is older than the registry may be of an operation that it has lost. */
+  private def ofThisProcess(owner: Owner): Verdict = {
+    val known = registry
+    if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) Verdict.Alive
+    else if (owner.since < known.get(Made)) Verdict.Unknown
+    else Verdict.Gone
+  }
 
   override lazy val self: ProcessId = {
     val pid = ProcessHandle.current().pid()
@@ -43,7 +71,7 @@ object SystemLiveness extends Liveness {
   }
 
   override def verdict(owner: Owner): Verdict =
-    if (owner.process == self) { if (running.contains(owner.operationId)) Verdict.Alive else Verdict.Gone }
+    if (owner.process == self) ofThisProcess(owner)
     else if (!owner.process.sameHost(self)) Verdict.Unknown
     else start(owner.process.pid) match {
       case Some(found) if found == owner.process.start || found.isEmpty || owner.process.start.isEmpty =>
@@ -51,9 +79,17 @@ object SystemLiveness extends Liveness {
       case _ => Verdict.Gone
     }
 
-  override def register(operationId: String): Unit = { running.add(operationId); () }
+  override def register(operationId: String): Unit = {
+    own.add(operationId)
+    registry.put(operationId, System.currentTimeMillis())
+    ()
+  }
 
-  override def deregister(operationId: String): Unit = { running.remove(operationId); () }
+  override def deregister(operationId: String): Unit = {
+    own.remove(operationId)
+    registry.remove(operationId)
+    ()
+  }
 
   /** None when there is no such process; "" when its start cannot be told. */
   private def start(pid: Long): Option[String] = {

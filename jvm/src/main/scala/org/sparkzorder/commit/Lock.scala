@@ -1,7 +1,8 @@
 package org.sparkzorder.commit
 
 import java.io.IOException
-import java.util.concurrent.{Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
+import java.util.concurrent.{ExecutorService, Executors, ScheduledExecutorService, ScheduledFuture, TimeUnit}
+import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
@@ -12,14 +13,16 @@ import org.slf4j.LoggerFactory
  * whoever removes the file has the lock taken from us for good.
  *
  * @param others lock files of dead owners, seen when this one was taken
+ * @param outer locks of the same operation in the tables above, outermost first; they come before this one and go after it
  */
 final class Lock private[commit] (
-    folder: TableFolder,
+    private[commit] val folder: TableFolder,
     val path: Path,
     val owner: Owner,
-    settings: LockSettings,
+    private[commit] val settings: LockSettings,
     firstBeat: Long,
-    private[commit] val others: Seq[FileMeta]
+    private[commit] val others: Seq[FileMeta],
+    private[commit] val outer: Seq[Lock] = Nil
 ) {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
@@ -32,12 +35,34 @@ final class Lock private[commit] (
 
   @volatile private var seen = System.nanoTime() - Lock.LongAgo
 
-  private val beating: ScheduledFuture[_] =
-    Lock.beats.scheduleWithFixedDelay(() => beat(), settings.beatMillis, settings.beatMillis, TimeUnit.MILLISECONDS)
+  /** Whether files are being exchanged under this lock. Metrics report it. */
+  @volatile private[commit] var publishing = false
+
+  Meters.held.add(this)
+
+  private val isBeating = new AtomicBoolean
+
+  // The clock's thread touches no file system: one that hangs stops the heartbeat of its own locks only.
+  private val beating: ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
+    () =>
+      if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
+        try beat()
+        finally isBeating.set(false)
+      },
+    settings.beatMillis,
+    settings.beatMillis,
+    TimeUnit.MILLISECONDS
+  )
 
   def operationId: String = owner.operationId
 
+  /** Whether there are tables above this one. */
+  def isNested: Boolean = outer.nonEmpty
+
   def isHeld: Boolean = held && lost.isEmpty
+
+  /** For how long it has been held. */
+  private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
 
   /**
    * Returns while the lock is ours. To be asked before every rename.
@@ -45,6 +70,7 @@ final class Lock private[commit] (
    * @throws LockLostException when it is not, or may not be for others
    */
   def check(): Unit = {
+    outer.foreach(_.check())
     if (!held) throw new LockLostException(path, "it is released")
     if (isLong(lastBeat)) beat()
     lost.foreach(reason => throw new LockLostException(path, reason))
@@ -102,15 +128,29 @@ final class Lock private[commit] (
   def release(): Unit = if (held) {
     stop()
     try {
-      Failpoints.hit("before-unlock")
+      if (isOwn) Failpoints.hit("before-unlock")
+      remove()
+      outer.reverse.foreach(_.release())
+    } finally {
+      outer.foreach(_.abandon())
+      if (isOwn) settings.liveness.deregister(operationId)
+    }
+    if (isOwn) Failpoints.hit("after-unlock")
+  }
+
+  /** Locks in the tables above are of the same operation, which ends with the lock of its own table. */
+  private def isOwn: Boolean = owner.root.isEmpty
+
+  private def remove(): Unit =
+    try {
+      SideFolderReadme.removeIfAlone(folder, path)
       folder.ops.delete(path)
       folder.ops.deleteEmpty(folder.side)
+      ()
     } catch {
       // Our own process knows at once that nobody stands behind the file, others when its heartbeat is old.
       case e: IOException => log.warn(s"cannot remove the lock $path", e)
-    } finally settings.liveness.deregister(operationId)
-    Failpoints.hit("after-unlock")
-  }
+    }
 
   /**
    * Stops the heartbeat but leaves the file, as a dead owner would: what lies half done is for the next statement to
@@ -118,11 +158,13 @@ final class Lock private[commit] (
    */
   def abandon(): Unit = if (held) {
     stop()
-    settings.liveness.deregister(operationId)
+    outer.foreach(_.abandon())
+    if (isOwn) settings.liveness.deregister(operationId)
   }
 
   private def stop(): Unit = {
     held = false
+    Meters.held.remove(this)
     beating.cancel(false)
     ()
   }
@@ -131,17 +173,18 @@ final class Lock private[commit] (
 private object Lock {
   private val LongAgo = 3600L * 1000000000L
 
-  val beats: ScheduledExecutorService = {
-    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(
-      1,
-      { (task: Runnable) =>
-        val thread = Executors.defaultThreadFactory().newThread(task)
-        thread.setName("zorder-heartbeat")
-        thread.setDaemon(true)
-        thread
-      }
-    )
+  private def daemon(task: Runnable): Thread = {
+    val thread = new Thread(task, "zorder-heartbeat")
+    thread.setDaemon(true)
+    thread
+  }
+
+  val clock: ScheduledExecutorService = {
+    val executor = new java.util.concurrent.ScheduledThreadPoolExecutor(1, daemon(_))
     executor.setRemoveOnCancelPolicy(true)
     executor
   }
+
+  /** As many as there are heartbeats at the same time, so that none waits for another's file system. */
+  val threads: ExecutorService = Executors.newCachedThreadPool(daemon(_))
 }

@@ -1,9 +1,12 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
+import java.util.UUID
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
+import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
@@ -44,9 +47,10 @@ object Locking {
   private val UnfinishedLooks = 20
 
   /**
-   * Takes the table's lock. Dead owners' locks do not hinder; they are left for [[Recovery.recoverUnder]].
+   * Takes the table's lock, and one in each table above it. Dead owners' locks do not hinder; they are left for
+   * [[Recovery.recoverUnder]].
    *
-   * @throws ConcurrentOperationException when another, living, has it
+   * @throws ConcurrentOperationException when another, living, has one of them
    */
   def acquire(
       folder: TableFolder,
@@ -54,25 +58,100 @@ object Locking {
       settings: LockSettings = LockSettings(),
       operation: String = "OPTIMIZE"
   ): Lock = {
-    @tailrec def attempt(left: Int): Lock =
-      attemptOnce(folder, Owner(settings.liveness.self, operationId, operation), settings) match {
-        case Right(taken)             => taken
-        case Left(other) if left <= 1 => throw new ConcurrentOperationException(folder.root, other)
-        case Left(_)                  =>
-          // Two that met must not meet again, so each waits for a time of its own.
-          settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
-          attempt(left - 1)
-      }
-    val lock = attempt(settings.attempts)
+    val lock = attempts(settings)(attempt(folder, operationId, settings, operation, None))
     Failpoints.hit("after-lock")
     lock
   }
 
-  private def attemptOnce(folder: TableFolder, owner: Owner, settings: LockSettings): Either[Option[Owner], Lock] = {
+  /**
+   * The same in this table alone, to recover it for an operation that holds the locks in the tables above it already.
+   *
+   * @param forOperation whose lock does not hinder
+   */
+  private[commit] def acquireHere(folder: TableFolder, settings: LockSettings, forOperation: String): Lock = {
+    val id = s"recover-${UUID.randomUUID()}"
+    attempts(settings)(attempt(folder, id, settings, "RECOVER", Some(forOperation)))
+  }
+
+  private def attempts(settings: LockSettings)(once: => Lock): Lock = {
+    @tailrec def next(left: Int): Lock = {
+      val taken =
+        try Some(once)
+        catch { case _: ConcurrentOperationException if left > 1 => None }
+      taken match {
+        case Some(lock) => lock
+        case None       =>
+          // Two that met must not meet again, so each waits for a time of its own.
+          settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
+          next(left - 1)
+      }
+    }
+    next(settings.attempts)
+  }
+
+  /** A lock file of ours, with what its folder showed when it was written. */
+  private final case class LockFile(
+      folder: TableFolder,
+      path: Path,
+      owner: Owner,
+      time: Long,
+      others: Seq[FileMeta],
+      statuses: Seq[FileMeta]
+  ) {
+    def held(settings: LockSettings, outer: Seq[Lock]): Lock =
+      new Lock(folder, path, owner, settings, time, others, outer)
+  }
+
+  private def attempt(
+      folder: TableFolder,
+      operationId: String,
+      settings: LockSettings,
+      operation: String,
+      alone: Option[String]
+  ): Lock = {
+    val owner = Owner(settings.liveness.self, operationId, operation, since = System.currentTimeMillis())
+    val outer = mutable.ArrayBuffer.empty[LockFile]
+    var own = Option.empty[LockFile]
+    def above(): Unit =
+      if (alone.isEmpty) NestedRoots.toLock(folder).foreach { o =>
+        if (!outer.exists(_.folder.root == o.folder.root)) {
+          outer += write(o.folder, owner.copy(root = o.inner), settings, None)
+          NestedRoots.register(o, outer.last.statuses)
+        }
+      }
+    // This process knows of the operation from before its first lock until after its last.
+    settings.liveness.register(operationId)
+    var kept = false
+    try {
+      above()
+      own = Some(write(folder, owner, settings, alone))
+      // A table above may have come to be meanwhile. Its owner looks for our lock after he has his, or we find his.
+      above()
+      val lock = own.get.held(settings, outer.sortBy(_.folder.root.depth).toSeq.map(_.held(settings, Nil)))
+      kept = true
+      lock
+    } finally if (!kept) {
+        try (own ++ outer.reverse).foreach(file => remove(file.folder, file.path))
+        finally settings.liveness.deregister(operationId)
+      }
+  }
+
+  private def remove(folder: TableFolder, path: Path): Unit =
+    try {
+      folder.ops.delete(path)
+      folder.ops.deleteEmpty(folder.side)
+      ()
+    } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
+
+  private def write(
+      folder: TableFolder,
+      owner: Owner,
+      settings: LockSettings,
+      forOperation: Option[String]
+  ): LockFile = {
     val ops = folder.ops
     if (!ops.status(folder.root).exists(_.isDirectory)) throw new FileNotFoundException(s"no folder ${folder.root}")
     val path = folder.newLock()
-    settings.liveness.register(owner.operationId)
     var kept = false
     try {
       ops.mkdirs(folder.side)
@@ -87,20 +166,17 @@ object Locking {
       val own = statuses.find(_.path.getName == path.getName)
       val others = TableFolder.locks(statuses).filter(_.path.getName != path.getName)
       if (own.isEmpty) throw new LockLostException(path, "it vanished at once")
-      val judged = judge(folder, others, settings, own.map(_.modificationTime))
-      judged.collectFirst { case (_, Live(other)) => other } match {
-        case Some(other) => Left(other)
-        case None        =>
-          kept = true
-          Right(new Lock(folder, path, owner, settings, own.get.modificationTime, others))
+      // Tables beside each other below this one do not hinder each other.
+      val rivals = judge(folder, others, settings, own.map(_.modificationTime)).filter {
+        case (_, Live(Some(other))) => owner.conflicts(other) && !forOperation.contains(other.operationId)
+        case (_, Dead(Some(other))) => owner.conflicts(other)
+        case (_, state)             => state != NoLock
       }
-    } finally if (!kept) {
-        try {
-          ops.delete(path)
-          ops.deleteEmpty(folder.side)
-        } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
-        settings.liveness.deregister(owner.operationId)
-      }
+      rivals.collectFirst { case (_, Live(other)) => other }
+        .foreach(other => throw new ConcurrentOperationException(folder.root, other))
+      kept = true
+      LockFile(folder, path, owner, own.get.modificationTime, rivals.map(_._1), statuses)
+    } finally if (!kept) remove(folder, path)
   }
 
   /**

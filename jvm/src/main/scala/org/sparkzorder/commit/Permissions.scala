@@ -1,17 +1,19 @@
 package org.sparkzorder.commit
 
 import java.io.FileNotFoundException
-import java.nio.file.{FileSystemException, Files, NoSuchFileException, Path => LocalPath, Paths}
-import java.nio.file.attribute.{GroupPrincipal, PosixFileAttributeView}
+import java.nio.file.{FileSystemException, Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
+import java.nio.file.attribute.{GroupPrincipal, PosixFileAttributeView, UserPrincipal}
+import java.security.Principal
 
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{CommonPathCapabilities, FileStatus, FileSystem, Path}
 import org.apache.hadoop.fs.permission.FsPermission
-import org.apache.hadoop.security.AccessControlException
+import org.apache.hadoop.security.{AccessControlException, UserGroupInformation}
 
 /**
  * Who may read what lies in a side folder: whom the folder beside it is for, and of statistics, who may read the data.
+ * What an administrator writes is given to the owner of the table, who could not delete it otherwise.
  * An ACL is the file system's to inherit, and where there is one the mode is left to it.
  *
  * Object stores say that they have no rights of files, and are asked for none.
@@ -21,22 +23,29 @@ import org.apache.hadoop.security.AccessControlException
 private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   import Permissions._
 
+  /** Only administrators may give files away, which the first attempt tells. */
+  @volatile private var givesAway = true
+
   /** Whether a new folder in a side folder has other rights than it is to have: one look at the file system at most. */
-  def mayNeedMore(dir: Path): Boolean = local || tableOf(dir).filter(hasRights).flatMap(lookAt).exists { table =>
-    !table.hasAcl && table.mode != FsPermission.getDirDefault.applyUMask(
-      FsPermission.getUMask(fs.getConf)
-    ).toShort.toInt
+  def mayNeedMore(dir: Path): Boolean = local || tableOf(dir).filter(hasRights).flatMap(lookAt(_)).exists { table =>
+    val usual = FsPermission.getDirDefault.applyUMask(FsPermission.getUMask(fs.getConf)).toShort.toInt
+    (!table.hasAcl && table.mode != usual) ||
+    (givesAway && table.owner != UserGroupInformation.getCurrentUser.getShortUserName)
   }
 
-  /** Gives a new folder in a side folder the mode and the group of the table's folder, a new file no more than those. */
+  /**
+   * Gives a new folder in a side folder the mode, the group and the owner of the table's folder, a new file no more
+   * rights than those.
+   */
   def inherit(path: Path): Unit = tableOf(path).filter(hasRights).foreach { table =>
-    val (of, now) = (lookAt(table), lookAt(path))
+    val (of, now) = (lookAt(table), lookAt(path, LinkOption.NOFOLLOW_LINKS))
     for (o <- of; n <- now if !o.hasAcl && !n.hasAcl) {
       // If it cannot be had, the table's folder stands before all that is in it anyway.
       if (o.group != n.group) takeGroup(path, table, o.group)
       val wanted = if (n.isFolder) o.mode else n.mode & (o.mode | Execute)
       if (wanted != n.mode) set(path, wanted)
     }
+    for (o <- of; n <- now) give(path, n, table, o)
   }
 
   /** Takes from a file the rights that nobody has on the data. */
@@ -58,16 +67,31 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     enter & files.flatMap(seen(_)).foldLeft(Everything)((m, f) => m & (f.mode | Execute))
   }
 
-  /** Gives files that replace others their rights and their group; where they differ, those that all of them have. */
+  /**
+   * Gives files that replace others their rights, their group and their owner. Where rights differ, those that all of
+   * them have; where owners differ, the files stay with their writer.
+   */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (replaced.headOption.exists(hasRights)) {
-      val others = if (local) replaced.flatMap(lookAt) else listed(replaced)
-      for (first <- others.headOption if !others.exists(_.hasAcl); path <- written; n <- lookAt(path) if !n.hasAcl) {
-        val mode = others.foldLeft(0x1b6)((m, f) => m & f.mode)
-        val isOfGroup = n.group == first.group || takeGroup(path, replaced.head, first.group)
-        val wanted = if (isOfGroup && others.forall(_.group == first.group)) mode else mode & ~Group
-        if (wanted != n.mode) set(path, wanted)
+      val others = if (local) replaced.flatMap(lookAt(_)) else listed(replaced)
+      for (first <- others.headOption; path <- written; n <- lookAt(path, LinkOption.NOFOLLOW_LINKS)) {
+        if (!n.hasAcl && !others.exists(_.hasAcl)) {
+          val mode = others.foldLeft(0x1b6)((m, f) => m & f.mode)
+          val isOfGroup = n.group == first.group || takeGroup(path, replaced.head, first.group)
+          val wanted = if (isOfGroup && others.forall(_.group == first.group)) mode else mode & ~Group
+          if (wanted != n.mode) set(path, wanted)
+        }
+        if (others.forall(_.owner == first.owner)) give(path, n, replaced.head, first)
       }
+    }
+
+  /** To the owner of another file or folder, if that is allowed. */
+  private def give(path: Path, now: Seen, from: Path, other: Seen): Unit =
+    if (givesAway && now.owner != other.owner) {
+      try {
+        if (local) view(path).setOwner(Files.getAttribute(nio(from), "posix:owner").asInstanceOf[UserPrincipal])
+        else fs.setOwner(path, other.owner, null)
+      } catch { case _: FileSystemException | _: AccessControlException => givesAway = false }
     }
 
   // Spark's listings have no rights in them.
@@ -83,19 +107,22 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     if (local) lookAt(status.getPath)
     else {
       val acl = status.hasAcl
-      Some(Seen(status.getPermission.toShort.toInt & 0xfff, status.getGroup, status.isDirectory, acl))
+      val mode = status.getPermission.toShort.toInt & 0xfff
+      Some(Seen(mode, status.getOwner, status.getGroup, status.isDirectory, acl))
     }
 
-  private def lookAt(path: Path): Option[Seen] =
+  private def lookAt(path: Path, options: LinkOption*): Option[Seen] =
     if (!local) {
       try seen(fs.getFileStatus(path))
       catch { case _: FileNotFoundException => None }
     } else {
       try {
-        val file = nio(path)
-        val group = Files.getAttribute(file, "posix:group").asInstanceOf[GroupPrincipal]
-        val mode = Files.getAttribute(file, "unix:mode").asInstanceOf[Int] & 0xfff
-        Some(Seen(mode, group.getName, Files.isDirectory(file), hasAcl = false))
+        val found = Files.readAttributes(nio(path), "unix:mode,owner,group,isDirectory,isSymbolicLink", options: _*)
+        def nameOf(key: String) = found.get(key).asInstanceOf[Principal].getName
+        val mode = found.get("mode").asInstanceOf[Int] & 0xfff
+        // Somebody put it in the place of what we wrote: it leads to what is not ours to change.
+        if (found.get("isSymbolicLink") == true) None
+        else Some(Seen(mode, nameOf("owner"), nameOf("group"), found.get("isDirectory") == true, hasAcl = false))
       } catch {
         // No POSIX, no modes.
         case _: UnsupportedOperationException | _: IllegalArgumentException | _: NoSuchFileException => None
@@ -113,10 +140,14 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     try {
       if (local) {
         val of = Files.getAttribute(nio(from), "posix:group").asInstanceOf[GroupPrincipal]
-        Files.getFileAttributeView(nio(path), classOf[PosixFileAttributeView]).setGroup(of)
+        view(path).setGroup(of)
       } else fs.setOwner(path, null, group)
       true
     } catch { case _: FileSystemException | _: AccessControlException => false }
+
+  // Of a link itself, never of what it leads to: an administrator would give away a file of the system.
+  private def view(path: Path): PosixFileAttributeView =
+    Files.getFileAttributeView(nio(path), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
 
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
@@ -124,7 +155,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
 private[commit] object Permissions {
 
   /** @param mode the nine bits, and those for setuid, setgid and sticky */
-  private final case class Seen(mode: Int, group: String, isFolder: Boolean, hasAcl: Boolean)
+  private final case class Seen(mode: Int, owner: String, group: String, isFolder: Boolean, hasAcl: Boolean)
 
   private val Everything = 0xfff
   private val Execute = 0x49

@@ -42,8 +42,12 @@ private[commit] final class Publish private (
     )
   }
 
-  /** All the way back, after which the record is one of an operation that was undone. */
-  def undo(): Unit = {
+  /**
+   * All the way back, after which the record is one of an operation that was undone.
+   *
+   * @param why in one sentence, and who undoes it if its owner is dead, for `DESCRIBE HISTORY`
+   */
+  def undo(why: String, by: Option[String] = None): Unit = {
     back()
     guard()
     ops.rename(
@@ -51,6 +55,7 @@ private[commit] final class Publish private (
       folder.record(record.version, RecordState.Undoing)
     )
     Failpoints.hit("undo-record")
+    Outcome.note(folder, record, why, by)
     Cleanup.undoing(folder, record)
   }
 

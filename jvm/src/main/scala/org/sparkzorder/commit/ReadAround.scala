@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
 import scala.annotation.tailrec
 
 /**
@@ -84,6 +86,10 @@ object ReadAround {
           )
         }
       (names, add)
+    }
+    // Where a link leads to may depend on where it is.
+    views.flatMap(_._2).map(_.meta).find(_.isLink).foreach { m =>
+      throw new IOException(s"${m.path} is a symbolic link in the midst of an operation, which a recovery has to undo")
     }
     ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
   }

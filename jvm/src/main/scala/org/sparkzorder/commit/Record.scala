@@ -34,6 +34,12 @@ final case class OutputFile(
 ) {
   def folder: String = TableFolder.parent(path)
 
+  /** The name that it had in the table before it was retired, when it comes back; else its name. */
+  def pathBefore: String = source.filterNot(TableFolder.name(_) == TableFolder.retiredName(path)).fold(path) { from =>
+    val name = TableFolder.name(from).stripSuffix(TableFolder.RetiredSuffix)
+    if (folder.isEmpty) name else s"$folder/$name"
+  }
+
   /** Whether what lies somewhere is this very file, as it was when the record was written. */
   def isSame(meta: FileMeta): Boolean =
     !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
@@ -114,13 +120,14 @@ object Record {
 
   private def isRelative(path: String): Boolean = path.split("/", -1).forall(isName)
 
-  private def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
+  /** Whether it names something below the root, and outside of side folders. */
+  private[commit] def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
 
   /** What RESTORE brings back lies where an operation put it: in the trash of the folder that it is to be in again. */
   private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>
     val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
     isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
     TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source) == TableFolder.name(output.path) + TableFolder.RetiredSuffix
+    TableFolder.name(source).endsWith(TableFolder.RetiredSuffix)
   }
 }

@@ -107,12 +107,16 @@ object RecordJson {
 
   /** @throws UnreadableRecordException when it is damaged
     * @throws java.io.IOException when it cannot be read at all */
-  def read(folder: TableFolder, file: RecordFile): Record = {
+  def read(folder: TableFolder, file: RecordFile): Record = readWithBytes(folder, file)._1
+
+  /** The same, with what it was parsed from. */
+  private[commit] def readWithBytes(folder: TableFolder, file: RecordFile): (Record, Array[Byte]) = {
     val path = file.meta.path
     if (file.meta.length > ReadLimit) throw new UnreadableRecordException(path, s"it has ${file.meta.length} bytes")
-    val record = parse(folder.ops.read(path, ReadLimit), path)
+    val bytes = folder.ops.read(path, ReadLimit)
+    val record = parse(bytes, path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
-    record
+    (record, bytes)
   }
 
   private def texts(node: ObjectNode, values: Map[String, String]): Unit =

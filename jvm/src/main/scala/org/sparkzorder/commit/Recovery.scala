@@ -55,12 +55,17 @@ object Recovery {
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
   def recover(folder: TableFolder, settings: LockSettings = LockSettings(), choice: Choice = Choice.Ask): Recovered =
+    if (!isNeeded(folder, settings) && !NestedRoots.above(folder).exists(isNeeded(_, settings))) Recovered(Nil)
+    else {
+      val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
+      try recoverUnder(folder, lock, settings, choice)
+      finally lock.release()
+    }
+
+  private def isNeeded(folder: TableFolder, settings: LockSettings): Boolean =
     TableState.look(folder.root, folder.ops) match {
-      case state: TableState.SideFolder if isNeeded(state, settings) =>
-        val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
-        try recoverUnder(folder, lock, settings, choice)
-        finally lock.release()
-      case _ => Recovered(Nil)
+      case state: TableState.SideFolder => isNeeded(state, settings)
+      case TableState.NoSideFolder      => false
     }
 
   /**
@@ -76,10 +81,11 @@ object Recovery {
   ): Recovered = {
     var finished = false
     try {
-      val actions = removeLocks(folder, lock, settings) ++ records(folder, lock, settings, choice) ++
-        leftovers(folder, lock, settings)
+      val actions = above(lock, settings) ++ here(lock, settings, lock.operationId, "", choice)
+      // Those who were at this table; others' locks above are gone.
+      lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
       finished = true
-      actions.foreach(a => log.warn(s"recovery of ${folder.root}: $a"))
+      actions.foreach(a => log.warn(s"Recovery of ${folder.root}: $a"))
       Recovered(actions)
     } catch {
       // What is half done has its record.
@@ -89,11 +95,68 @@ object Recovery {
     } finally if (!finished) lock.abandon()
   }
 
+  /**
+   * What dead owners left in the tables above, which share folders with this one. Tables beside ours may be at it, too,
+   * so it takes a lock that hinders them.
+   */
+  private def above(lock: Lock, settings: LockSettings): Seq[String] = lock.outer.flatMap { outer =>
+    val isOurs = (o: Option[Owner]) => o.exists(_.root == outer.owner.root)
+    val needed = outer.others.exists(dead => !isOurs(Owner.read(outer.folder.ops, dead))) ||
+      (TableState.look(outer.folder.root, outer.folder.ops) match {
+        case state: TableState.SideFolder => state.underWay
+        case TableState.NoSideFolder      => false
+      })
+    if (!needed) Nil
+    else {
+      val whole = Locking.acquireHere(outer.folder, settings, lock.operationId)
+      try here(whole, settings, lock.operationId, outer.owner.root)
+      finally whole.release()
+    }
+  }
+
+  /**
+   * What dead owners left in one table and in those below it that they worked on.
+   *
+   * @param forOperation that holds locks above or below already
+   * @param except the table below that is recovered afterwards, and whose dead owners' locks stay until then
+   */
+  private def here(
+      lock: Lock,
+      settings: LockSettings,
+      forOperation: String,
+      except: String,
+      choice: Choice = Choice.Ask
+  ): Seq[String] = {
+    val owners = lock.others.map(dead => dead -> Owner.read(lock.folder.ops, dead))
+    val (below, own) = owners.partition(_._2.exists(_.root.nonEmpty))
+    val inners = below.filterNot(_._2.exists(_.root == except))
+    removeLocks(lock, settings, own) ++ inner(lock, settings, forOperation, inners) ++
+      records(lock.folder, lock, settings, choice) ++ leftovers(lock.folder, lock, settings, own.flatMap(_._2).map(_.operationId))
+  }
+
+  private def inner(
+      lock: Lock,
+      settings: LockSettings,
+      forOperation: String,
+      dead: Seq[(FileMeta, Option[Owner])]
+  ): Seq[String] = {
+    val roots = dead.flatMap(_._2).map(_.root).distinct
+    roots.foreach { root =>
+      lock.check()
+      NestedRoots.settle(lock.folder, root, settings, forOperation)
+    }
+    dead.foreach(d => lock.folder.ops.delete(d._1.path))
+    roots.map(root => s"settled the table over its folder '$root'")
+  }
+
   // First of all: an owner that was only stalled must find its lock gone before we touch what it was at.
-  private def removeLocks(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
-    val removed = lock.others.map { dead =>
-      val owner = Owner.read(folder.ops, dead)
-      folder.ops.delete(dead.path)
+  private def removeLocks(
+      lock: Lock,
+      settings: LockSettings,
+      dead: Seq[(FileMeta, Option[Owner])]
+  ): Seq[String] = {
+    val removed = dead.map { case (file, owner) =>
+      lock.folder.ops.delete(file.path)
       val certain = owner.exists(o => settings.liveness.verdict(o) == Verdict.Gone)
       (s"removed the lock of ${owner.fold("an unknown owner")(_.describe)}", certain)
     }
@@ -143,20 +206,23 @@ object Recovery {
     val survey = if (kept) Survey.of(folder, record) else first
     val publish = Publish.left(folder, record, survey, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
-      publish.undo()
+      publish.undo(why, Some(lock.owner.describe))
       s"undid version ${record.version}: $why"
     }
     // What is unclear stays; the other folders do not wait half published, but go back at once.
     if (survey.unclear.nonEmpty) undo(s"as asked for, in ${survey.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
     else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
     else {
+      lock.publishing = true
       try {
         publish.forward()
         lock.check()
         Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
+        Outcome.note(folder, record, "its owner died while it published its files", Some(lock.owner.describe))
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
       } catch { case e @ (_: CommitConflictException | _: UnclearException) => undo(e.getMessage) }
+      finally lock.publishing = false
     }
   }
 
@@ -168,7 +234,13 @@ object Recovery {
         None
     }
 
-  private def leftovers(folder: TableFolder, lock: Lock, settings: LockSettings): Seq[String] = {
+  /** @param owners operations of dead owners */
+  private def leftovers(
+      folder: TableFolder,
+      lock: Lock,
+      settings: LockSettings,
+      owners: Seq[String]
+  ): Seq[String] = {
     val ops = folder.ops
     lock.check()
     // Whose lock was the only trace may have died while cleaning up after its last record.
@@ -181,9 +253,9 @@ object Recovery {
         _
       ))
     }
-    val stagings = ops.list(folder.stagings).filter(m => m.isDirectory && m.name != lock.operationId)
-    stagings.foreach(m => ops.deleteRecursive(m.path))
-    ops.deleteEmpty(folder.stagings)
+    if (lock.others.nonEmpty) Trash.tidy(folder, lock)
+    val stagings = dead(folder, lock, statuses, owners)
+    stagings.foreach(Cleanup.job(folder, _))
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     statuses.filter(!_.isDirectory).foreach { m =>
       // Others' probes live for a moment only, without a lock.
@@ -192,7 +264,20 @@ object Recovery {
       if (m.name.startsWith(TableFolder.TemporaryPrefix) || oldProbe) ops.delete(m.path)
     }
     IndexFiles.prune(folder)
-    stagings.map(m => s"removed the files of operation ${m.name}")
+    NestedRoots.prune(folder, statuses)
+    stagings.map(id => s"removed the files of operation $id")
+  }
+
+  /**
+   * Dead operations that may have left staging. Only what a manifest or a dead owner's lock names is known to be this
+   * table's: what else lies in staging may belong to a table above, and its operation is not ours to judge.
+   */
+  private def dead(folder: TableFolder, lock: Lock, statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
+    val underWay = TableFolder.records(lock.listing()).filterNot(f => f.state.isPublished || f.state == RecordState.Undone)
+      .flatMap(readable(folder, _)).map(_.operationId).toSet
+    val manifests = Manifest.operations(statuses)
+    val old = owners.filter(id => folder.ops.exists(folder.stagingOf("", id)))
+    (manifests ++ old).distinct.filterNot(id => id == lock.operationId || underWay(id))
   }
 
   /**

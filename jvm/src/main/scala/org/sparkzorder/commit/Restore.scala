@@ -10,8 +10,11 @@ object RestoreObstacle {
   /** Retired files are not kept any more. */
   case object Gone extends RestoreObstacle
 
-  /** Somebody has written files of the names that would come back. */
-  case object Taken extends RestoreObstacle
+  /** Records of versions on the way are not kept any more. */
+  case object Forgotten extends RestoreObstacle
+
+  /** Files that would come back are not what they were. */
+  case object Damaged extends RestoreObstacle
 }
 
 /** Finds what RESTORE has to exchange. The exchange itself is [[Committer]]'s, as that of any operation. */
@@ -20,27 +23,48 @@ object Restore {
   /**
    * Looks at every file that is to be moved. Needs the lock.
    *
+   * A file whose name somebody has taken comes back by another name.
+   *
    * @param version to go back to; 0 is the table before its first operation
    * @throws VersionNotFoundException when there is no such version
    * @throws NotRestorableException when the files do not allow it
    * @throws UnreadableRecordException when a record since is damaged
    */
   def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
-    val files = TableFolder.records(lock.listing()).filter(_.state.isPublished)
-    val current = files.headOption.fold(0L)(_.version)
+    val listing = lock.listing()
+    val current = TableFolder.newestPublished(listing)
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
-    val since = files.takeWhile(_.version > version)
-    val plan = RestorePlan.of(folder, since.map(RecordJson.read(folder, _)))
     def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit =
       if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
+    val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
+    refuse(RestoreObstacle.Forgotten, missing(folder, listing, version, current, since).map(v => s"version $v"))
+    val plan = RestorePlan.of(folder, since.map(_.record))
     refuse(RestoreObstacle.Changed, changed(folder, plan))
-    val vacuumed = since.filter(_.state == RecordState.Vacuumed).map(_.version).toSet
+    val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
     refuse(RestoreObstacle.Gone, gone(folder, plan, vacuumed))
-    refuse(RestoreObstacle.Taken, taken(folder, plan))
     if (plan.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
-      throw new UnreadableRecordException(since.head.meta.path, "its rows are not those of the records before it")
-    plan
+      throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
+    RestorePlan.renaming(plan, lock.operationId, taken(folder, plan))
   }
+
+  /** The versions since that one that have no record. */
+  private def missing(
+      folder: TableFolder,
+      listing: Seq[FileMeta],
+      version: Long,
+      current: Long,
+      since: Seq[Published]
+  ): Seq[Long] = {
+    val known = since.map(_.file.version).toSet
+    // One that is there and was left out is damaged, which reading it tells.
+    TableFolder.records(listing)
+      .filter(f => f.state.isPublished && f.version > version && !known(f.version))
+      .foreach(RecordJson.read(folder, _))
+    if (known.size.toLong == current - version) Nil
+    else Iterator.iterate(current)(_ - 1).takeWhile(_ > version).filterNot(known).take(MostNamed).toSeq
+  }
+
+  private val MostNamed = 100
 
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
@@ -48,19 +72,17 @@ object Restore {
       inputs.filterNot(i => there.get(TableFolder.name(i.path)).exists(i.isSame)).map(_.path)
     }.sorted
 
-  private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[Long]): Seq[String] =
+  private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
     plan.outputs.groupBy(o => TableFolder.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>
-      val there =
-        if (TableFolder.trashVersion(TableFolder.name(trash)).exists(vacuumed)) Map.empty[String, FileMeta]
-        else listed(folder, trash)
+      val there = if (vacuumed(TableFolder.name(trash))) Map.empty[String, FileMeta] else listed(folder, trash)
       outputs.filterNot(o => there.get(TableFolder.name(o.source.get)).exists(o.isSame)).map(_.path)
     }.sorted
 
-  private def taken(folder: TableFolder, plan: RestorePlan): Seq[String] =
+  private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)
       outputs.map(_.path).filter(p => there.contains(TableFolder.name(p)))
-    }.sorted
+    }.toSet
 
   private def listed(folder: TableFolder, dir: String): Map[String, FileMeta] =
     folder.ops.list(folder.resolve(dir)).map(m => m.name -> m).toMap

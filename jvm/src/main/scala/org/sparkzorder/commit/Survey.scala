@@ -46,10 +46,10 @@ private[commit] object Survey {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
-    val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
+    val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
     FolderSurvey(
       work,
-      folder.ops.exists(folder.stagingOf(work.folder, record.operationId)),
+      !isOverwritten(folder, work.folder, record),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId)),
@@ -64,21 +64,25 @@ private[commit] object Survey {
 
   private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
     val staging = folder.stagingOf(work.folder, record.operationId)
-    val staged = files(work.folder, folder.ops.list(staging), TableFolder.StagedSuffix)
-    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)), "")
-    val retired =
-      files(work.folder, folder.ops.list(folder.trashOf(work.folder, record)), TableFolder.RetiredSuffix)
+    val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
+    def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
+      val byName = folder.ops.list(dir).filterNot(_.isDirectory).map(m => m.name -> m).toMap
+      names.flatMap(name => byName.get(place(name).getName).map(name -> _)).toMap
+    }
+    val staged = found(outputs, staging)(folder.staged(_, record.operationId))
+    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
+    val retired = found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record))
     def look(names: Seq[String], listed: Map[String, FileMeta])(place: String => Path): Map[String, FileMeta] =
       listed ++ names.filterNot(listed.contains).flatMap(name => folder.ops.status(place(name)).map(name -> _))
-    val lostOutputs = work.outputs.map(_.path).filterNot(p => staged.contains(p) || inPlace.contains(p))
-    val lostInputs = work.inputs.map(_.path).filterNot(p => inPlace.contains(p) || retired.contains(p))
+    val lostOutputs = outputs.filterNot(p => staged.contains(p) || inPlace.contains(p))
+    val lostInputs = inputs.filterNot(p => inPlace.contains(p) || retired.contains(p))
     val foundRetired = look(lostInputs, retired)(folder.retired(_, record))
     val foundStaged = look(lostOutputs, staged)(folder.staged(_, record.operationId))
     val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
-    val names = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
+    val names = (inputs ++ outputs).toSet
     FolderSurvey(
       work,
-      staged.nonEmpty || folder.ops.exists(staging),
+      !isOverwritten(folder, work.folder, record),
       look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
       foundRetired,
       foundStaged,
@@ -92,11 +96,8 @@ private[commit] object Survey {
     listed.toSeq.collect { case (path, meta) if !own(path) && TableFolder.isData(meta.name) => meta }.sortBy(_.name)
   }
 
-  private def files(dir: String, metas: Seq[FileMeta], suffix: String): Map[String, FileMeta] =
-    metas.filter(m => !m.isDirectory && m.name.endsWith(suffix)).map { m =>
-      val name = m.name.stripSuffix(suffix)
-      (if (dir.isEmpty) name else s"$dir/$name") -> m
-    }.toMap
+  private def files(dir: String, metas: Seq[FileMeta]): Map[String, FileMeta] =
+    metas.filterNot(_.isDirectory).map(m => (if (dir.isEmpty) m.name else s"$dir/${m.name}") -> m).toMap
 
   /**
    * Whether time stamps count. In a table that was copied no file has the time that it had, or all have it cut to whole
@@ -112,4 +113,8 @@ private[commit] object Survey {
       times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
     if (times.nonEmpty && (none || cut)) folders.map(_.copy(timed = false)) else folders
   }
+
+  /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
+  def isOverwritten(folder: TableFolder, dir: String, record: Record): Boolean =
+    !folder.ops.exists(folder.stagingOf(dir, record.operationId)) || !folder.ops.exists(folder.trashOf(dir, record))
 }

@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.{Locale, UUID}
 
 import scala.util.matching.Regex
@@ -50,6 +51,14 @@ final case class RecordFile(version: Long, note: Option[String], state: RecordSt
 final case class IndexFile(number: Long, meta: FileMeta)
 
 /**
+ * A checkpoint as a listing of the side folder shows it.
+ *
+ * @param version the newest that is in it
+ * @param number counts up with each checkpoint of the table
+ */
+final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
+
+/**
  * A table's root and the names of all that we put below it.
  *
  * @param threads in how many folders files are looked at or moved at the same time
@@ -82,16 +91,31 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
   def undone(record: Record): Path =
     new Path(side, s"${versionName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
 
+  /** Why an operation was undone, or finished by another; see [[Outcome]]. */
+  def outcome(record: Record): Path =
+    new Path(side, s"${versionName(record.version)}-${record.operationId}$OutcomeSuffix")
+
+  /** See [[Checkpoint]]. */
+  def checkpoint(version: Long, number: Long): Path =
+    new Path(side, s"${versionName(version)}-$number$CheckpointSuffix")
+
+  /** Something in the side folder, by its name. */
+  private[commit] def inSide(name: String): Path = child(side, name)
+
   /** The name of a published record once its retired files are being deleted. */
   def vacuumed(published: RecordFile): Path =
     new Path(side, published.meta.name.stripSuffix(RecordState.Done.suffix) + RecordState.Vacuumed.suffix)
 
+  /** A file that names a table over a folder below this table's root. */
+  def innerRoot(root: String): Path = {
+    val digest = java.security.MessageDigest.getInstance("SHA-256").digest(root.getBytes(UTF_8))
+    new Path(side, "inner-" + digest.take(8).map(b => String.format(Locale.ROOT, "%02x", Byte.box(b))).mkString)
+  }
+
   def index(number: Long): Path = new Path(side, String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
-  def stagings: Path = new Path(side, Staging)
-
-  /** Where the job of an operation writes. */
-  def jobStaging(operationId: String): Path = new Path(stagings, operationId)
+  /** The file that names the folders in which an operation makes staging. */
+  def manifest(operationId: String): Path = new Path(side, Manifest.name(operationId))
 
   /** The path of a file or folder named relative to the root, "" being the root. */
   def resolve(relative: String): Path =
@@ -120,17 +144,17 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
 
   /** Where an output waits until it is published. */
   def staged(file: String, operationId: String): Path =
-    child(stagingOf(TableFolder.parent(file), operationId), TableFolder.name(file) + StagedSuffix)
+    child(stagingOf(TableFolder.parent(file), operationId), LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
   def retired(file: String, record: Record): Path =
-    child(trashOf(TableFolder.parent(file), record), TableFolder.name(file) + RetiredSuffix)
+    child(trashOf(TableFolder.parent(file), record), retiredName(file))
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =
     child(
       trashOf(TableFolder.parent(file), record),
-      s"${TableFolder.name(file)}.${record.operationId}$RetiredSuffix"
+      LongNames.fit(TableFolder.name(file), s".${record.operationId}$RetiredSuffix")
     )
 
   // Not `new Path(parent, name)`, which takes what stands before a colon for a scheme.
@@ -149,12 +173,19 @@ object TableFolder {
   val ProbePrefix = "probe-"
   val StagedSuffix = ".staged"
   val RetiredSuffix = ".retired"
+  val OutcomeSuffix = ".outcome"
+  val CheckpointSuffix = ".checkpoint"
+
+  /** A page for people, in the root's side folder. */
+  val Readme = "README.txt"
 
   /** A number of more digits would not be found again in a name. */
   private[commit] val MaxVersion: Long = 999999999999999998L
 
   private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
+  private val CheckpointName: Regex = """v(\d{10,18})-(\d{1,18})\.checkpoint""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
+  private val InnerName: Regex = """inner-[0-9a-f]{16}""".r
   private val TrashName: Regex = """v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
@@ -178,6 +209,8 @@ object TableFolder {
 
   /** Whether readers see a file of this name. */
   def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
+  /** What a data file is called in the trash. */
+  def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 
   /** The records in a listing of a side folder, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] =
@@ -193,12 +226,31 @@ object TableFolder {
       }
     }.sortBy(-_.version)
 
+  /** The checkpoints in a listing of a side folder, newest first. */
+  def checkpoints(statuses: Seq[FileMeta]): Seq[CheckpointFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case CheckpointName(version, number) if !meta.isDirectory =>
+          Some(CheckpointFile(version.toLong, number.toLong, meta))
+        case _ => None
+      }
+    }.sortBy(c => (-c.version, -c.number))
+
+  /** The newest published version that a listing of a side folder shows; 0 for none. */
+  def newestPublished(statuses: Seq[FileMeta]): Long =
+    (records(statuses).filter(_.state.isPublished).map(_.version) ++ checkpoints(statuses).map(_.version))
+      .maxOption.getOrElse(0L)
+
   /** The files of statistics in a listing of a side folder, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[IndexFile] =
     statuses.collect {
       case meta @ FileMeta(path, _, _, false) if IndexName.matches(path.getName) =>
         IndexFile(path.getName.substring("index-".length).stripSuffix(".zidx").toLong, meta)
     }.sortBy(-_.number)
+
+  /** Files that name tables below this one, see [[NestedRoots]]. */
+  def innerRoots(statuses: Seq[FileMeta]): Seq[FileMeta] =
+    statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
 
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))

@@ -19,7 +19,7 @@ object TableState {
   final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
     private val records: Seq[RecordFile] = TableFolder.records(statuses)
 
-    /** Newest first, as all of these. */
+    /** Newest first, as all of these. Older published records are in a checkpoint. */
     val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
@@ -34,8 +34,11 @@ object TableState {
     /** The newest version that is published in full, with the status of its record. */
     def newestDone: Option[RecordFile] = done.headOption
 
+    /** The newest checkpoint; the records in it have no files any more. */
+    val checkpoint: Option[CheckpointFile] = TableFolder.checkpoints(statuses).headOption
+
     /** Version 0 is the table before the first operation. */
-    def version: Long = newestDone.fold(0L)(_.version)
+    def version: Long = math.max(newestDone.fold(0L)(_.version), checkpoint.fold(0L)(_.version))
 
     /** Whether anything is under way or left over, so that the lock must be looked at. */
     def isBusy: Boolean = locks.nonEmpty || underWay
@@ -66,7 +69,7 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  private val CacheSize = 32
+  private val CacheSize = 128
 
   private val cache: JMap[FileMeta, Record] = Collections.synchronizedMap(
     new LinkedHashMap[FileMeta, Record](CacheSize, 0.75f, true) {

@@ -3,6 +3,7 @@ package org.sparkzorder.commit
 import java.io.IOException
 
 import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
 
 /**
  * The retired files of one operation of this table.
@@ -12,49 +13,58 @@ import org.apache.hadoop.fs.Path
  */
 final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], files: Seq[FileMeta]) {
   def version: Long = operation.version
-  def bytes: Long = files.map(_.length).sum
+  def bytes: Long = files.filterNot(_.isLink).map(_.length).sum
 }
 
 /** Retired files, which nobody but RESTORE reads. */
 object Trash {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
-  /** All that is there, oldest version first: a listing of each folder that ever had files of ours, one of each trash. */
-  def all(folder: TableFolder, history: Seq[HistoryEntry]): Seq[RetiredFiles] =
-    all(folder, history, undone(folder))
+  /**
+   * All that is there, oldest version first: two listings of each folder, one of each trash.
+   *
+   * @param dirs folders to look into besides those that the records name: a partition may have been moved or copied since
+   */
+  def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
+    val records = undone(folder) ++ history.map(_.record)
+    // What no record of ours names is another table's, whose folder is one of ours as well.
+    val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
+    val byStaging = records.map(r => r.operationId -> r).toMap
+    val looked = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
+    val files = for {
+      dir <- looked
+      (parent, own) <- Seq(folder.trashesOf(dir) -> byTrash, folder.stagingsOf(dir) -> byStaging)
+      found <- folder.ops.list(parent) if found.isDirectory
+      record <- ownerOf(found, own).toSeq
+      file <- folder.ops.list(found.path) if !file.isDirectory && isOf(record, file)
+    } yield record.operationId -> file
+    // Metrics report how much there was when somebody looked.
+    Meters.trash(folder.root).set(files.map(_._2.length).sum)
+    val entries = history.map(e => e.record.operationId -> e).toMap
+    files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
+      RetiredFiles(byStaging(id), entries.get(id), metas.sortBy(_.path.toString))
+    }.sortBy(retired => (retired.version, retired.operation.operationId))
+  }
+
+  private def ownerOf(found: FileMeta, own: Map[String, Record]): Option[Record] = {
+    val record = own.get(found.name)
+    if (record.isEmpty) log.info(s"${found.path} is of no operation in this table's history and is left alone")
+    record
+  }
 
   /** Records of operations that were undone, but for damaged ones. */
   private def undone(folder: TableFolder): Seq[Record] =
     TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
       .flatMap(History.readable(folder, _))
 
-  private def all(
-      folder: TableFolder,
-      history: Seq[HistoryEntry],
-      undone: Seq[Record]
-  ): Seq[RetiredFiles] = {
-    val records = undone ++ history.map(_.record)
-    // What no record of ours names is another table's, whose folder is one of ours as well.
-    val own = records.map(r => TableFolder.trashName(r) -> r).toMap
-    val files = for {
-      dir <- records.flatMap(_.folders.map(_.folder)).distinct.sorted
-      trash <- folder.ops.list(folder.trashesOf(dir)) if trash.isDirectory
-      record <- own.get(trash.name).toSeq
-      file <- folder.ops.list(trash.path) if !file.isDirectory
-    } yield record.operationId -> file
-    val operations = records.map(r => r.operationId -> r).toMap
-    val entries = history.map(e => e.record.operationId -> e).toMap
-    files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
-      RetiredFiles(operations(id), entries.get(id), metas.sortBy(_.path.toString))
-    }.sortBy(retired => (retired.version, retired.operation.operationId))
-  }
-
   /**
    * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case.
    *
    * @param isOld whether an operation's retired files are to go
+   * @param dirs as for [[all]]
    */
-  def expired(folder: TableFolder, isOld: Record => Boolean): Seq[RetiredFiles] = {
-    all(folder, History.read(folder)).filter { retired =>
+  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
+    all(folder, History.read(folder), dirs).filter { retired =>
       retired.record match {
         case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
         case None        => isOld(retired.operation)
@@ -63,36 +73,85 @@ object Trash {
   }
 
   /**
-   * Deletes the retired files of a version. Needs the lock. The record says so first: from a trash that is half deleted
+   * Deletes the retired files of some versions. Needs the lock. The records say so first: from a trash that is half deleted
    * nothing is restored. If it fails the lock is abandoned, so that the next statement takes away empty folders.
    */
-  def vacuum(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit = {
+  def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
     lock.check()
-    // One that was undone may have a version that was given again, and has a trash of its own.
-    val done = TableFolder.records(lock.listing()).find(f =>
-      f.version == retired.version && f.state == RecordState.Done &&
-        (retired.record.isDefined || retired.operation.format < 2)
-    )
-    // Nothing is forgotten whose record just was not listed yet.
-    if (retired.record.isDefined || done.isEmpty) {
-      try {
-        done.foreach(file => folder.ops.rename(file.meta.path, folder.vacuumed(file)))
+    val listing = lock.listing()
+    val published = TableFolder.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
+    // One that was undone may have a version that was given again, and has a trash of its own. In the first format it has not:
+    // then nothing is forgotten whose record just was not listed yet.
+    val (known, undone) = retired.partition(_.record.isDefined)
+    val alone = undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
+    val gathered = known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
+    def mark(): Unit = Checkpoints.vacuum(folder, lock, gathered.map(_.version).toSet)
+    try {
+      known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
+        folder.ops.rename(file.meta.path, folder.vacuumed(file))
         Failpoints.hit("vacuum-record")
-        retired.files.map(_.path.getParent).distinct.foreach(delete(folder.ops, lock, _))
-      } catch {
-        case e: IOException =>
-          lock.abandon()
-          throw e
       }
+      val isMarked =
+        try {
+          mark()
+          true
+        } catch {
+          // VACUUM is what helps when the disk is full, and RESTORE names the files that are gone.
+          case e: IOException if Checkpoints.isClean(e) =>
+            log.warn(s"deleting retired files of ${folder.root} before the history says so", e)
+            false
+        }
+      (known ++ alone).foreach { gone =>
+        delete(folder, lock, gone)
+        Meters.trash(folder.root).addAndGet(-gone.bytes)
+      }
+      if (!isMarked) {
+        try mark()
+        catch {
+          case e: IOException if Checkpoints.isClean(e) =>
+            log.warn(s"the history of ${folder.root} does not say which retired files were deleted", e)
+        }
+      }
+    } catch {
+      case e: IOException =>
+        lock.abandon()
+        throw e
     }
   }
 
-  private def delete(ops: FileOps, lock: Lock, trash: Path): Unit = {
-    lock.check()
-    ops.deleteRecursive(trash)
-    ops.deleteEmpty(trash.getParent)
-    // The table's own holds the lock, and stays.
-    ops.deleteEmpty(trash.getParent.getParent)
-    Failpoints.hit("vacuum-1")
+  private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
+    retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
+      lock.check()
+      // A name of the first format may be another table's trash as well.
+      if (retired.operation.format < 2) {
+        files.foreach(f => folder.ops.delete(f.path))
+        folder.ops.deleteEmpty(trash)
+      } else folder.ops.deleteRecursive(trash)
+      folder.ops.deleteEmpty(trash.getParent)
+      // The table's own holds the lock, and stays.
+      folder.ops.deleteEmpty(trash.getParent.getParent)
+      Failpoints.hit("vacuum-1")
+    }
+
+  /** Whether a file in a trash is of the operation: only a name of the first format leaves a doubt. */
+  private def isOf(record: Record, file: FileMeta): Boolean = record.format >= 2 || record.inputs.exists { input =>
+    val name = TableFolder.name(input.path)
+    file.name == s"$name${TableFolder.RetiredSuffix}" ||
+    file.name == s"$name.${record.operationId}${TableFolder.RetiredSuffix}"
   }
+
+  /** Removes empty folders that a VACUUM left which died, for versions in the checkpoint. Needs the lock. */
+  private[commit] def tidy(folder: TableFolder, lock: Lock): Unit =
+    Checkpoints.newest(folder, lock.listing()).foreach { checkpoint =>
+      val vacuumed = checkpoint.lines(folder).filter(_.file.state == RecordState.Vacuumed).flatMap { line =>
+        val record = line.record
+        record.folders.map(work => work.folder -> TableFolder.trashName(record))
+      }.toSeq.groupMap(_._1)(_._2)
+      vacuumed.foreach { case (dir, names) =>
+        val there = folder.ops.list(folder.trashesOf(dir)).map(_.name).toSet
+        names.filter(there).foreach(name => folder.ops.deleteEmpty(new Path(folder.trashesOf(dir), name)))
+        folder.ops.deleteEmpty(folder.trashesOf(dir))
+        if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
+      }
+    }
 }

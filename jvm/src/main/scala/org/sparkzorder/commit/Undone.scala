@@ -6,15 +6,26 @@ object Undone {
   /** A DataFrame whose files were listed longer ago, and that is run for the first time now, is nobody's. */
   private val KeptMillis = 7L * 24 * 3600 * 1000
 
-  /** Removes those that are old enough. Needs the lock, whose time stamp tells the time. */
+  /** Removes those that are old enough, with their notes. Needs the lock, whose time stamp tells the time. */
   def prune(folder: TableFolder, lock: Lock): Unit = {
     val statuses = folder.ops.list(folder.side)
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
-    TableFolder.records(statuses).foreach { file =>
-      if (file.state == RecordState.Undone && now.exists(_ - file.meta.modificationTime > KeptMillis)) {
-        // By the record alone VACUUM knows whose the files in its trash are.
-        if (!History.readable(folder, file).exists(hasTrash(folder, _))) folder.ops.delete(file.meta.path)
-      }
+    def isOld(meta: FileMeta): Boolean = now.exists(_ - meta.modificationTime > KeptMillis)
+    val records = TableFolder.records(statuses)
+    val gone = records.filter { file =>
+      // By the record alone VACUUM knows whose the files in its trash are.
+      file.state == RecordState.Undone && isOld(file.meta) &&
+      !History.readable(folder, file).exists(hasTrash(folder, _))
+    }
+    gone.foreach(file => folder.ops.delete(file.meta.path))
+    // A note belongs to the record of an operation that was undone, or else to the published one of its version.
+    def operations(of: Seq[RecordFile]) = of.map(_.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+    val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
+    val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
+      kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.versionName(f.version))
+    statuses.filter(m => m.name.endsWith(TableFolder.OutcomeSuffix) && isOld(m)).foreach { note =>
+      val name = note.name.stripSuffix(TableFolder.OutcomeSuffix)
+      if (ended(name) || !noted(name) && !noted(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
     }
   }
 

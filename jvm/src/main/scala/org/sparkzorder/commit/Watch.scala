@@ -53,7 +53,7 @@ private[commit] final class Watch(
   def forget(path: String): Unit = { known -= path; added -= path; () }
 
   private def isThis(path: String, meta: FileMeta): Boolean =
-    inputs.get(path).fold(outputs(path).isThis(meta, timed))(_.isThis(meta, timed))
+    inputs.get(path).fold(outputs(path).isThis(meta, timed))(meta.isLink || _.isThis(meta, timed))
 
   def isThere(path: String): Boolean = folder.ops.status(folder.resolve(path)).exists(isThis(path, _))
 
@@ -106,7 +106,7 @@ private[commit] final class Watch(
       !work.outputs.exists(o => TableFolder.name(o.path) == n))
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
-    else if (!folder.ops.exists(folder.stagingOf(work.folder, record.operationId))) Seen.Theirs
+    else if (Survey.isOverwritten(folder, work.folder, record)) Seen.Theirs
     else if (!noneLeft || keepsInputs) Seen.Changed(missing)
     else if (lostOutputs.nonEmpty) {
       val first = lostOutputs.toSet == published.take(lostOutputs.size).toSet

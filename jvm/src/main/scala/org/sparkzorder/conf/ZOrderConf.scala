@@ -1,5 +1,6 @@
 package org.sparkzorder.conf
 
+import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
 /** The names of the session settings: the only place that knows them. */
@@ -40,4 +41,26 @@ object ZOrderConf {
     .version("0.1.0")
     .longConf
     .createWithDefault(30)
+
+  val historyRetention = SQLConf
+    .buildConf("spark.zorder.history.retention")
+    .doc(
+      "How long the history keeps an operation whose retired files are deleted and whose own files are all gone. " +
+        "A number of days, or a time such as '12h'. The table property `zorder.history.retention` goes before it."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValue(retentionMillis(_).isDefined, "must be a number of days, or a time such as '12h'")
+    .createWithDefault("30")
+
+  /** The table property that goes before [[historyRetention]]. */
+  val HistoryRetentionProperty = "zorder.history.retention"
+
+  /** Milliseconds; None when the text is neither a number of days nor a time string of Spark's. */
+  def retentionMillis(text: String): Option[Long] =
+    try {
+      val trimmed = text.trim
+      val time = if (trimmed.nonEmpty && trimmed.forall(_.isDigit)) s"${trimmed}d" else trimmed
+      Some(JavaUtils.timeStringAsMs(time)).filter(_ >= 0)
+    } catch { case _: IllegalArgumentException => None }
 }

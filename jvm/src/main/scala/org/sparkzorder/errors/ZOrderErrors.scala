@@ -88,6 +88,18 @@ object ZOrderErrors {
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
 
+  def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
+    analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
+
+  def linkedFiles(target: String, first: String, count: Int): Throwable =
+    analysis("ZORDER_LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
+
+  def unsafeOption(target: String, option: String, value: String, reason: String): Throwable =
+    analysis("ZORDER_UNSAFE_OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
+
+  def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
+    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoted(column), "option" -> option)
+
   def encryptedFiles(path: String, what: String): Throwable =
     analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
 
@@ -132,8 +144,15 @@ object ZOrderErrors {
   def restoreFilesGone(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_RESTORE_FILES_GONE", target, version, paths)
 
-  def restoreNamesTaken(target: String, version: Long, paths: Seq[String]): Throwable =
-    notRestorable("ZORDER_RESTORE_NAMES_TAKEN", target, version, paths)
+  def restoreForgottenVersions(target: String, version: Long, versions: Seq[String]): Throwable =
+    notRestorable("ZORDER_RESTORE_FORGOTTEN_VERSIONS", target, version, versions)
+
+  def restoreDamagedFiles(target: String, version: Long, paths: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_RESTORE_DAMAGED_FILES",
+      Map("table" -> target, "version" -> version.toString, "paths" -> some(paths)),
+      cause
+    )
 
   private def notRestorable(condition: String, target: String, version: Long, paths: Seq[String]): Throwable =
     analysis(condition, "table" -> target, "version" -> version.toString, "paths" -> some(paths))
@@ -180,10 +199,36 @@ object ZOrderErrors {
       cause
     )
 
-  def rowCountMismatch(target: String, read: Long, written: Long): Throwable =
+  /**
+   * @param stored rows by the footers of a folder's files
+   * @param read rows that the scan gave
+   * @param written rows that the writers got
+   * @param found rows by the footers of the new files
+   */
+  def rowCountMismatch(
+      target: String,
+      folder: String,
+      stored: Long,
+      read: Long,
+      written: Long,
+      found: Long
+  ): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_ROW_COUNT_MISMATCH",
-      Map("table" -> target, "read" -> read.toString, "written" -> written.toString)
+      Map(
+        "table" -> target,
+        "folder" -> folder,
+        "stored" -> stored.toString,
+        "read" -> read.toString,
+        "written" -> written.toString,
+        "found" -> found.toString
+      )
+    )
+
+  def rowHashMismatch(target: String, folder: String, rows: Long): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_ROW_HASH_MISMATCH",
+      Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
     )
 
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =
@@ -191,6 +236,12 @@ object ZOrderErrors {
       "ZORDER_DISK_FULL",
       Map("operation" -> operation, "table" -> target, "reason" -> reason),
       cause
+    )
+
+  def notEnoughSpace(target: String, needed: Long, available: Long, where: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_NOT_ENOUGH_SPACE",
+      Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
   /** Failed before it moved a file of the table, or with all files moved back. */

@@ -37,17 +37,22 @@ object Footers {
       progress: Int => Unit = _ => ()
   ): Seq[FileFooter] = tryAll(spark, files, format, tableSchema, columns, progress).map(_.fold(throw _, identity))
 
-  /** The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown. */
+  /**
+   * The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown.
+   *
+   * @param options of the table, since its readers may find ORC's columns by position for one of them
+   */
   def tryAll(
       spark: SparkSession,
       files: Seq[FileStatus],
       format: DataFormat,
       tableSchema: StructType,
       columns: Seq[ColumnKey],
-      progress: Int => Unit = _ => ()
+      progress: Int => Unit = _ => (),
+      options: Map[String, String] = Map.empty
   ): Seq[Either[NotDataFileException, FileFooter]] = {
     val session = spark.asInstanceOf[ClassicSession]
-    val conf = session.sessionState.newHadoopConf()
+    val conf = session.sessionState.newHadoopConfWithOptions(options)
     val settings = FooterSettings.of(session.sessionState.conf)
     if (files.size <= OnDriver) {
       val reader = FooterReader(format, conf, tableSchema, columns, settings)

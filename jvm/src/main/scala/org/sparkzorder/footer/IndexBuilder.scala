@@ -55,7 +55,7 @@ object IndexBuilder extends Logging {
     val past = pastTime.wait(files)
     files.zip(past).foreach { case (f, ok) => if (!ok) setting.leftOut(f, "its modification time is in the future") }
     val settled = files.zip(past).collect { case (f, true) => f }.toIndexedSeq
-    val footers = Footers.tryAll(spark, settled, format, schema, columns, setting.progress)
+    val footers = Footers.tryAll(spark, settled, format, schema, columns, setting.progress, setting.options)
     val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
     val damaged = settled.zip(footers).collect { case (f, Left(e)) => (f, e) }
     // One that somebody was writing or deleting may be whole, or gone, by now.

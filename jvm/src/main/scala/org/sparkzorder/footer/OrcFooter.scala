@@ -55,12 +55,17 @@ private[footer] final class OrcFooter(
         judged.missing,
         judged.sessionBound,
         positional,
-        encryption
+        encryption,
+        finerThanMicros(reader)
       )
     } catch {
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
   }
+
+  /** Spark, which knows microseconds only, leaves its version in each file. */
+  private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
+    if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
 
   private def encryptionOf(reader: Reader): Encryption = Option(reader.getEncryptionVariants) match {
     case Some(variants) if variants.nonEmpty =>

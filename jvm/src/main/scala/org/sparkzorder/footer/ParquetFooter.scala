@@ -68,7 +68,8 @@ private[footer] final class ParquetFooter(
       judged.missing,
       judged.sessionBound,
       positional = false,
-      encryption
+      encryption,
+      if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema)
     )
   }
 

@@ -70,6 +70,11 @@ private[footer] object ParquetTypes {
       Unreadable(path, "under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
   }
 
+  /** Leaves of instants in nanoseconds. */
+  def int96Columns(schema: MessageType): Seq[Seq[String]] = leaves(schema, Nil).collect {
+    case (path, leaf) if leaf.getPrimitiveTypeName == INT96 => path
+  }
+
   private def leaves(group: GroupType, parents: List[String]): Seq[(Seq[String], PrimitiveType)] =
     group.getFields.asScala.toSeq.flatMap { (field: Type) =>
       val path = field.getName :: parents

@@ -38,6 +38,13 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
    */
   val boundsExcludeNaN: Boolean = application == "parquet-mr" && atLeast(1, 10) && !atLeast(1, 18)
 
+  /**
+   * Whether the rows come from Spark, which knows microseconds only. Others copy Spark's keys into files of their own, and
+   * parquet-java's tools put files of several writers into one, but then they say so.
+   */
+  val isSpark: Boolean = isParquetJava && keys("original.created.by").isEmpty &&
+    (keys("org.apache.spark.version").isDefined || keys("org.apache.spark.sql.parquet.row.metadata").isDefined)
+
   private val sparkVersion = keys("org.apache.spark.version")
 
   /** Whether the file says itself which calendar dates and INT64 instants are in, so that no setting of the reader decides. */

@@ -11,7 +11,11 @@ import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
 /** Operations that a listing was checked against: the newest that was published, which stands for all before it, and those undone. */
 private[skipping] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
-  /** Those of a table that a listing was not checked against, newest first. */
+  /** Whether [[unseen]] may lack operations, since their records are in a checkpoint. */
+  def mayLack(state: TableState.SideFolder): Boolean =
+    state.checkpoint.isDefined && !state.done.exists(file => newest.contains(file.meta))
+
+  /** Those of a table that a listing was not checked against, newest first, as far as they are files. */
   def unseen(state: TableState.SideFolder): Seq[RecordFile] = {
     val published = state.done.takeWhile(file => !newest.contains(file.meta)).map(_ -> 0)
     val others = state.undone.filterNot(file => undone.contains(file.meta)).map(_ -> 1)

@@ -22,10 +22,21 @@ object TableViews extends Logging {
   /** None when no table that the scan reads from has a side folder: one look at the file system each. */
   def of(session: SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val views = roots(classicSession, relation, table)
+    val found = roots(classicSession, relation, table)
       .filterNot(root => Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side)))
-      .flatMap(view(classicSession, relation.location, _))
-    if (views.isEmpty) None else Some(views)
+    if (found.isEmpty) None
+    else {
+      val views = of(classicSession, relation.location, found)
+      if (views.isEmpty) None else Some(views)
+    }
+  }
+
+  private def of(session: classic.SparkSession, location: FileIndex, roots: Seq[Path]): Seq[TableView] = {
+    val conf = session.sessionState.conf
+    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
+    val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
+    val settled = whole(location, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
+    settled.flatMap { case (folder, now) => view(session, folder, now, isNested = !folders.contains(folder)) }
   }
 
   private def roots(session: classic.SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Seq[Path] =
@@ -35,23 +46,24 @@ object TableViews extends Logging {
       case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }
 
-  private def view(session: classic.SparkSession, location: FileIndex, root: Path): Option[TableView] = {
-    val conf = session.sessionState.conf
-    val fs = Targets.fileSystem(session, root)
-    val folder = TableFolder(root, new HadoopFileOps(fs))
-    val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val settled = whole(location, folder, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
-    settled.state match {
-      case state: TableState.SideFolder =>
-        def snapshot =
-          if (state.indexes.isEmpty) None
-          else {
-            val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
-            new IndexStore(fs, root, conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(indexes)
-          }
-        Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
-      case TableState.NoSideFolder => None
-    }
+  /** @param isNested a table above or below: it tells what lies half done in our folders, and nothing else */
+  private def view(
+      session: classic.SparkSession,
+      folder: TableFolder,
+      settled: Settled,
+      isNested: Boolean
+  ): Option[TableView] = settled.state match {
+    case state: TableState.SideFolder if !isNested || settled.around.isDefined =>
+      val fs = Targets.fileSystem(session, folder.root)
+      def snapshot =
+        if (isNested || state.indexes.isEmpty) None
+        else {
+          val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
+          val mostBytes = session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)
+          new IndexStore(fs, folder.root, mostBytes).newest(indexes)
+        }
+      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
+    case _ => None
   }
 
   private def overlay(fs: org.apache.hadoop.fs.FileSystem, folder: TableFolder, around: ReadAround): Overlay = {
@@ -65,56 +77,73 @@ object TableViews extends Logging {
   private val seenWhole = new SeenListings
 
   /**
+   * The tables, and those above and below them that share folders, each as it may be read.
+   *
    * A listing made before or while an operation was published holds files that are gone, or lacks files that came: it is made anew,
-   * until nothing was published meanwhile.
+   * until nothing was published in any of them meanwhile.
    */
   @tailrec private def whole(
       location: FileIndex,
-      folder: TableFolder,
+      tables: Seq[TableFolder],
       waitMillis: Long,
       settings: LockSettings
-  ): Settled = {
-    val settled = Recovery.settled(folder, waitMillis, settings)
-    val relist = settled.exchanging || (settled.state match {
-      case state: TableState.SideFolder => isStale(location, state)
-      case TableState.NoSideFolder      => false
-    })
+  ): Seq[(TableFolder, Settled)] = {
+    val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
+    val nested = NestedRoots.beside(own.map(_._2.state))
+    val settled = own ++ nested.map(t => t -> Recovery.settled(t, waitMillis, settings))
+    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, s.state) }
     val moved = relist && {
       location.refresh()
-      TableState.look(folder.root, folder.ops) match {
-        case now: TableState.SideFolder =>
-          settled.around.isEmpty && (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(
-            settled.state
-          ))
-        case TableState.NoSideFolder => false
-      }
+      val now = settled.map { case (t, s) => s -> TableState.look(t.root, t.ops) }
+      now.exists { case (before, after) => isMoved(before, after) } ||
+      NestedRoots.beside(now.take(tables.size).map(_._2)).map(_.root).toSet != nested.map(_.root).toSet
     }
-    if (moved) whole(location, folder, waitMillis, settings)
+    if (moved) whole(location, tables, waitMillis, settings)
     else {
-      if (settled.around.isEmpty) {
-        val operations = SeenOperations.of(settled.state)
-        if (operations != SeenOperations.none) seenWhole.put(location, folder.root, operations)
+      settled.foreach { case (t, s) =>
+        val operations = SeenOperations.of(s.state)
+        if (s.around.isEmpty && operations != SeenOperations.none && operations != seenWhole.get(location, t.root)) {
+          seenWhole.put(location, t.root, operations)
+          if (tables.contains(t)) ReappearedFiles.look(location, s.state)
+        }
       }
       settled
     }
   }
 
+  /** Whether an operation was published, or is being published, since. */
+  private def isMoved(before: Settled, after: TableState): Boolean = after match {
+    case now: TableState.SideFolder =>
+      before.around.isEmpty &&
+      (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(before.state))
+    case TableState.NoSideFolder => false
+  }
+
+  private def isStale(location: FileIndex, state: TableState): Boolean = state match {
+    case side: TableState.SideFolder => isStale(location, side)
+    case TableState.NoSideFolder     => false
+  }
+
   /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
   private val MaxRecords = 32
 
-  /** Where no operation says how old the listing is, and there are many, it is taken for stale. */
+  /**
+   * Where no operation says how old the listing is, and there are many, it is taken for stale. So it is when it may be older than all
+   * records that are files: a checkpoint is not read for it.
+   */
   private def isStale(location: FileIndex, state: TableState.SideFolder): Boolean = {
-    val unseen = seenWhole.get(location, state.folder.root).unseen(state)
+    val seen = seenWhole.get(location, state.folder.root)
+    val unseen = seen.unseen(state)
     unseen.nonEmpty && {
       val names = new RelativePath(state.folder.root)
       val listed = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
       val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
-      try ListingAge.isStale(listed, traces).getOrElse(unseen.length > MaxRecords)
+      try ListingAge.isStale(listed, traces).getOrElse(seen.mayLack(state) || unseen.length > MaxRecords)
       catch {
         case e: UnreadableRecordException =>
           logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
           true
-        // Renamed by a VACUUM, ended as undone, or overwritten in this moment.
+        // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
         case _: FileNotFoundException => true
       }
     }

@@ -6,7 +6,7 @@ import scala.collection.mutable.ArrayBuffer
 import scala.util.Using
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{ChecksumFileSystem, Path}
 import org.apache.hadoop.mapreduce.{JobID, TaskAttemptID, TaskID, TaskType}
 import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.spark.TaskContext
@@ -18,8 +18,18 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
 
-/** A file that a task has written and closed. */
-private[write] final case class WrittenFile(path: String, length: Long, modificationTime: Long, stats: FileStats)
+/**
+ * A file that a task has written and closed.
+ *
+ * @param rowHash sum of the hashes of its rows
+ */
+private[write] final case class WrittenFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    stats: FileStats,
+    rowHash: Long
+)
 
 /**
  * Writes the rows of one slot to one file, or to several when there is a limit, and collects their statistics on the way.
@@ -28,20 +38,22 @@ private[write] final case class WrittenFile(path: String, length: Long, modifica
  * The name of the file carries the attempt, and only what the driver hears of counts: an attempt that is retried or
  * overtaken leaves nothing that is mistaken for an output.
  *
- * @param directory URI of the folder to write to
+ * @param directories URI of the folder to write to, for each slot
  * @param schema of the file; rows may have more fields behind these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits of the rows of a file
+ * @param hash of rows, None not to hash them
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
     conf: SerializableConfiguration,
-    directory: String,
+    directories: IndexedSeq[String],
     jobId: String,
     schema: StructType,
     indexed: Seq[ColumnKey],
     keepEmpty: Set[Int],
-    limits: Option[SlotLimits]
+    limits: Option[SlotLimits],
+    hash: Option[RowHash]
 ) extends Serializable {
 
   /** The files in the order of their rows. */
@@ -64,11 +76,13 @@ private[write] final class FileTask(
     val context = attempt(slot, task)
     val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
     val name = s"part-$number-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
-    val path = new Path(directory, name)
+    val path = new Path(directories(slot), name)
     // An executor that was given up and wakes up must not make the folder again.
     if (!path.getFileSystem(conf.value).exists(path.getParent))
-      throw new FileNotFoundException(s"$directory is gone: the operation has ended")
+      throw new FileNotFoundException(s"${path.getParent} is gone: the operation has ended, or the folder was overwritten")
     val collector = new StatsCollector(schema, indexed)
+    val rowHash = hash.orNull
+    var sum = 0L
     var complete = false
     try {
       val writer = factory.newInstance(path.toString, schema, context)
@@ -77,16 +91,26 @@ private[write] final class FileTask(
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
+          if (rowHash != null) sum += rowHash.of(data)
           writer.write(data)
           collector.add(data)
         }
       }
+      dropChecksum(path)
       val status = path.getFileSystem(conf.value).getFileStatus(path)
       complete = true
-      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result())
+      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result(), sum)
     } finally {
       if (!complete) discard(path)
     }
+  }
+
+  /** Hadoop writes a checksum file beside each file on a local disk. Data files check themselves, and nobody wants it there. */
+  private def dropChecksum(path: Path): Unit = path.getFileSystem(conf.value) match {
+    case checked: ChecksumFileSystem =>
+      checked.getRawFileSystem.delete(checked.getChecksumFile(path), false)
+      ()
+    case _ => ()
   }
 
   private def discard(path: Path): Unit =

@@ -25,11 +25,13 @@ import org.sparkzorder.stats.{ColumnKey, FileStats}
  * @param files with the rows of each, in the order in which they arrived
  * @param outputFiles files to write; there are fewer only when there are fewer rows
  * @param placement when rows come to files that are along a curve already
+ * @param staging the folder that its files are written to, which is there; the job's own if None
  */
 final case class RewriteUnit(
     files: Seq[(FileStatus, Long)],
     outputFiles: Int,
-    placement: Option[UnitPlacement] = None
+    placement: Option[UnitPlacement] = None,
+    staging: Option[Path] = None
 ) {
   require(files.nonEmpty, "a rewrite unit needs a file")
   require(outputFiles >= 1, s"a rewrite unit needs an output file, got $outputFiles")
@@ -51,6 +53,7 @@ final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double
  * @param slot number among the files of all units: unit after unit, in each along the curve; the same for files that are
  *   several only since one would have too many rows
  * @param interval of the curve that it holds, None where there is no curve
+ * @param rowHash sum of the hashes of its rows as the writer got them; see [[RowSum]]
  */
 final case class StagedFile(
     path: Path,
@@ -60,7 +63,8 @@ final case class StagedFile(
     unit: Int,
     slot: Int,
     stats: FileStats,
-    interval: Option[CurveInterval] = None
+    interval: Option[CurveInterval] = None,
+    rowHash: Long = 0
 )
 
 /**
@@ -68,6 +72,7 @@ final case class StagedFile(
  * @param samples one for each unit, the sampled distribution of each key column; empty where nothing was sampled
  * @param sampledRows rows that the sample holds
  * @param drifts for each unit that was to be placed by boundaries that were there, how far its new rows are from these
+ * @param read for each unit, the rows that came out of the scan; empty when they were not hashed
  */
 final case class RewriteResult(
     outputs: Seq[StagedFile],
@@ -75,9 +80,16 @@ final case class RewriteResult(
     sampledRows: Long,
     sampleMillis: Long,
     writeMillis: Long,
-    drifts: Seq[Drift] = Nil
+    drifts: Seq[Drift] = Nil,
+    read: IndexedSeq[RowSum] = IndexedSeq.empty
 ) {
   def rows: Long = outputs.map(_.rows).sum
+
+  /** For each unit, the rows that the writers got. */
+  def written: IndexedSeq[RowSum] = {
+    val ofUnit = outputs.groupMapReduce(_.unit)(o => RowSum(o.rows, o.rowHash))(_ + _)
+    samples.indices.map(ofUnit.getOrElse(_, RowSum.none))
+  }
 }
 
 /**
@@ -89,7 +101,7 @@ final case class RewriteResult(
  * @param writeOptions of the data source, Hadoop settings of the format among them, once the layout is known
  * @param sessionConf settings of the session to read and write with, over the caller's
  * @param keys to cluster by; none keeps the rows in the order in which they arrived
- * @param stagingDir created when missing
+ * @param stagingDir for units that have none of their own; created when one of them needs it
  * @param indexed columns to collect statistics of
  * @param description what people see of the jobs
  * @param shape how rows are ordered and cut
@@ -97,6 +109,7 @@ final case class RewriteResult(
  * @param bytes rows are put in the order of one key made of the bytes of all columns; None for the range mapping
  * @param maxRecords rows of a file at most: a file that would have more is written as several; 0 for any number
  * @param density from the keys' distributions in the sample to those that ids are made of; None when these are the same
+ * @param hashed rows are hashed before the shuffle and when they are written; not so only to measure what that costs
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -114,10 +127,15 @@ final class RewriteJob(
     sampleRows: Option[Long] = None,
     bytes: Option[BytesMapping] = None,
     maxRecords: Long = 0,
-    density: Option[UnitLayouts.Density] = None
+    density: Option[UnitLayouts.Density] = None,
+    hashed: Boolean = true
 ) {
 
-  private val session = RewriteSession.of(spark, sessionConf)
+  private val session = {
+    val own = RewriteSession.of(spark, sessionConf)
+    own.experimental.extraStrategies = own.experimental.extraStrategies :+ HashedRowsStrategy
+    own
+  }
   private val files = units.flatMap(_.files).toIndexedSeq
   private val unitOfFile = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray
   private val schema = RewriteJob.nullable(dataSchema)
@@ -133,11 +151,25 @@ final class RewriteJob(
       if (units.forall(u => probability(u) == 0d)) layouts(Nil)
       else sampled()
     val written = System.nanoTime()
-    val outputs = write(model)
+    val read = new ReadRows
+    val outputs = write(model, read)
     val finished = System.nanoTime()
     val samples = model.units.toIndexedSeq.map(_.keys)
     val drifts = model.units.toSeq.flatMap(_.drift)
-    RewriteResult(outputs, samples, sampledRows, (written - started) / 1000000, (finished - written) / 1000000, drifts)
+    RewriteResult(
+      outputs,
+      samples,
+      sampledRows,
+      (written - started) / 1000000,
+      (finished - written) / 1000000,
+      drifts,
+      if (hashed) ofUnits(read) else IndexedSeq.empty
+    )
+  }
+
+  private def ofUnits(read: ReadRows): IndexedSeq[RowSum] = {
+    val ofFiles = read.ofFiles.groupMap { case (file, _) => unitOfFile(file) }(_._2)
+    units.indices.map(u => RowSum.of(ofFiles.getOrElse(u, Nil)))
   }
 
   private var sampledRows = 0L
@@ -243,10 +275,11 @@ final class RewriteJob(
     } finally probabilities.destroy()
   }
 
-  private def write(model: LayoutModel): Seq[StagedFile] = {
+  private def write(model: LayoutModel, read: ReadRows): Seq[StagedFile] = {
+    session.sparkContext.register(read)
     val plan = session.sparkContext.broadcast(new RowPlan(model))
     try {
-      val query = execution(ordered(plan, model.slots))
+      val query = execution(ordered(plan, model.slots, read))
       val task = fileTask(model, plan)
       val written = described("write", query)(RewriteJob.collect(query, task.write))
       check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
@@ -254,7 +287,8 @@ final class RewriteJob(
       for ((files, slot) <- written.toSeq.zipWithIndex; f <- files) yield {
         val unit = model.unitOfSlot(slot)
         val interval = intervals(unit).map(_(slot - model.slotOffsets(unit)))
-        StagedFile(new Path(f.path), f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats, interval)
+        val path = new Path(f.path)
+        StagedFile(path, f.length, f.modificationTime, f.stats.rows, unit, slot, f.stats, interval, f.rowHash)
       }
     } finally plan.destroy()
   }
@@ -276,7 +310,7 @@ final class RewriteJob(
     }
 
   /** The rows of each slot in the partition of its number, in order. */
-  private def ordered(plan: Broadcast[RowPlan], slots: Int): LogicalPlan = {
+  private def ordered(plan: Broadcast[RowPlan], slots: Int, read: ReadRows): LogicalPlan = {
     val scan = new Scan
     val base = scan.plan(scan.data ++ Seq(scan.file) ++ scan.computed)
     val computed = scan.computed.map(_.toAttribute)
@@ -286,10 +320,11 @@ final class RewriteJob(
       if (keys.isEmpty) Cast(scan.file, LongType) else CurveValue(BroadcastPlan(plan), scan.file, scan.places),
       "z"
     )()
-    val placed = Project(scan.data ++ computed ++ Seq(scan.file, scan.tie, z), base)
-    val slot = Alias(SlotKey(BroadcastPlan(plan), scan.file, z.toAttribute, scan.tie), "slot")()
-    val keyed = Project(scan.data ++ computed ++ Seq(scan.tie, z.toAttribute, slot), placed)
-    val exchanged = RepartitionByExpression(Seq(slot.toAttribute), keyed, slots)
+    val placed = Project(scan.data ++ computed ++ Seq(scan.tie, z, scan.file), base)
+    // Their last form before the shuffle, so that what the shuffle or anything behind it does to them is seen.
+    val seen = if (hashed) HashedRows(schema, scan.file, read, placed) else placed
+    val slot = SlotKey(BroadcastPlan(plan), scan.file, z.toAttribute, scan.tie)
+    val exchanged = RepartitionByExpression(Seq(slot), seen, slots)
     // A sort by the curve has steps, each of many values: inside a step the columns themselves decide.
     val columns = if (shape.isSort(scan.places.length)) scan.places else Nil
     val order = (z.toAttribute +: columns :+ scan.tie).map(SortOrder(_, Ascending))
@@ -303,7 +338,7 @@ final class RewriteJob(
     }
     val options = writeOptions(model)
     val hadoop = session.sessionState.newHadoopConfWithOptions(options)
-    stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
+    if (units.exists(_.staging.isEmpty)) stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
@@ -316,7 +351,18 @@ final class RewriteJob(
     // Rows in the order of their arrival have no borders between them.
     val z = if (keys.isEmpty) None else Some(schema.length + bytes.size + 1)
     val limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, z, shape, plan))
-    new FileTask(factory, conf, stagingDir.toString, UUID.randomUUID().toString, schema, indexed, keepEmpty, limits)
+    val directories = (0 until model.slots).map(s => units(model.unitOfSlot(s)).staging.getOrElse(stagingDir).toString)
+    new FileTask(
+      factory,
+      conf,
+      directories,
+      UUID.randomUUID().toString,
+      schema,
+      indexed,
+      keepEmpty,
+      limits,
+      Option.when(hashed)(new RowHash(schema))
+    )
   }
 
   private def execution(plan: LogicalPlan): QueryExecution = RewriteJob.active(session) {

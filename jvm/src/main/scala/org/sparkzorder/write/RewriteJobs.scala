@@ -92,7 +92,8 @@ object RewriteJobs {
       sampledRows = results.map(_.sampledRows).sum,
       sampleMillis = results.map(_.sampleMillis).sum,
       writeMillis = results.map(_.writeMillis).sum,
-      drifts = results.flatMap(_.drifts)
+      drifts = results.flatMap(_.drifts),
+      read = results.flatMap(_.read).toIndexedSeq
     )
   }
 

@@ -81,7 +81,50 @@ class CrashSuite extends AnyFunSuite with Explores {
     }
   )
 
-  private val scenarios = Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex)
+  private val small = HistorySettings(kept = 1, most = 2, batch = 2)
+
+  // Five records are files, four of which it gathers in two steps, one of them with a note.
+  private val checkpoint = Scenario(
+    "OPTIMIZE that makes checkpoints",
+    Seq(Seq("p=1") -> 1),
+    table => {
+      for (i <- 1 to 4) table.optimize(new MemoryOps(table.fs), s"op-9$i")
+      val folder = TableFolder(table.root, new MemoryOps(table.fs))
+      Outcome.note(folder, table.history.last.record, "its owner died", Some("me"))
+    },
+    (table, ops, id) => {
+      table.historySettings = small
+      table.optimize(ops, id)
+    },
+    table => {
+      assert(table.fs.children("/t/_zorder").count(_.endsWith(".checkpoint")) == 1)
+      val history = table.history
+      assert(history.map(_.record.version) == (history.size.toLong to 1L by -1L))
+      assert(history.last.outcome.contains(Outcome("its owner died", Some("me"))))
+      table.restore(new MemoryOps(table.fs), 0, "op-93")
+      assert(table.files.forall(_.contains("part-")))
+    }
+  )
+
+  private val vacuumCheckpoint = Scenario(
+    "VACUUM of versions in a checkpoint",
+    Seq(Seq("p=1") -> 1),
+    table => {
+      table.historySettings = small
+      for (i <- 1 to 4) table.optimize(new MemoryOps(table.fs), s"op-9$i")
+      assert(table.fs.children("/t/_zorder").exists(_.endsWith(".checkpoint")))
+    },
+    (table, ops, id) => table.vacuum(ops, id),
+    table => {
+      assert(!table.fs.below("/t").exists(_.endsWith(".retired")))
+      // On a full disk the history cannot say that it is vacuumed.
+      assert(table.history.size == 4)
+      assertThrows[NotRestorableException](table.restore(new MemoryOps(table.fs), 1))
+    }
+  )
+
+  private val scenarios =
+    Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex, checkpoint, vacuumCheckpoint)
 
   private val prepared = mutable.Map.empty[(String, (Seq[String], Int)), MemoryFs]
 

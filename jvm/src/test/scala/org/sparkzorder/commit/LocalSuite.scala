@@ -130,10 +130,12 @@ class LocalSuite extends AnyFunSuite {
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
+      val committer = new Committer(folder, lock)
+      committer.stage(Seq("p=1", "p=2"))
       val staged = (1 to 2).flatMap { p =>
         Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
       }.map { case (name, content) =>
-        val path = new Path(folder.jobStaging(id), name + ".staged")
+        val path = folder.staged(name, id)
         put(path, content)
         name -> path
       }.toMap
@@ -141,7 +143,6 @@ class LocalSuite extends AnyFunSuite {
         val meta = this.ops.status(path).get
         OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
       }
-      val committer = new Committer(folder, lock)
       committer.prepare(base.copy(operationId = id, outputs = outputs), staged)
       try IndexFiles.write(folder, lock, Array[Byte](1))
       catch { case e: IOException => committer.abort(); throw e }
@@ -171,7 +172,7 @@ class LocalSuite extends AnyFunSuite {
       val took = History.read(folder).head.publishMillis.get
       assert(took >= 0 && took < 60000)
       assert(
-        ops.list(folder.side).map(_.name).sorted == Seq("index-0000000001.zidx", s"v0000000001-${took}ms.json")
+        ops.list(folder.side).map(_.name).sorted == Seq("README.txt", "index-0000000001.zidx", s"v0000000001-${took}ms.json")
       )
       TableState.look(folder.root, ops) match {
         case s: TableState.SideFolder =>
@@ -184,7 +185,7 @@ class LocalSuite extends AnyFunSuite {
       val retired = Trash.all(folder, History.read(folder))
       assert(retired.map(t => (t.version, t.files.size, t.bytes)) == Seq((1L, 6, record.inputs.map(_.length).sum)))
       val lock = Locking.acquire(folder, "vacuum")
-      retired.foreach(Trash.vacuum(folder, lock, _))
+      Trash.vacuum(folder, lock, retired)
       lock.release()
       assert(History.read(folder).map(_.state) == Seq("vacuumed"))
       assert(all(dir).forall(f => !f.endsWith(".retired") && !f.contains("trash")))

@@ -101,8 +101,8 @@ class LockSuite extends AnyFunSuite {
   test("an owner whose lock was taken away while he wrote it has touched nothing") {
     val t = table()
     val before = t.fs.visible
-    // Call 3 writes the lock, call 4 lists.
-    val ops = new MemoryOps(t.fs, other = { case 4 => t.fs.children("/t/_zorder").foreach(t.fs.nodes.remove) })
+    // Call 4 writes the lock, call 5 lists.
+    val ops = new MemoryOps(t.fs, other = { case 5 => t.fs.children("/t/_zorder").foreach(t.fs.nodes.remove) })
     assertThrows[LockLostException](Locking.acquire(folder(t, Some(ops)), "op", t.settings))
     assert(t.fs.visible == before && t.fs.children("/t/_zorder").isEmpty)
     assert(t.liveness.running.isEmpty)
@@ -174,7 +174,9 @@ class LockSuite extends AnyFunSuite {
   test("this process is alive, its operations when it knows them") {
     val me = SystemLiveness.self
     assert(me.pid == ProcessHandle.current().pid())
-    assert(SystemLiveness.verdict(Owner(me, "unknown", "")) == Verdict.Gone)
+    assert(SystemLiveness.verdict(Owner(me, "unknown", "", since = System.currentTimeMillis())) == Verdict.Gone)
+    // From before the registry was made: somebody may have lost the one before.
+    assert(SystemLiveness.verdict(Owner(me, "unknown", "", since = 1L)) == Verdict.Unknown)
     SystemLiveness.register("known")
     assert(SystemLiveness.verdict(Owner(me, "known", "")) == Verdict.Alive)
     SystemLiveness.deregister("known")

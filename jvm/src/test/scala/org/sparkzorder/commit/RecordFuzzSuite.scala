@@ -108,7 +108,7 @@ class RecordFuzzSuite extends AnyFunSuite {
             History.read(folder).foreach(e => e.record.layout.foreach(LayoutSpec.parse))
             attempt(Restore.plan(folder, lock, 0): Unit)
             assert(before.subsetOf(rowsAnywhere(t.fs)), "a statement lost rows")
-            Trash.expired(folder, _ => true).foreach(Trash.vacuum(folder, lock, _))
+            Trash.vacuum(folder, lock, Trash.expired(folder, _ => true))
           } finally lock.release()
         }
         if (done) statements += 1

@@ -30,6 +30,8 @@ class RestoreSuite extends AnyFunSuite {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
+      // With and without records in a checkpoint.
+      if (seed % 2 == 0) t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
       val versions = mutable.Buffer(t.snapshot)
       // With the version after which it was appended.
       val appended = mutable.Buffer.empty[(Int, String, (Long, Long))]
@@ -83,13 +85,30 @@ class RestoreSuite extends AnyFunSuite {
     assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
   }
 
-  test("a file of a name that would come back is named") {
+  test("a file whose name was taken comes back by another name, and every version stays within reach") {
     val t = optimized(Seq(""))
+    val first = t.snapshot
     t.fs.put("/t/part-3.parquet", Set(900), 5L)
-    assert(refused(t, 0) == (Taken -> Seq("part-3.parquet")))
+    val appended = t.snapshot("part-3.parquet")
+    t.restore(ops(t), 0, "op-2")
+    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
+    assert(t.snapshot("part-3.parquet") == appended)
+    assert(t.files.map(_.replaceFirst("-restored-op-2-\\d+", "")).sorted.distinct.size == 3)
+    // The other name is one more name of the same file.
+    val restored = t.snapshot
+    t.restore(ops(t), 0, "op-3")
+    assert(t.snapshot == restored && t.history.size == 2)
+    t.restore(ops(t), 1, "op-4")
+    assert(t.snapshot == first + ("part-3.parquet" -> appended))
+    t.restore(ops(t), 2, "op-5")
+    assert(t.snapshot == restored)
+    t.optimize(ops(t), "op-6")
+    t.restore(ops(t), 1, "op-7")
+    assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
     t.fs.nodes.remove("/t/part-3.parquet")
-    t.restore(ops(t), 0)
+    t.restore(ops(t), 0, "op-8")
     assert(t.fs.visibleRows == t.allRows)
+    assert(t.litter.isEmpty)
   }
 
   test("there is no way to a version that never was, and none is needed to the current one") {

@@ -8,33 +8,43 @@ import org.apache.hadoop.fs.Path
  * A table with three files in each folder, of which OPTIMIZE makes two.
  *
  * @param dirs its folders, "" for the root
+ * @param at its root
+ * @param inside the table whose files these are as well, if this one is over one of its folders
  */
-final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
-  val fs = new MemoryFs
-  val root = new Path("mem:/t")
-  val liveness = new FakeLiveness
+final class SmallTable(
+    val dirs: Seq[String],
+    filesEach: Int = 3,
+    at: String = "/t",
+    inside: Option[SmallTable] = None
+) {
+  val fs: MemoryFs = inside.fold(new MemoryFs)(_.fs)
+  val root = new Path(s"mem:$at")
+  val liveness: FakeLiveness = inside.fold(new FakeLiveness)(_.liveness)
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   /** Of the records that are written: format 1 is what older builds have left. */
   var format: Long = RecordJson.Format
 
+  /** How many records stay files. */
+  var historySettings: HistorySettings = HistorySettings()
+
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
   private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
-  first.zipWithIndex.foreach { case (name, i) =>
-    fs.put(s"/t/$name", Set(10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3), 100L)
+  if (inside.isEmpty) first.zipWithIndex.foreach { case (name, i) =>
+    fs.put(s"$at/$name", Set(10 * i, 10 * i + 1, 10 * i + 2, 10 * i + 3), 100L)
   }
   val allRows: Seq[Int] = fs.visibleRows
 
   /** Names of the data files, relative to the root. */
-  def files: Seq[String] = fs.visible.map(_.stripPrefix("/t/"))
+  def files: Seq[String] = fs.visible.filter(_.startsWith(s"$at/")).map(_.stripPrefix(s"$at/"))
 
-  def rowsOf(name: String): Set[Int] = fs.file(s"/t/$name").get.rows
+  def rowsOf(name: String): Set[Int] = fs.file(s"$at/$name").get.rows
 
   /** Each data file with its length and time. */
   def snapshot: Map[String, (Long, Long)] =
-    files.map(n => n -> fs.file(s"/t/$n").map(f => (f.length, f.time)).get).toMap
+    files.map(n => n -> fs.file(s"$at/$n").map(f => (f.length, f.time)).get).toMap
 
   private def locked(ops: FileOps, id: String)(work: (TableFolder, Lock) => Unit): Unit = {
     val folder = TableFolder(root, ops, threads = 1)
@@ -52,7 +62,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
     val names = files.filter(n => only.contains(TableFolder.parent(n)))
     val inputs = names.map { n =>
-      val file = fs.file(s"/t/$n").get
+      val file = fs.file(s"$at/$n").get
       InputFile(n, file.length, file.time, file.rows.size.toLong)
     }
     val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
@@ -61,11 +71,18 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
       Seq(named(dir, s"new-$id-1.parquet") -> even, named(dir, s"new-$id-2.parquet") -> odd)
     }.toMap
     locked(ops, id) { (folder, lock) =>
-      val committer = new Committer(folder, lock, settings.sleep)
+      val committer = new Committer(folder, lock, settings.sleep, historySettings)
+      committer.stage(outputRows.keys.map(TableFolder.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
-        val path = new Path(s"mem:/t/_zorder/staging/$id/$name.staged")
-        fs.put(path.toUri.getPath, ids.toSet, 50L)
+        val path = folder.staged(name, id)
+        // As a task does: the folder may have been overwritten meanwhile.
+        if (fs.nodes.contains(path.getParent.toUri.getPath)) fs.put(path.toUri.getPath, ids.toSet, 50L)
         name -> path
+      }
+      if (staged.values.exists(p => fs.file(p.toUri.getPath).isEmpty)) {
+        val overwritten = committer.overwritten()
+        committer.abort()
+        throw new CommitConflictException(overwritten, "the folder was overwritten by another")
       }
       val outputs = outputRows.keys.toSeq.sorted.map { name =>
         OutputFile(name, 50L, fs.file(staged(name).toUri.getPath).get.time, outputRows(name).size.toLong)
@@ -83,7 +100,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
-      val committer = new Committer(folder, lock, settings.sleep)
+      val committer = new Committer(folder, lock, settings.sleep, historySettings)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
@@ -121,7 +138,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
   }
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
-    locked(ops, id)((folder, lock) => Trash.expired(folder, isOld).foreach(Trash.vacuum(folder, lock, _)))
+    locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld)))
 
   /** A statement as a process that may die, fail, or be refused. Returns how it ended. */
   def attempt(id: String)(statement: => Unit): Option[Throwable] =
@@ -173,7 +190,7 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
       ReadAround.of(folder, ops.list(folder.side)) match {
         case None         => fs.visibleRows
         case Some(around) =>
-          val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix("/t/")))
+          val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
           fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
       }
     } finally fs.changed = hook
@@ -181,10 +198,10 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
 
   /** Visible rows of one folder. */
   def rowsIn(dir: String): Seq[Int] =
-    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix("/t/")) == dir))
+    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix(s"$at/")) == dir))
 
   /** All rows that are in any file, visible or not. */
-  def rowsAnywhere: Set[Int] = fs.below("/t").flatMap(fs.file(_)).flatMap(_.rows).toSet
+  def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
 
   /** The same table in another place and with other owners gone. */
   def copy: SmallTable = {
@@ -193,17 +210,20 @@ final class SmallTable(val dirs: Seq[String], filesEach: Int = 3) {
     made
   }
 
-  def isPublishing: Boolean = fs.children("/t/_zorder").exists(_.endsWith(".publishing"))
+  def isPublishing: Boolean = fs.children(s"$at/_zorder").exists(_.endsWith(".publishing"))
 
   /** All that is left beside the data and must not be. */
-  def litter: Seq[String] = fs.below("/t").filter { path =>
-    val parts = path.stripPrefix("/t/").split('/').toSeq
+  def litter: Seq[String] = fs.below(at).filter { path =>
+    val parts = path.stripPrefix(s"$at/").split('/').toSeq
     val side = parts.indexOf("_zorder")
     side >= 0 && (parts.drop(side + 1) match {
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
-      case Seq(name) => !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.undone)|index-\\d+\\.zidx")
-      case _         => true
+      // The page for people goes with the last thing that it is about.
+      case Seq("README.txt") => fs.children(fs.parent(path)).size == 1
+      case Seq(name)                              =>
+        !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|index-\\d+\\.zidx")
+      case _ => true
     })
   }
 }

@@ -8,6 +8,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{Job, TaskAttemptContext}
 import org.apache.spark.TaskContext
+import org.apache.spark.scheduler.{SparkListener, SparkListenerStageSubmitted}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{OutputWriter, OutputWriterFactory, PartitionedFile}
@@ -33,6 +34,7 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
       .config("spark.ui.enabled", "false")
       .config("spark.sql.shuffle.partitions", "4")
       .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
+      .config("spark.local.dir", new File(dir, "local").toString)
       .config("spark.sql.warehouse.dir", new File(dir, "warehouse").toString)
       .getOrCreate()
       .asInstanceOf[SparkSession]
@@ -84,6 +86,7 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
       bytes = bytes
     ).run()
     assert(result.rows == 6000)
+    assert(result.read == result.written)
     contents(result.outputs.map(_.path))
   }
 
@@ -95,6 +98,27 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     // Readers of the sample, readers before the shuffle, and writers.
     assert(RestlessFormat.failures.get >= 6)
     assert(restless == calm)
+  }
+
+  test("OPTIMIZE, the shuffle is lost when half of it was read") {
+    val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
+    val calm = rewritten(new ParquetFileFormat, "calm-lost", shape, None)
+    val stages = new java.util.concurrent.ConcurrentLinkedQueue[Int]
+    val listener = new SparkListener {
+      override def onStageSubmitted(stage: SparkListenerStageSubmitted): Unit = {
+        stages.add(stage.stageInfo.attemptNumber())
+        ()
+      }
+    }
+    spark.sparkContext.addSparkListener(listener)
+    ShuffleLosingFormat.shuffles = new File(dir, "local")
+    ShuffleLosingFormat.writers.set(0)
+    val lost =
+      try rewritten(new ShuffleLosingFormat, "lost", shape, None)
+      finally spark.sparkContext.removeSparkListener(listener)
+    // What was written before stays, and what was read before the shuffle is read again.
+    assert(stages.toArray.toSeq.count(_ != 0) >= 2, stages)
+    assert(lost == calm)
   }
 
   test("the hints") {
@@ -183,4 +207,32 @@ private object RestlessFormat {
     failures.incrementAndGet()
     throw new IOException("the node is lost")
   }
+}
+
+/** Parquet whose third writer finds the files of the shuffle deleted, as when the disk of a node is lost. */
+private class ShuffleLosingFormat extends ParquetFileFormat {
+
+  override def prepareWrite(
+      session: org.apache.spark.sql.SparkSession,
+      job: Job,
+      options: Map[String, String],
+      schema: StructType
+  ): OutputWriterFactory = {
+    val real = super.prepareWrite(session, job, options, schema)
+    new OutputWriterFactory {
+      override def getFileExtension(context: TaskAttemptContext): String = real.getFileExtension(context)
+      override def newInstance(path: String, schema: StructType, context: TaskAttemptContext): OutputWriter = {
+        if (ShuffleLosingFormat.writers.incrementAndGet() == 3) ShuffleLosingFormat.loseShuffles()
+        real.newInstance(path, schema, context)
+      }
+    }
+  }
+}
+
+private object ShuffleLosingFormat {
+  val writers = new java.util.concurrent.atomic.AtomicInteger
+  @volatile var shuffles: File = _
+
+  def loseShuffles(): Unit =
+    FileUtils.listFiles(shuffles, null, true).forEach(f => if (f.getName.startsWith("shuffle_")) assert(f.delete()))
 }

@@ -46,8 +46,8 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       sampleRows: Option[Long] = None,
       shape: LayoutShape = LayoutShape(LayoutSpec.ZOrder, aligned = false),
       maxRecords: Long = 0
-  ): RewriteResult =
-    new RewriteJob(
+  ): RewriteResult = {
+    val result = new RewriteJob(
       spark,
       format._2,
       schema,
@@ -63,6 +63,9 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       sampleRows,
       maxRecords = maxRecords
     ).run()
+    assert(result.read == result.written && result.read.map(_.rows) == units.map(_.rows))
+    result
+  }
 
   private def read(format: String, schema: StructType, files: Seq[StagedFile]): DataFrame =
     spark.read.format(format).schema(schema).load(files.map(_.path.toString): _*).asInstanceOf[DataFrame]

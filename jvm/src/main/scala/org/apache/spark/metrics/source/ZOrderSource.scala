@@ -1,0 +1,49 @@
+package org.apache.spark.metrics.source
+
+import scala.util.control.NonFatal
+
+import com.codahale.metrics.{Gauge, MetricRegistry}
+import org.apache.spark.SparkEnv
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.commit.Meters
+import org.sparkzorder.skipping.SkippingErrors
+
+/**
+ * What this driver does to tables, in Spark's metrics system. It is in Spark's package since only that may see
+ * [[Source]]. Each gauge reads memory alone.
+ */
+private[spark] final class ZOrderSource extends Source {
+  override val sourceName: String = ZOrderSource.Name
+  override val metricRegistry: MetricRegistry = new MetricRegistry
+
+  private def gauge(name: String)(value: => Long): Unit = {
+    metricRegistry.register(
+      name,
+      new Gauge[Long] {
+        override def getValue: Long = value
+      }
+    )
+    ()
+  }
+
+  gauge("locks.held")(Meters.locksHeld.toLong)
+  gauge("locks.age.millis")(Meters.oldestLockMillis)
+  gauge("publishing.count")(Meters.publishing.toLong)
+  gauge("trash.bytes")(Meters.trashBytes)
+  gauge("skipping.errors.count")(SkippingErrors.total)
+}
+
+object ZOrderSource {
+  val Name = "spark_zorder"
+
+  private val log = LoggerFactory.getLogger("org.sparkzorder.ZOrderSource")
+
+  /** Once for each SparkContext. Metrics are never worth a failed query. */
+  def register(): Unit = synchronized {
+    try {
+      for (env <- Option(SparkEnv.get); metrics <- Option(env.metricsSystem))
+        if (metrics.getSourcesByName(Name).isEmpty) metrics.registerSource(new ZOrderSource)
+    } catch { case NonFatal(e) => log.warn("Metrics of spark_zorder are not reported", e) }
+  }
+}

@@ -1,0 +1,85 @@
+package org.sparkzorder.command
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.{ChecksumException, ChecksumFileSystem, FileStatus, FileSystem, Path}
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.commit.{NotRestorableException, OutputFile, RestoreObstacle, RestorePlan}
+import org.sparkzorder.footer.{DataFormat, Footers}
+import org.sparkzorder.table.PlainTable
+
+/** Checks the files in the trash before RESTORE brings them back: whoever looks at a table later finds the damage too late. */
+private[command] object RestoredFiles {
+
+  /**
+   * Reads all footers and compares their rows with the record's. Where the file system keeps checksums, it reads the files as a whole,
+   * in a Spark job.
+   *
+   * @throws NotRestorableException naming the files that are damaged
+   */
+  def check(table: PlainTable, plan: RestorePlan, version: Long): Unit = {
+    val folder = Operations.folder(table)
+    val files = plan.outputs.map(o => o -> table.fileSystem.getFileStatus(folder.resolve(o.source.get)))
+    refuse(version, byFooter(table, files), None)
+    val (damaged, cause) = byChecksum(table, files)
+    refuse(version, damaged, cause)
+  }
+
+  private def refuse(version: Long, damaged: Seq[OutputFile], cause: Option[Throwable]): Unit =
+    if (damaged.nonEmpty) {
+      val e = new NotRestorableException(version, RestoreObstacle.Damaged, damaged.map(_.source.get).sorted)
+      cause.foreach(e.addSuppressed)
+      throw e
+    }
+
+  private def byFooter(table: PlainTable, files: Seq[(OutputFile, FileStatus)]): Seq[OutputFile] = {
+    val format = DataFormat.of(table.formatName).get
+    val footers = Footers.tryAll(table.session, files.map(_._2), format, table.dataSchema, Nil)
+    files.zip(footers).collect {
+      case ((output, _), Left(_))                                     => output
+      case ((output, _), Right(footer)) if footer.rows != output.rows => output
+    }
+  }
+
+  private def byChecksum(table: PlainTable, files: Seq[(OutputFile, FileStatus)]): (Seq[OutputFile], Option[Throwable]) = {
+    val sparkContext = table.session.sparkContext
+    val shared = sparkContext.broadcast(new SerializableConfiguration(table.session.sessionState.newHadoopConf()))
+    try {
+      val tasks = files.indices.sortBy(i => -files(i)._2.getLen).map(i => i -> files(i)._2.getPath.toString)
+      val slices = math.max(1, math.min(tasks.size, 4 * sparkContext.defaultParallelism))
+      val failures = sparkContext.parallelize(tasks, slices).flatMap { case (i, path) =>
+        RestoredFiles.damage(new Path(path), shared.value.value).map(i -> _)
+      }.collect()
+      (failures.sortBy(_._1).map(f => files(f._1)._1).toSeq, failures.headOption.map(f => new IOException(f._2)))
+    } finally shared.destroy()
+  }
+
+  private val BufferBytes = 1 << 20
+
+  /** What is wrong with the file by its checksum. None when it has none. */
+  private def damage(path: Path, conf: org.apache.hadoop.conf.Configuration): Option[String] = {
+    val fs = path.getFileSystem(conf)
+    if (!hasChecksum(fs, path)) None
+    else
+      try {
+        val in = fs.open(path)
+        try {
+          val buffer = new Array[Byte](BufferBytes)
+          while (in.read(buffer) >= 0) {}
+        } finally in.close()
+        None
+      } catch {
+        case e: ChecksumException => Some(s"$path: ${e.getMessage}")
+        // HDFS, when no copy of a block is whole.
+        case e: IOException if e.getClass.getSimpleName == "BlockMissingException" => Some(s"$path: ${e.getMessage}")
+      }
+  }
+
+  private val withChecksums = Set("hdfs", "viewfs", "webhdfs", "swebhdfs")
+
+  private def hasChecksum(fs: FileSystem, path: Path): Boolean = fs match {
+    case checked: ChecksumFileSystem => checked.exists(checked.getChecksumFile(path))
+    case other => withChecksums(other.getUri.getScheme)
+  }
+}

@@ -1,0 +1,237 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+import java.util.Arrays
+
+import org.slf4j.LoggerFactory
+
+/**
+ * @param retentionMillis how long an operation is kept on which nothing depends any more
+ * @param kept so many of the newest records stay files: queries read them
+ * @param most with more record files than this a checkpoint is made
+ * @param batch a table may come with ten thousands of record files: so many go into one checkpoint
+ */
+final case class HistorySettings(
+    retentionMillis: Long = 30L * 24 * 3600 * 1000,
+    kept: Int = 16,
+    most: Int = 48,
+    batch: Int = 4096
+)
+
+/**
+ * Gathers published records into one file, so that the side folder stays small however many operations there were.
+ *
+ * A checkpoint is complete and was read back before the records in it are deleted. A crash in between leaves a record in both; then
+ * its own file counts. All calls need the lock.
+ */
+private[commit] object Checkpoints {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /** Whether we still have the lock is asked after so many deletes. */
+  private val DeletesPerCheck = 64
+
+  /**
+   * Makes a checkpoint if there are many record files, and prunes old records when it is time. The next operation tries
+   * again if that fails.
+   *
+   * @throws java.io.IOException when something is left over that the next statement is to remove
+   */
+  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit =
+    try tryFold(folder, lock, settings)
+    catch {
+      case e: IOException if isClean(e) => log.warn(s"cannot gather the records of ${folder.root} now", e)
+    }
+
+  /** Whether nothing was left behind. */
+  private[commit] def isClean(e: IOException): Boolean = e.getSuppressed.isEmpty
+
+  private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
+    val listing = lock.listing()
+    if (TableFolder.records(listing).count(_.state.isPublished) > settings.most) {
+      foldAll(folder, lock, listing, settings)
+    } else if (TableFolder.checkpoints(listing).size > 1) {
+      newest(folder, listing).foreach { c =>
+        superseded(TableFolder.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
+      }
+    }
+  }
+
+  private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
+    val files = TableFolder.records(listing).filter(_.state.isPublished).drop(settings.kept).reverse
+    val batches = files.grouped(settings.batch).toSeq
+    val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
+    // From one to the next it goes by what was written, since a listing may come late.
+    batches.zipWithIndex.foldLeft((newest(folder, listing), TableFolder.checkpoints(listing))) {
+      case ((old, there), (some, i)) =>
+        val retention =
+          if (i < batches.size - 1) None else now.map(HistoryRetention(_, settings.retentionMillis))
+        rewrite(folder, lock, listing, old, there, some.reverse, Set.empty, retention)
+    }
+    ()
+  }
+
+  /** Marks versions that are in the checkpoint as vacuumed, all at once. */
+  def vacuum(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
+    if (versions.nonEmpty) {
+      val listing = lock.listing()
+      rewrite(
+        folder,
+        lock,
+        listing,
+        newest(folder, listing),
+        TableFolder.checkpoints(listing),
+        Nil,
+        versions,
+        None
+      )
+      ()
+    }
+
+  /** The newest checkpoint of a listing that can be read. */
+  def newest(folder: TableFolder, listing: Seq[FileMeta]): Option[Checkpoint] =
+    TableFolder.checkpoints(listing).iterator.flatMap { file =>
+      try Some(Checkpoint.read(folder, file))
+      catch {
+        case e: UnreadableRecordException =>
+          log.warn(s"the operations up to version ${file.version} are left out of the history", e)
+          None
+      }
+    }.nextOption()
+
+  /**
+   * @param old the checkpoint that the new one takes the place of
+   * @param there all checkpoints, readable or not
+   * @param files records to gather, newest first
+   * @param vacuumed versions whose retired files are about to be deleted
+   * @param retention when given, old records may be left out
+   * @return the newest checkpoint, and all that are there
+   */
+  private def rewrite(
+      folder: TableFolder,
+      lock: Lock,
+      listing: Seq[FileMeta],
+      old: Option[Checkpoint],
+      there: Seq[CheckpointFile],
+      files: Seq[RecordFile],
+      vacuumed: Set[Long],
+      retention: Option[HistoryRetention]
+  ): (Option[Checkpoint], Seq[CheckpointFile]) = {
+    val outcomes = listing.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
+    val gathered = files.flatMap(line(folder, _, outcomes))
+    if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) (old, there)
+    else {
+      def lines = merged(gathered.iterator, old.fold(Iterator.empty[CheckpointLine])(_.lines(folder)), vacuumed)
+      val due = retention.filter(_.isDue(old.fold(0L)(_.prunedAt)))
+      val gone = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
+      val retired = RetiredNames.added(old.fold(Array.emptyLongArray)(_.retired), gathered.map(_.record))
+      val writer = new Checkpoint.Writer(due.fold(old.fold(0L)(_.prunedAt))(_.now), retired)
+      lines.filterNot(l => gone(l.file.version)).foreach(writer.add)
+      val version = math.max(gathered.headOption.fold(0L)(_.file.version), old.fold(0L)(_.file.version))
+      val number = there.map(_.number).maxOption.getOrElse(0L) + 1
+      val written = write(folder, lock, version, number, writer.result())
+      val replaced = superseded(there, written)
+      replaced.foreach(o => folder.ops.delete(o.meta.path))
+      deleteGathered(folder, lock, gathered)
+      if (gone.nonEmpty) log.info(s"forgot ${gone.size} old operations of ${folder.root}")
+      (Some(Checkpoint.read(folder, written)), written +: there.filterNot(replaced.contains))
+    }
+  }
+
+  private def deleteGathered(folder: TableFolder, lock: Lock, gathered: Seq[CheckpointLine]): Unit =
+    gathered.grouped(DeletesPerCheck).foreach { some =>
+      lock.check()
+      some.foreach { l =>
+        folder.ops.delete(l.file.meta.path)
+        if (l.outcome.isDefined) folder.ops.delete(folder.outcome(l.record))
+        Failpoints.hit("checkpoint-delete-1")
+      }
+    }
+
+  /** Older ones. One of a higher version that is damaged stays: somebody may be able to repair it. */
+  private def superseded(there: Seq[CheckpointFile], by: CheckpointFile): Seq[CheckpointFile] =
+    there.filter(c => c.version <= by.version && c.number < by.number)
+
+  private def write(
+      folder: TableFolder,
+      lock: Lock,
+      version: Long,
+      number: Long,
+      bytes: Array[Byte]
+  ): CheckpointFile = {
+    val ops = folder.ops
+    val temporary = folder.newTemporary()
+    val target = folder.checkpoint(version, number)
+    try {
+      ops.writeNew(temporary, bytes)
+      Failpoints.hit("checkpoint-written")
+      // What is deleted next is nowhere else.
+      if (!Arrays.equals(ops.read(temporary, RecordJson.ReadLimit), bytes))
+        throw new IOException(s"$temporary is not what was written")
+      lock.check()
+      ops.rename(temporary, target)
+    } catch {
+      case e: IOException =>
+        try ops.delete(temporary)
+        catch { case also: IOException => e.addSuppressed(also) }
+        throw e
+    }
+    Failpoints.hit("checkpoint-renamed")
+    CheckpointFile(
+      version,
+      number,
+      ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
+    )
+  }
+
+  /** None when it is damaged, which is logged: then it stays a file. */
+  private def line(folder: TableFolder, file: RecordFile, outcomes: Set[String]): Option[CheckpointLine] =
+    try {
+      val (record, bytes) = RecordJson.readWithBytes(folder, file)
+      // A record that was written by hand may have several lines.
+      val json =
+        if (bytes.exists(b => b == '\n' || b == '\r')) RecordJson.write(record) else bytes
+      val outcome =
+        if (outcomes(folder.outcome(record).getName)) Outcome.read(folder, record).map(Outcome.write).map(utf8) else None
+      Some(CheckpointLine(file, outcome, utf8(json)))
+    } catch {
+      case e: UnreadableRecordException =>
+        log.warn("not gathered into the checkpoint", e)
+        None
+    }
+
+  private def utf8(bytes: Array[Byte]): String = new String(bytes, java.nio.charset.StandardCharsets.UTF_8)
+
+  /** Newest first. Of two of a version the file counts, but one that is vacuumed anywhere is vacuumed. */
+  private def merged(
+      files: Iterator[CheckpointLine],
+      lines: Iterator[CheckpointLine],
+      vacuumed: Set[Long]
+  ): Iterator[CheckpointLine] = {
+    val (a, b) = (files.buffered, lines.buffered)
+    Iterator.unfold(()) { _ =>
+      val next =
+        if (a.isEmpty && b.isEmpty) None
+        else if (b.isEmpty || a.nonEmpty && a.head.file.version >= b.head.file.version) {
+          val line = a.next()
+          var isVacuumed = false
+          while (b.nonEmpty && b.head.file.version == line.file.version)
+            isVacuumed |= b.next().file.state == RecordState.Vacuumed
+          Some(if (isVacuumed) asVacuumed(line) else line)
+        } else Some(b.next())
+      next.map(l => if (vacuumed(l.file.version)) asVacuumed(l) -> (()) else l -> (()))
+    }
+  }
+
+  private[commit] def asVacuumed(line: CheckpointLine): CheckpointLine =
+    if (line.file.state == RecordState.Vacuumed) line
+    else {
+      val meta = line.file.meta
+      val name = meta.name.stripSuffix(line.file.state.suffix) + RecordState.Vacuumed.suffix
+      line.copy(file =
+        line.file.copy(
+          state = RecordState.Vacuumed,
+          meta = meta.copy(path = new org.apache.hadoop.fs.Path(meta.path.getParent, name))
+        )
+      )
+    }
+}

@@ -1,0 +1,59 @@
+package org.sparkzorder.commit
+
+import java.nio.file.{Files, LinkOption, NoSuchFileException, Path => LocalPath, Paths}
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * Symbolic links, seen as what they are. Hadoop follows them: a link whose file is gone is nothing to it, and so is a
+ * relative one that was moved.
+ *
+ * @param local whether it is the local file system; HDFS and object stores have none
+ */
+private[commit] final class LocalLinks(local: Boolean) {
+
+  def is(path: Path): Boolean = local && Files.isSymbolicLink(nio(path))
+
+  /** A link to a file or to nothing. One to a folder is that folder, but in the trash, where a link is a data file. */
+  def at(path: Path): Option[FileMeta] =
+    if (!is(path) || (!isTrash(path.getParent) && Files.isDirectory(nio(path)))) None
+    else
+      try Some(FileMeta(path, FileMeta.LinkLength, timeOf(path), isDirectory = false))
+      catch { case _: NoSuchFileException => None }
+
+  /** The links in a folder, those that lead nowhere among them. */
+  def in(dir: Path): Seq[FileMeta] =
+    try {
+      val names =
+        Using.resource(
+          Files.list(nio(dir))
+        )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toSeq)
+      names.flatMap(n => at(new Path(dir.toUri.getScheme, dir.toUri.getAuthority, s"${dir.toUri.getPath}/$n")))
+    } catch { case _: NoSuchFileException => Nil }
+
+  /** Whether it is the trash of one version, in which retired files are. */
+  def isTrash(dir: Path): Boolean = dir != null && TableFolder.trashVersion(dir.getName).isDefined &&
+    dir.getParent != null && dir.getParent.getName == TableFolder.Trash &&
+    dir.getParent.getParent != null && dir.getParent.getParent.getName == TableFolder.Side
+
+  def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${TableFolder.Side}/")
+
+  /** What could be a link, from the side folder down; nothing outside of side folders. */
+  def below(path: Path): Seq[LocalPath] = {
+    val text = path.toUri.getPath
+    val side = s"$text/".indexOf(s"/${TableFolder.Side}/") + 1
+    if (!local || side == 0) Nil
+    else {
+      val whole = nio(path)
+      val below = text.substring(side).split('/').length
+      (whole.getNameCount - below + 1 to whole.getNameCount).map(n => whole.getRoot.resolve(whole.subpath(0, n)))
+    }
+  }
+
+  private def timeOf(path: Path): Long = Files.getLastModifiedTime(nio(path), LinkOption.NOFOLLOW_LINKS).toMillis
+
+  private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
+}

@@ -1,0 +1,64 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+/** What can be said of the owner of a lock file without writing anything. */
+sealed abstract class OwnerState(val word: String)
+object OwnerState {
+
+  /** Its heartbeat is younger than the timeout. */
+  case object Alive extends OwnerState("alive")
+
+  /** Its process is gone, or it is this process, which does not know the operation. */
+  case object Dead extends OwnerState("dead")
+
+  /** Nobody knows its process, and its heartbeat is older than the timeout. */
+  case object Silent extends OwnerState("silent")
+
+  /** The file tells no process, and it is younger than the timeout. */
+  case object Unknown extends OwnerState("unknown")
+}
+
+/**
+ * A lock file.
+ *
+ * @param owner None when the file cannot be read
+ * @param isHere whether the owner's process is in this host's process table
+ * @param beatMillis age of the heartbeat by this process' clock
+ */
+final case class LockReport(
+    file: FileMeta,
+    owner: Option[Owner],
+    state: OwnerState,
+    isHere: Boolean,
+    beatMillis: Long
+) {
+
+  /** Whether the next statement takes the lock over. */
+  def isDead: Boolean = state == OwnerState.Dead || state == OwnerState.Silent
+
+  def describe: String = owner.fold(s"an unknown owner (${file.name})")(_.describe)
+}
+
+object LockReport {
+
+  /** Looks into the lock files of a listing. Unlike [[Locking.lockState]] it writes nothing to learn the time. */
+  def of(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings): Seq[LockReport] =
+    TableFolder.locks(statuses).sortBy(_.name).map { file =>
+      val owner =
+        try Owner.read(folder.ops, file)
+        catch { case _: IOException => None }
+      val age = System.currentTimeMillis() - file.modificationTime
+      val verdict = owner.map(settings.liveness.verdict)
+      val isOld = age > settings.timeoutMillis
+      val state = verdict match {
+        case Some(Verdict.Gone)  => OwnerState.Dead
+        case Some(Verdict.Alive) => OwnerState.Alive
+        case _ if isOld          => OwnerState.Silent
+        case Some(_)             => OwnerState.Alive
+        case None                => OwnerState.Unknown
+      }
+      val isHere = state != OwnerState.Dead && owner.exists(_.process.sameHost(settings.liveness.self))
+      LockReport(file, owner, state, isHere, age)
+    }
+}

@@ -1,0 +1,39 @@
+package org.sparkzorder.commit
+
+import java.util.{Collections, LinkedHashMap, Map => JMap, Set => JSet}
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.Path
+
+/** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
+object Meters {
+
+  /** Of so many tables the bytes in the trash are remembered. */
+  private val MaxTables = 10000
+
+  private[commit] val held: JSet[Lock] = ConcurrentHashMap.newKeySet[Lock]()
+
+  private val trashes: JMap[Path, AtomicLong] = Collections.synchronizedMap(
+    new LinkedHashMap[Path, AtomicLong](16, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[Path, AtomicLong]): Boolean = size > MaxTables
+    }
+  )
+
+  /** Bytes in the trash of one table, as last seen. */
+  private[commit] def trash(root: Path): AtomicLong = trashes.computeIfAbsent(root, _ => new AtomicLong)
+
+  /** Locks that this JVM holds. */
+  def locksHeld: Int = held.size
+
+  /** Milliseconds for which the oldest of them has been held; 0 without any. */
+  def oldestLockMillis: Long = held.asScala.map(_.ageMillis).maxOption.getOrElse(0L)
+
+  /** Operations of this JVM that are exchanging files. */
+  def publishing: Int = held.asScala.count(_.publishing)
+
+  /** Bytes in the trash of all tables that this JVM has worked on, as last seen. */
+  def trashBytes: Long = trashes.synchronized(trashes.values.asScala.map(_.get).sum)
+}

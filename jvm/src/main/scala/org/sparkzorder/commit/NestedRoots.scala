@@ -1,0 +1,159 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+/**
+ * A table above another: the inner one is over one of its folders, or over a folder in it.
+ *
+ * @param folder of the outer table
+ * @param inner root of the inner one, relative to the outer one's
+ */
+private[commit] final case class OuterRoot(folder: TableFolder, inner: String)
+
+/**
+ * Tables over folders of one another, as `/x` and `/x/p=1`. Each has a side folder of its own. The inner one's operations
+ * take a lock in the outer one's side folder as well, and leave a small file there that names the inner root: so the
+ * outer one's queries and statements know where to look.
+ */
+object NestedRoots {
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.NestedRoots")
+
+  /** Bytes of a path. */
+  private val NameLimit = 16384L
+
+  /** More inner tables than these are not looked for, so that a folder of noise costs a query nothing. */
+  private val MostInner = 1000
+
+  /**
+   * Tables above and below these, for a query of them: what lies half done there lies in their folders as well. Looks
+   * above only where somebody has put files away, and needs no look for what is below.
+   */
+  def beside(states: Seq[TableState]): Seq[TableFolder] = {
+    val sides = states.collect { case s: TableState.SideFolder => s }
+    def hasFolders(s: TableState.SideFolder) =
+      s.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
+    val found = sides.flatMap(s => (if (hasFolders(s)) above(s.folder) else Nil) ++ below(s))
+    found.distinctBy(_.root).filterNot(f => sides.exists(_.folder.root == f.root))
+  }
+
+  /** Tables above that have a side folder with anything of ours in it, outermost first. */
+  def above(folder: TableFolder): Seq[TableFolder] = outer(folder, _ => false).map(_.folder)
+
+  /** The same, and folders that are tables by their names, as `/x` is above `/x/p=1`: with what may be there soon. */
+  private[commit] def toLock(folder: TableFolder): Seq[OuterRoot] = {
+    val likely = spellings(folder).flatMap(partitionedAbove).toSet
+    outer(folder, likely)
+  }
+
+  private def outer(folder: TableFolder, likely: Path => Boolean): Seq[OuterRoot] = {
+    val found = for {
+      root <- spellings(folder)
+      above <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
+      outer = TableFolder(above, folder.ops)
+      inner <- outer.relative(root)
+      // What is below another side folder is nobody's table.
+      if Record.isDataName(inner)
+      if likely(above) || isRoot(outer)
+    } yield OuterRoot(outer, inner)
+    found.groupBy(o => folder.ops.realPath(o.folder.root)).values.map(_.head).toSeq
+      .sortBy(o => (o.folder.root.depth, o.folder.root.toString))
+  }
+
+  /** A folder may have two names where there are links. */
+  private def spellings(folder: TableFolder): Seq[Path] = Seq(folder.ops.realPath(folder.root), folder.root).distinct
+
+  private def partitionedAbove(root: Path): Seq[Path] =
+    Iterator.iterate(root)(_.getParent).takeWhile(p => p.getParent != null && p.getName.indexOf('=') > 0)
+      .map(_.getParent).toSeq
+
+  private def isRoot(folder: TableFolder): Boolean =
+    folder.ops.exists(folder.side) && isRoot(folder.ops.list(folder.side))
+
+  /** Not one that holds the staging and the trash of a table above alone. */
+  private def isRoot(statuses: Seq[FileMeta]): Boolean = Seq(
+    TableFolder.records(statuses).map(_.meta),
+    TableFolder.locks(statuses),
+    TableFolder.indexes(statuses).map(_.meta),
+    TableFolder.innerRoots(statuses)
+  ).exists(_.nonEmpty)
+
+  /** The tables below that the side folder names. */
+  def below(state: TableState.SideFolder): Seq[TableFolder] =
+    TableFolder.innerRoots(state.statuses).take(MostInner).flatMap(named(state.folder, _))
+      .map(name => TableFolder(state.folder.resolve(name), state.folder.ops))
+
+  private def named(folder: TableFolder, file: FileMeta): Option[String] =
+    if (file.length > NameLimit) None
+    else
+      try {
+        val name = new String(folder.ops.read(file.path, NameLimit), UTF_8)
+        Some(name).filter(n => Record.isDataName(n) && folder.innerRoot(n).getName == file.name)
+      } catch { case _: FileNotFoundException => None }
+
+  /** Says in an outer table's side folder where the inner one is. Needs the lock there. */
+  private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
+    val target = outer.folder.innerRoot(outer.inner)
+    if (!statuses.exists(_.name == target.getName)) {
+      val temporary = outer.folder.newTemporary()
+      val ops = outer.folder.ops
+      try {
+        ops.writeNew(temporary, outer.inner.getBytes(UTF_8))
+        ops.rename(temporary, target)
+      } catch {
+        case e: IOException =>
+          try ops.delete(temporary)
+          catch { case also: IOException => e.addSuppressed(also) }
+          throw e
+      }
+    }
+  }
+
+  /** Forgets inner tables that have nothing of ours any more. Needs the lock. */
+  private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
+    TableFolder.innerRoots(statuses).foreach { file =>
+      val isThere = named(folder, file).exists(name => folder.ops.exists(folder.sideOf(name)))
+      if (!isThere) folder.ops.delete(file.path)
+    }
+
+  /**
+   * Looks for operations of inner tables that share folders with ours and did not know of us: they began before we had
+   * a side folder, or may not write there. A dead one's is recovered. Needs our lock, so that none begins any more.
+   *
+   * @param dirs folders that are to change, relative to the root
+   * @throws ConcurrentOperationException when one of them lives
+   */
+  def settleBelow(folder: TableFolder, lock: Lock, dirs: Seq[String]): Unit =
+    dirs.flatMap(withFoldersAbove).distinct.sorted.foreach(dir => settle(folder, dir, lock.settings, lock.operationId))
+
+  private def withFoldersAbove(dir: String): Seq[String] =
+    Iterator.iterate(dir)(TableFolder.parent).takeWhile(_.nonEmpty).toSeq
+
+  /** Finishes or undoes what is half done in an inner table, under the lock of the outer one. */
+  private[commit] def settle(
+      folder: TableFolder,
+      root: String,
+      settings: LockSettings,
+      forOperation: String
+  ): Unit = {
+    val inner = TableFolder(folder.resolve(root), folder.ops)
+    TableState.look(inner.root, inner.ops) match {
+      case state: TableState.SideFolder if state.isBusy =>
+        state.lockState(settings) match {
+          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) => throw new ConcurrentOperationException(inner.root, owner)
+          case _                     => ()
+        }
+        if (Recovery.isNeeded(state, settings)) {
+          log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
+          val lock = Locking.acquireHere(inner, settings, forOperation)
+          try Recovery.recoverUnder(inner, lock, settings)
+          finally lock.release()
+          ()
+        }
+      case _ => ()
+    }
+  }
+}

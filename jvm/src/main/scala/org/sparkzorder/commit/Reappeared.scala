@@ -1,0 +1,101 @@
+package org.sparkzorder.commit
+
+import java.util.{Collections, LinkedHashMap, Map => JMap}
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.collection.mutable
+
+/**
+ * A file of the table whose name an operation retired, and that no later operation brought back.
+ *
+ * @param path relative to the root
+ * @param version that retired the name
+ */
+final case class Reappeared(path: String, version: Long)
+
+/**
+ * Notices files that were rewritten in place from an old read: somebody read a file, OPTIMIZE moved its rows into other files, and then
+ * the result was written under the old name. The rows are in the table twice then, which nothing can prevent.
+ */
+object Reappeared {
+
+  /** How many such files were noticed in this process; the same file counts once for each listing. */
+  val noticed = new AtomicLong
+
+  /**
+   * The files of a listing that are back.
+   *
+   * A file is left out when no file that the operation or a later one wrote is in its folder any more: then somebody has overwritten
+   * the folder, and there is nothing twice.
+   *
+   * @param state of the table, looked at before the listing was made
+   * @param files names relative to the root
+   * @throws UnreadableRecordException when a record is damaged
+   * @throws java.io.IOException when one cannot be read
+   */
+  def find(state: TableState.SideFolder, files: Iterable[String]): Seq[Reappeared] = {
+    val listed = files.toSet
+    val search = new Search(listed)
+    state.done.foreach(file => search.see(state.record(file)))
+    state.checkpoint.filter(_ => search.undecided.nonEmpty).foreach { file =>
+      val retired = retiredOf(state.folder, file)
+      search.undecided.filterInPlace(RetiredNames.contains(retired, _))
+      if (search.undecided.nonEmpty) {
+        val lines = Checkpoint.read(state.folder, file).lines(state.folder)
+        while (lines.hasNext && search.undecided.nonEmpty) search.see(lines.next().record)
+      }
+    }
+    val found = search.found.toSeq.sortBy(r => (r.version, r.path))
+    noticed.addAndGet(found.size.toLong)
+    found
+  }
+
+  private final class Search(listed: Set[String]) {
+    val found = mutable.Buffer.empty[Reappeared]
+    val undecided: mutable.Set[String] = mutable.HashSet.from(listed)
+    private val mentioned = mutable.HashSet.empty[String]
+
+    /** Where files are that these operations wrote. */
+    private val folders = mutable.HashSet.empty[String]
+
+    /** Of the newest record that has a name, what it did counts. */
+    def see(record: Record): Unit = {
+      record.outputs.foreach { output =>
+        if (listed(output.path) && mentioned.add(output.path)) folders += output.folder
+        undecided -= output.path
+        // By whatever name it came back, it is no longer retired.
+        undecided -= output.pathBefore
+      }
+      record.inputs.foreach { input =>
+        if (listed(input.path)) mentioned += input.path
+        if (undecided.remove(input.path) && folders(input.folder)) found += Reappeared(input.path, record.version)
+      }
+    }
+  }
+
+  private val CacheSize = 8
+
+  private val cache: JMap[FileMeta, Array[Long]] = Collections.synchronizedMap(
+    new LinkedHashMap[FileMeta, Array[Long]](CacheSize, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[FileMeta, Array[Long]]): Boolean = size > CacheSize
+    }
+  )
+
+  private def retiredOf(folder: TableFolder, file: CheckpointFile): Array[Long] =
+    Option(cache.get(file.meta)).getOrElse {
+      val retired = Checkpoint.read(folder, file).retired
+      cache.put(file.meta, retired)
+      retired
+    }
+
+  private val MostNamed = 5
+
+  /** Two sentences for the log and for the result of a statement. */
+  def describe(found: Seq[Reappeared]): String = {
+    val names = found.take(MostNamed).map(r => s"`${r.path}` (retired by version ${r.version})").mkString(", ")
+    val more = if (found.size > MostNamed) s" and ${found.size - MostNamed} more" else ""
+    val versions = found.map(_.version).distinct.sorted.take(MostNamed).mkString(", ")
+    s"Files are back under names that an earlier operation retired: $names$more. Their rows are probably in the table twice: " +
+      s"compare these files with the ones that version $versions wrote, and delete the rows that are double; RESTORE does not help"
+  }
+}

@@ -1,0 +1,70 @@
+package org.sparkzorder.commit
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.{CommonPathCapabilities, FileStatus, FileSystem, Path}
+import org.apache.hadoop.fs.permission.{AclEntry, AclUtil}
+import org.slf4j.LoggerFactory
+
+/**
+ * What HDFS keeps of a file beside its rights: an ACL, how many copies there are, and on which kind of disks. Nothing is
+ * asked of file systems that do not have these.
+ */
+private[commit] final class StorageTraits(fs: FileSystem) {
+  import StorageTraits._
+
+  /** Gives files that replace others what all of those have; of the copies, as many as any of them has. */
+  def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
+    if (written.nonEmpty && replaced.nonEmpty) {
+      val inputs = statuses(replaced)
+      val outputs = statuses(written)
+      copies(outputs, inputs)
+      if (inputs.exists(_.hasAcl)) acl(outputs, inputs)
+      if (fs.hasPathCapability(replaced.head, CommonPathCapabilities.FS_STORAGEPOLICY)) policy(outputs, inputs)
+    }
+
+  private def copies(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit =
+    // Files of erasure codes have parity in place of copies.
+    if (inputs.nonEmpty && !inputs.exists(_.isErasureCoded)) {
+      val most = inputs.map(_.getReplication).max
+      outputs.filter(o => !o.isErasureCoded && o.getReplication != most).foreach(o =>
+        fs.setReplication(o.getPath, most)
+      )
+    }
+
+  private def acl(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
+    val lists = inputs.map { i =>
+      val entries = if (i.hasAcl) fs.getAclStatus(i.getPath).getEntries else java.util.List.of[AclEntry]()
+      AclUtil.getAclFromPermAndEntries(i.getPermission, entries).asScala.toSeq
+    }
+    lists.distinct match {
+      case Seq(same) => outputs.foreach(o => fs.setAcl(o.getPath, same.asJava))
+      case _ => log.warn(s"The files beside ${inputs.head.getPath} differ in their ACLs: new files get none of them")
+    }
+  }
+
+  private def policy(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
+    def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
+    inputs.map(i => of(i.getPath)).distinct match {
+      // One that the folder has is every file's in it, and goes on to change with the folder.
+      case Seq(Some(same)) if !of(inputs.head.getPath.getParent).contains(same) =>
+        outputs.foreach(o => fs.setStoragePolicy(o.getPath, same))
+      case Seq(_) => ()
+      case _      =>
+        log.warn(
+          s"The files beside ${inputs.head.getPath} differ in their storage policies: new files get the folder's"
+        )
+    }
+  }
+
+  /** Spark's listings do not tell these. One listing of each folder. */
+  private def statuses(paths: Seq[Path]): Seq[FileStatus] =
+    paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
+      val names = files.map(_.getName).toSet
+      fs.listStatus(folder).toSeq.filter(s => names(s.getPath.getName))
+    }
+}
+
+private[commit] object StorageTraits {
+  private val log = LoggerFactory.getLogger(classOf[StorageTraits])
+}

@@ -1,0 +1,141 @@
+package org.sparkzorder.commit
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+
+/** Something in a side folder that an uninstall leaves, with the reason. */
+final case class LeftAlone(path: Path, reason: String)
+
+/**
+ * What an uninstall removed.
+ *
+ * @param files retired files
+ * @param bytes of the retired files
+ * @param records of operations
+ */
+final case class Uninstalled(files: Long, bytes: Long, records: Int, left: Seq[LeftAlone])
+
+/**
+ * Removes everything of ours from a table; its data files stay as they are. Whatever has a name that we do not give
+ * stays, and so does what may belong to another table that shares a folder.
+ *
+ * The retired files go first, by VACUUM's own steps, and the records later, oldest first: a run that dies leaves a table
+ * with less history, and the next run goes on.
+ *
+ * @param realPath the path of a folder without links
+ */
+final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
+  private val ops = folder.ops
+
+  /**
+   * @throws UnfinishedOperationException when something is half done
+   * @throws ConcurrentOperationException when an owner that may live has the lock
+   */
+  def run(): Uninstalled = {
+    val statuses = ops.list(folder.side)
+    LockReport.of(folder, statuses, settings).find(!_.isDead)
+      .foreach(living => throw new ConcurrentOperationException(folder.root, living.owner))
+    refuse(statuses)
+    val lock = Locking.acquire(folder, s"uninstall-${UUID.randomUUID()}", settings, "UNINSTALL")
+    try {
+      refuse(lock.listing())
+      // Of a dead owner there is no more than its lock.
+      Recovery.recoverUnder(folder, lock, settings)
+      val sides = SideFolders.below(folder, realPath)
+      val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder))
+      Trash.vacuum(folder, lock, trash)
+      IndexFiles.drop(folder, lock)
+      val (left, others) = besides(lock)
+      val records = removeRecords(lock)
+      Uninstalled(
+        trash.map(_.files.size.toLong).sum + others.size,
+        trash.map(_.bytes).sum + others.map(_.length).sum,
+        records,
+        left ++ unknown(lock)
+      )
+    } finally lock.release()
+  }
+
+  private def refuse(statuses: Seq[FileMeta]): Unit = {
+    val unfinished = TableFolder.records(statuses).filter { record =>
+      record.state match {
+        case RecordState.Pending | RecordState.Publishing | RecordState.Undoing => true
+        case _                                                                  => false
+      }
+    }
+    if (unfinished.nonEmpty) throw new UnfinishedOperationException(unfinished.map(_.meta.path))
+  }
+
+  /** Staging and trash that no record of this table names: of partitions that were moved, or of operations long forgotten. */
+  private def besides(lock: Lock): (Seq[LeftAlone], Seq[FileMeta]) = {
+    val sides = SideFolders.below(folder, realPath)
+    val shared = SideFolders.above(folder).exists(_.isRoot)
+    // The folders in which another table begins, and all below them, are not ours alone.
+    val roots = sides.filter(s => s.isRoot && !s.folder.contains("")).flatMap(_.folder)
+    // Deepest first, as a side folder goes when nothing is left in it.
+    val done = sides.reverse.map { side =>
+      val dir = side.folder.getOrElse("")
+      val other = roots.find(root => dir == root || dir.startsWith(s"$root/"))
+      val obstacle = side.obstacle
+        .orElse(other.map(root => s"another table begins in ${folder.resolve(root)}"))
+        .orElse(if (shared) Some("a table in a folder above shares this one") else None)
+      obstacle match {
+        case None         => remove(side, dir, lock)
+        case Some(reason) =>
+          val kept = if (dir.nonEmpty) Seq(side.path) else Uninstall.shared(side.statuses).map(_.path)
+          (kept.map(LeftAlone(_, reason)), Nil)
+      }
+    }
+    (done.flatMap(_._1), done.flatMap(_._2))
+  }
+
+  private def remove(side: SideFolder, dir: String, lock: Lock): (Seq[LeftAlone], Seq[FileMeta]) = {
+    val trashes = ops.list(folder.trashesOf(dir)).filter { trash =>
+      trash.isDirectory && TableFolder.trashVersion(trash.name).isDefined
+    }.map(trash => trash -> ops.list(trash.path))
+    // A checksum file may lie beside each.
+    val ours = trashes.filter(_._2.forall { f =>
+      !f.isDirectory && (f.name.endsWith(TableFolder.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
+    })
+    val stagings = ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.name != lock.operationId)
+    (ours.map(_._1) ++ stagings).foreach { found =>
+      lock.check()
+      ops.deleteRecursive(found.path)
+    }
+    ops.deleteEmpty(folder.trashesOf(dir))
+    ops.deleteEmpty(folder.stagingsOf(dir))
+    val left =
+      if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
+      else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
+      else Nil
+    (left, ours.flatMap(_._2).filter(_.name.endsWith(TableFolder.RetiredSuffix)))
+  }
+
+  private def removeRecords(lock: Lock): Int = {
+    val statuses = lock.listing().filterNot(_.isDirectory)
+    val checkpoints = TableFolder.checkpoints(statuses).reverse.map(_.meta)
+    // A checkpoint holds older records than the files do.
+    val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
+    val pages = statuses.filter(s => SideFolders.isTemporary(s.name) || s.name == TableFolder.Readme)
+    (records ++ pages).foreach { file =>
+      lock.check()
+      ops.delete(file.path)
+    }
+    records.size
+  }
+
+  private def unknown(lock: Lock): Seq[LeftAlone] =
+    ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
+      .map(s => LeftAlone(s.path, Uninstall.Unknown))
+}
+
+object Uninstall {
+  private val Unknown = "it is, or holds, something that spark-zorder did not make"
+
+  /** Whether it is a folder that several tables may use. */
+  private def isShared(status: FileMeta): Boolean =
+    status.isDirectory && (status.name == TableFolder.Trash || status.name == TableFolder.Staging)
+
+  private def shared(statuses: Seq[FileMeta]): Seq[FileMeta] = statuses.filter(isShared)
+}

@@ -1,0 +1,59 @@
+package org.sparkzorder.footer
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.util.SerializableConfiguration
+
+/** A file with a timestamp that Spark cannot hold. */
+final case class NanosecondsFound(path: String, column: Seq[String])
+
+/**
+ * Timestamps with digits below the microsecond. Spark's readers drop these digits, so the files themselves are read: the
+ * timestamp columns of files that Spark did not write.
+ */
+object Nanoseconds {
+
+  private val MostTasks = 10000
+
+  /** The digits below a microsecond. */
+  private[footer] def isFiner(nanos: Long): Boolean = nanos % 1000 != 0
+
+  /**
+   * The first of these files with such a timestamp. A Spark job, unless the footers rule it out for all files.
+   *
+   * @throws java.io.IOException when a file cannot be read
+   */
+  def first(spark: SparkSession, files: Seq[(FileStatus, FileFooter)]): Option[NanosecondsFound] = {
+    val doubtful = files.collect {
+      case (status, footer) if footer.finerThanMicros.nonEmpty && footer.rows > 0 => (status, footer.format)
+    }
+    if (doubtful.isEmpty) None
+    else {
+      val session = spark.asInstanceOf[ClassicSession]
+      val context = session.sparkContext
+      val conf = context.broadcast(new SerializableConfiguration(session.sessionState.newHadoopConf()))
+      val tasks = doubtful.grouped((doubtful.size + MostTasks - 1) / MostTasks).map(_.toArray).toIndexedSeq
+      val look = (_: TaskContext, part: Iterator[Array[(FileStatus, DataFormat)]]) =>
+        part.flatMap(_.iterator).flatMap { case (status, format) => columnOf(conf.value.value, status, format) }
+          .nextOption()
+      val caller = context.getLocalProperty("spark.job.description")
+      context.setJobDescription("OPTIMIZE: timestamps finer than microseconds")
+      try context.runJob(context.parallelize(tasks, tasks.size), look).iterator.flatten.nextOption()
+      finally {
+        context.setJobDescription(caller)
+        conf.destroy()
+      }
+    }
+  }
+
+  private def columnOf(conf: Configuration, file: FileStatus, format: DataFormat): Option[NanosecondsFound] = {
+    val column = format match {
+      case DataFormat.Parquet => Int96Values.firstFiner(conf, file)
+      case DataFormat.Orc     => OrcTimestamps.firstFiner(conf, file)
+    }
+    column.map(NanosecondsFound(file.getPath.toString, _))
+  }
+}

@@ -1,0 +1,60 @@
+package org.sparkzorder.skipping
+
+import java.io.IOException
+import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.datasources.FileIndex
+
+import org.sparkzorder.commit.{Reappeared, TableState, UnreadableRecordException}
+import org.sparkzorder.table.RelativePath
+
+/**
+ * Warns when a query's listing holds files under names that an operation retired. Once for each listing and version of a table, and
+ * in the background: the query does not wait for it.
+ */
+private[skipping] object ReappearedFiles extends Logging {
+
+  /** With more queries waiting than this, the next ones look. */
+  private val MostWaiting = 64
+
+  private val IdleSeconds = 10L
+
+  private val pool = {
+    val made = new ThreadPoolExecutor(
+      1,
+      1,
+      IdleSeconds,
+      TimeUnit.SECONDS,
+      new ArrayBlockingQueue[Runnable](MostWaiting),
+      (task: Runnable) => {
+        val thread = new Thread(task, "zorder-reappeared-files")
+        thread.setDaemon(true)
+        thread
+      }
+    )
+    made.allowCoreThreadTimeOut(true)
+    made
+  }
+
+  /** @param state as it was when the listing was found to be whole */
+  def look(location: FileIndex, state: TableState): Unit = state match {
+    case side: TableState.SideFolder if side.version > 0 =>
+      // The paths only: what a name below the root is, the other thread finds out.
+      val paths = location.listFiles(Nil, Nil).flatMap(_.files.map(_.getPath))
+      try
+        pool.execute(() => {
+          val names = new RelativePath(side.folder.root)
+          try {
+            val found = Reappeared.find(side, paths.map(names.of))
+            if (found.nonEmpty) logWarning(s"${side.folder.root}: ${Reappeared.describe(found)}.")
+          } catch {
+            // The next listing will be looked at.
+            case e @ (_: IOException | _: UnreadableRecordException) =>
+              logInfo(s"Names that are back in ${side.folder.root} are not looked for: ${e.getMessage}")
+          }
+        })
+      catch { case _: RejectedExecutionException => () }
+    case _ => ()
+  }
+}

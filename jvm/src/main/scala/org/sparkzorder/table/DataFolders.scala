@@ -1,0 +1,91 @@
+package org.sparkzorder.table
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{Files, Path => LocalPath, Paths}
+import java.nio.file.attribute.BasicFileAttributes
+import java.util.concurrent.{Callable, ExecutionException, Executors}
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/**
+ * Two data folders of one table that hold the same files.
+ *
+ * @param real the folder that both names lead to; None when `other` lies below `one`
+ */
+final case class SharedFolder(one: DataFolder, other: DataFolder, real: Option[String])
+
+/** Finds data folders that are one folder by two names, or of which one lies in the other. */
+object DataFolders {
+
+  private val Threads = 16
+
+  /**
+   * Where a folder really is.
+   *
+   * @param key the same for all names of a folder
+   * @param above keys of the folders above it
+   */
+  private final case class Place(key: AnyRef, real: String, above: Seq[AnyRef])
+
+  /** The first two, in the order of the folders. One look at each folder. */
+  def shared(fs: FileSystem, folders: Seq[DataFolder]): Option[SharedFolder] =
+    if (folders.size < 2) None
+    else {
+      val places = placesOf(fs, folders.map(_.path)).zip(folders)
+      val byKey = mutable.HashMap.empty[AnyRef, DataFolder]
+      val equal = places.iterator.flatMap { case (place, folder) =>
+        byKey.put(place.key, folder).map(SharedFolder(_, folder, Some(place.real)))
+      }.nextOption()
+      equal.orElse(places.iterator.flatMap { case (place, folder) =>
+        place.above.iterator.flatMap(byKey.get).map(SharedFolder(_, folder, None)).nextOption()
+      }.nextOption())
+    }
+
+  private def placesOf(fs: FileSystem, paths: Seq[Path]): Seq[Place] = {
+    val local = new LocalPlaces
+    if (paths.forall(isLocal)) paths.map(local.of)
+    else resolved(fs, paths).map(p => if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p)))
+  }
+
+  private def isLocal(path: Path): Boolean = path.toUri.getScheme == "file"
+
+  private def above(path: Path): Seq[Path] = Iterator.iterate(path.getParent)(_.getParent).takeWhile(_ != null).toSeq
+
+  /** Mount points and links are the file system's to follow: one call for each folder, several at a time. */
+  private def resolved(fs: FileSystem, paths: Seq[Path]): Seq[Path] = {
+    def resolve(path: Path): Path =
+      try fs.resolvePath(path)
+      // Its files are gone as well, and are missed when they are read.
+      catch { case _: FileNotFoundException => path }
+    val pool = Executors.newFixedThreadPool(math.min(Threads, paths.size))
+    try pool.invokeAll(paths.map(p => (() => resolve(p)): Callable[Path]).asJava).asScala.toSeq.map(_.get())
+    catch { case e: ExecutionException => throw e.getCause }
+    finally pool.shutdownNow()
+  }
+
+  /**
+   * By device and number of the folder, which do not depend on the spelling: a file system may ignore case, and a folder
+   * may be mounted twice. Where there are no such numbers the real path tells.
+   */
+  private final class LocalPlaces {
+    private val keys = mutable.HashMap.empty[LocalPath, AnyRef]
+
+    def of(path: Path): Place = {
+      val named = Paths.get(path.toUri.getPath)
+      val real =
+        try named.toRealPath()
+        catch { case _: IOException => named }
+      val above = Iterator.iterate(real.getParent)(_.getParent).takeWhile(_ != null).map(keyOf).toSeq
+      Place(keyOf(real), real.toString, above)
+    }
+
+    private def keyOf(folder: LocalPath): AnyRef = keys.getOrElseUpdate(
+      folder,
+      try Option(Files.readAttributes(folder, classOf[BasicFileAttributes]).fileKey).getOrElse(folder)
+      catch { case _: IOException => folder }
+    )
+  }
+}

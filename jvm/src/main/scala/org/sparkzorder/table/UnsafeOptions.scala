@@ -1,0 +1,62 @@
+package org.sparkzorder.table
+
+import java.util.Locale
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * Something that makes a table's readers pass over files or rows.
+ *
+ * @param name of the table's option, or of the session's setting
+ * @param reason completes the sentence 'the table cannot be rewritten, since ..'
+ */
+final case class UnsafeOption(name: String, value: String, reason: String)
+
+/**
+ * Options of a table under which its readers may not see the files that a rewrite leaves.
+ *
+ * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file stays in its folder.
+ * `datetimeRebaseMode` and `int96RebaseMode` apply to the rewrite's reader as well, and Spark's own files say which
+ * calendar they are in. Encryption has an error of its own. All other keys of Parquet and ORC are about how to write.
+ */
+object UnsafeOptions {
+
+  private val byTime = "files are chosen by their time, and a rewrite changes it"
+  private val skipsFiles =
+    "a query that runs at the same time would leave out files that are being exchanged, without an error"
+  private val skipsDamage = "its readers leave out damaged files, which a rewrite would lose for good"
+
+  private val flags = Map(
+    "recursivefilelookup" -> "its files are in folders that are not partitions",
+    "ignoremissingfiles" -> skipsFiles,
+    "ignorecorruptfiles" -> skipsDamage,
+    "orc.skip.corrupt.data" -> skipsDamage,
+    "hive.exec.orc.skip.corrupt.data" -> skipsDamage,
+    "orc.force.positional.evolution" -> "its columns are found by their position, whatever their names"
+  )
+
+  private val pathFilter = "mapreduce.input.pathFilter.class"
+  private val byFilter = "it chooses files by rules that only its code knows"
+
+  /**
+   * @param options of the table, in any case
+   * @param formatName parquet or orc
+   * @param hadoop the session's
+   */
+  def first(options: Map[String, String], formatName: String, hadoop: Configuration): Option[UnsafeOption] =
+    options.toSeq.sorted.iterator.flatMap { case (key, value) =>
+      reason(key.toLowerCase(Locale.ROOT), value, formatName).map(UnsafeOption(key, value, _))
+    }.nextOption().orElse(Option(hadoop.get(pathFilter)).map { filter =>
+      UnsafeOption(pathFilter, filter, byFilter)
+    })
+
+  private def reason(key: String, value: String, formatName: String): Option[String] = key match {
+    // What we write ends like this.
+    case "pathglobfilter" if value != "*" && value != s"*.$formatName" =>
+      Some("files are chosen by their names, and those of a rewrite may not be among them")
+    case k if k == pathFilter.toLowerCase(Locale.ROOT) => Some(byFilter)
+    case "modifiedbefore" | "modifiedafter"            => Some(byTime)
+    case _ if value.trim.equalsIgnoreCase("true")      => flags.get(key)
+    case _                                             => None
+  }
+}

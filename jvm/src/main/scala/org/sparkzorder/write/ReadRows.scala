@@ -1,0 +1,33 @@
+package org.sparkzorder.write
+
+import org.apache.spark.util.AccumulatorV2
+
+/**
+ * What the tasks before the shuffle read: for each of their partitions, the rows of each input file.
+ *
+ * A task may run again after its result was lost, or twice at the same time. So the last result of a partition replaces
+ * those before, and nothing is counted twice. A task adds its result once, after its last row; Spark drops the results
+ * of tasks that failed.
+ */
+private[write] final class ReadRows(@volatile private var ofPartition: Map[Int, Map[Int, RowSum]])
+    extends AccumulatorV2[(Int, Map[Int, RowSum]), Map[Int, Map[Int, RowSum]]] {
+
+  def this() = this(Map.empty)
+
+  override def isZero: Boolean = ofPartition.isEmpty
+  override def copy(): ReadRows = new ReadRows(ofPartition)
+  override def reset(): Unit = ofPartition = Map.empty
+  override def value: Map[Int, Map[Int, RowSum]] = ofPartition
+
+  override def add(result: (Int, Map[Int, RowSum])): Unit = synchronized {
+    ofPartition += result
+  }
+
+  override def merge(other: AccumulatorV2[(Int, Map[Int, RowSum]), Map[Int, Map[Int, RowSum]]]): Unit = synchronized {
+    ofPartition ++= other.value
+  }
+
+  /** The rows of each input file, by its ordinal. */
+  def ofFiles: Map[Int, RowSum] =
+    ofPartition.values.toSeq.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+}

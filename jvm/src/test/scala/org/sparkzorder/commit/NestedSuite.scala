@@ -1,0 +1,183 @@
+package org.sparkzorder.commit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Two tables, one over a partition of the other: `/t` with two folders, and `/t/p=1`. Each row is there exactly once. */
+class NestedSuite extends AnyFunSuite with Explores {
+  import NestedSuite._
+
+  private val outer = Side("the outer table", _.outer, _.inner)
+  private val inner = Side("the inner table", _.inner, _.outer)
+
+  private def statements(side: Side): Seq[(String, Both => Unit, (Both, FileOps) => Unit)] = Seq(
+    ("OPTIMIZE", (_: Both) => (), (b: Both, ops: FileOps) => side.own(b).optimize(ops, "op-1")),
+    (
+      "RESTORE",
+      (b: Both) => side.own(b).optimize(new MemoryOps(b.fs), "op-91"),
+      (b: Both, ops: FileOps) => side.own(b).restore(ops, 0, "op-1")
+    ),
+    (
+      "VACUUM",
+      (b: Both) => {
+        side.own(b).optimize(new MemoryOps(b.fs), "op-91")
+        side.other(b).optimize(new MemoryOps(b.fs), "op-92")
+      },
+      (b: Both, ops: FileOps) => side.own(b).vacuum(ops, "op-1")
+    )
+  )
+
+  /** Both tables' next queries and statements find each row once, whichever comes first. */
+  private def assertWhole(both: Both, order: Seq[SmallTable]): Unit = {
+    order.foreach { table =>
+      assert(table.recover(new MemoryOps(both.fs)).isEmpty)
+      // A query of this table sees its rows by now, whatever is left in the other.
+      assert(both.fs.rows(both.fs.visible.filter(_.startsWith(table.root.toUri.getPath + "/"))) == both.rowsOf(table))
+    }
+    assert(both.fs.visibleRows == both.rows)
+    order.foreach(_.nextStatement())
+    assert(both.fs.visibleRows == both.rows)
+    // And both go on.
+    order.zipWithIndex.foreach { case (table, i) => table.optimize(new MemoryOps(both.fs), s"op-${50 + i}") }
+    assert(both.fs.visibleRows == both.rows)
+    assert(both.litter.isEmpty)
+  }
+
+  for {
+    side <- Seq(outer, inner)
+    (name, prepare, run) <- statements(side)
+  } {
+    def prepared(): Both = {
+      val both = new Both
+      prepare(both)
+      both
+    }
+    def calls: Int = {
+      val ops = new MemoryOps(prepared().fs)
+      val both = prepared()
+      val counted = new MemoryOps(both.fs)
+      run(both, counted)
+      counted.calls + ops.calls
+    }
+
+    test(s"$name of ${side.name}, and a whole OPTIMIZE of the other at any call") {
+      for (k <- Explored.some(2, 0, 1 to calls)) {
+        val both = prepared()
+        var second: Option[Throwable] = None
+        val ops = new MemoryOps(
+          both.fs,
+          other = { case `k` =>
+            second = side.other(both).attempt("op-2")(side.other(both).optimize(new MemoryOps(both.fs), "op-2"))
+          }
+        )
+        val end = side.own(both).attempt("op-1")(run(both, ops))
+        withClue(s"before call $k ${ops.trace.lift(k - 1)}, ended with $end and $second: ")(explore {
+          assert(both.fs.visibleRows == both.rows)
+          assert(second.forall(_.isInstanceOf[ConcurrentOperationException]))
+          assertWhole(both, if (k % 2 == 0) Seq(both.outer, both.inner) else Seq(both.inner, both.outer))
+        })
+      }
+    }
+
+    for (fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
+      test(s"$name of ${side.name}, $fault at any call, then the other table comes first") {
+        for (k <- Explored.some(2, 0, 1 to calls)) {
+          val both = prepared()
+          val ops = new MemoryOps(both.fs, k, fault)
+          val end = side.own(both).attempt("op-1")(run(both, ops))
+          withClue(s"at call $k ${ops.trace.lastOption}, ended with $end: ")(explore {
+            assertWhole(both, Seq(side.other(both), side.own(both)))
+          })
+        }
+      }
+    }
+
+    test(s"$name of ${side.name}, death at any call, and death of the other's recovery at any call") {
+      for (k <- Explored.some(7, 0, 1 to calls); m <- Explored.some(7, k, 1 to 60)) {
+        val both = prepared()
+        side.own(both).attempt("op-1")(run(both, new MemoryOps(both.fs, k, Fault.DieAfter)))
+        val ops = new MemoryOps(both.fs, m, Fault.DieAfter)
+        side.other(both).recover(ops)
+        withClue(s"death at call $k, then at $m ${ops.trace.lastOption}: ")(explore {
+          assertWhole(both, if (m % 2 == 0) Seq(both.outer, both.inner) else Seq(both.inner, both.outer))
+        })
+      }
+    }
+  }
+
+  test("a living operation of either refuses the other, and the error names it") {
+    for (side <- Seq(outer, inner)) {
+      val both = new Both
+      val lock = Locking.acquire(TableFolder(side.own(both).root, new MemoryOps(both.fs)), "op-1", both.outer.settings)
+      val refused = side.other(both).attempt(new MemoryOps(both.fs), "op-2")
+      assert(refused.exists(_.isInstanceOf[ConcurrentOperationException]))
+      assert(refused.get.getMessage.contains("op-1"))
+      lock.release()
+      assert(side.other(both).attempt(new MemoryOps(both.fs), "op-2").isEmpty)
+      assert(both.liveness.running.isEmpty)
+    }
+  }
+
+  test("tables beside each other below a third do not hinder each other, and that one waits for both") {
+    val both = new Both
+    val beside = new SmallTable(Seq(""), at = "/t/p=2", inside = Some(both.outer))
+    val ops = new MemoryOps(both.fs)
+    val first = Locking.acquire(TableFolder(both.inner.root, ops), "op-1", both.outer.settings)
+    beside.optimize(ops, "op-2")
+    assert(both.outer.attempt(ops, "op-3").exists(_.isInstanceOf[ConcurrentOperationException]))
+    first.check()
+    first.release()
+    assert(both.outer.attempt(ops, "op-3").isEmpty)
+    assert(both.fs.visibleRows == both.rows)
+  }
+
+  test("an operation that began before the table above had a side folder is found below") {
+    // Not named like a partition, so that nothing is put above it.
+    val fs = new SmallTable(Seq("sub", "p=2"))
+    val within = new SmallTable(Seq(""), at = "/t/sub", inside = Some(fs))
+    val ops = new MemoryOps(fs.fs)
+    val lock = Locking.acquire(TableFolder(within.root, ops), "op-1", fs.settings)
+    assert(!fs.fs.nodes.contains("/t/_zorder"))
+    assert(fs.attempt(ops, "op-2").exists(_.isInstanceOf[ConcurrentOperationException]))
+    lock.release()
+    within.attempt("op-3")(within.optimize(new MemoryOps(fs.fs, 40, Fault.DieAfter), "op-3"))
+    assert(fs.fs.below("/t/sub/_zorder").exists(f => f.endsWith(".publishing") || f.endsWith(".pending")))
+    // Its files were listed before they came back: a conflict, and then all is well.
+    fs.attempt(ops, "op-4")
+    assert(fs.attempt(ops, "op-5").isEmpty)
+    assert(fs.fs.visibleRows == fs.allRows)
+  }
+
+  test("a lock that says a root outside of the table, or one that is gone, sends nobody there and blocks nobody") {
+    for (root <- Seq("p=9", "../x", "/etc", "_zorder", "p=1/../..")) {
+      val both = new Both
+      val folder = TableFolder(both.outer.root, new MemoryOps(both.fs))
+      folder.ops.mkdirs(folder.side)
+      val owner = Owner(both.liveness.self, "dead", "OPTIMIZE", root)
+      folder.ops.writeNew(folder.newLock(), Owner.write(owner))
+      both.outer.outwait()
+      assert(both.outer.recover(new MemoryOps(both.fs)).isEmpty, root)
+      assert(both.fs.visibleRows == both.rows && both.litter.isEmpty)
+    }
+  }
+}
+
+private object NestedSuite {
+
+  final class Both {
+    val outer = new SmallTable(Seq("p=1", "p=2"))
+    val inner = new SmallTable(Seq(""), at = "/t/p=1", inside = Some(outer))
+    val fs: MemoryFs = outer.fs
+    val liveness: FakeLiveness = outer.liveness
+    val rows: Seq[Int] = outer.allRows
+    private val innerRows: Seq[Int] = fs.rows(fs.visible.filter(_.startsWith("/t/p=1/")))
+
+    def rowsOf(table: SmallTable): Seq[Int] = if (table eq outer) rows else innerRows
+
+    /** Of the inner one's the outer one knows nothing, and the other way round, but for the file that names it. */
+    def litter: Seq[String] =
+      outer.litter.filterNot(p => p.startsWith("/t/p=1/_zorder/") || p.matches("/t/_zorder/inner-[0-9a-f]{16}")) ++
+        inner.litter
+  }
+
+  final case class Side(name: String, own: Both => SmallTable, other: Both => SmallTable)
+}

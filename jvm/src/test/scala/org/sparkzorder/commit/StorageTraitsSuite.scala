@@ -1,0 +1,118 @@
+package org.sparkzorder.commit
+
+import java.net.URI
+import java.nio.file.Files
+import java.util.{List => JList}
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.{AclEntry, AclStatus, FsPermission}
+import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy
+import org.apache.hadoop.security.AccessControlException
+import org.scalatest.funsuite.AnyFunSuite
+
+/** What HDFS keeps beside rights, by a file system that has the same and writes down what it is told. */
+class StorageTraitsSuite extends AnyFunSuite {
+
+  /** Files by name, with a folder whose storage policy is HOT. */
+  private final class FakeHdfs(files: mutable.Map[String, Traits], isAdministrator: Boolean = true)
+      extends FilterFileSystem {
+    val calls: mutable.ArrayBuffer[String] = mutable.ArrayBuffer.empty[String]
+    initialize(URI.create("hdfs://x/"), new Configuration())
+
+    override def initialize(name: URI, conf: Configuration): Unit = setConf(conf)
+    override def getUri: URI = URI.create("hdfs://x")
+    override def hasPathCapability(path: Path, capability: String): Boolean = true
+    private def entries(t: Traits): JList[AclEntry] = AclEntry.parseAclSpec(t.acl.mkString(","), true)
+
+    override def getFileStatus(path: Path): FileStatus = files.get(path.getName).fold(
+      new FileStatus(0, true, 0, 0, 0, 0, new FsPermission(0x1ed.toShort), "alice", "staff", path)
+    ) { t =>
+      val flags = FileStatus.attributes(t.acl.nonEmpty, false, false, false)
+      new FileStatus(
+        9,
+        false,
+        t.copies.toInt,
+        1,
+        1,
+        1,
+        new FsPermission(t.mode.toShort),
+        t.owner,
+        "staff",
+        null,
+        path,
+        flags
+      )
+    }
+    override def listStatus(dir: Path): Array[FileStatus] =
+      files.keys.toArray.sorted.map(name => getFileStatus(new Path(dir, name)))
+    override def getAclStatus(path: Path): AclStatus =
+      new AclStatus.Builder().owner("alice").group("staff").addEntries(entries(files(path.getName))).build()
+    override def getStoragePolicy(path: Path): BlockStoragePolicySpi =
+      new BlockStoragePolicy(7, files.get(path.getName).fold("HOT")(_.policy), Array(), Array(), Array())
+
+    override def setReplication(path: Path, copies: Short): Boolean = {
+      calls += s"copies ${path.getName} $copies"
+      true
+    }
+    override def setAcl(path: Path, list: JList[AclEntry]): Unit =
+      calls += s"acl ${path.getName} ${list.asScala.map(_.toString).mkString(",")}"
+    override def setStoragePolicy(path: Path, policy: String): Unit = calls += s"policy ${path.getName} $policy"
+    override def setPermission(path: Path, mode: FsPermission): Unit = calls += s"mode ${path.getName} $mode"
+    override def setOwner(path: Path, owner: String, group: String): Unit =
+      if (!isAdministrator) throw new AccessControlException("only for administrators")
+      else calls += s"owner ${path.getName} $owner $group"
+  }
+
+  private def told(inputs: Seq[Traits], output: Traits, isAdministrator: Boolean = true): Seq[String] = {
+    val named = inputs.zipWithIndex.map { case (t, i) => s"in-$i" -> t } :+ ("out" -> output)
+    val fs = new FakeHdfs(mutable.Map(named: _*), isAdministrator)
+    val dir = new Path("hdfs://x/t")
+    new HadoopFileOps(fs).adoptRights(Seq(new Path(dir, "out")), inputs.indices.map(i => new Path(dir, s"in-$i")))
+    fs.calls.toSeq
+  }
+
+  private val mine = Traits(owner = "root")
+
+  test("owner, mode, copies and storage policy go over to the new files") {
+    val inputs = Seq(Traits(mode = 0x1a0, copies = 2, policy = "COLD"), Traits(copies = 5, policy = "COLD"))
+    assert(told(inputs, mine) == Seq("copies out 5", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
+  }
+
+  test("nothing is set that is so already, or comes from the folder") {
+    assert(told(Seq(Traits(), Traits()), Traits()).isEmpty)
+  }
+
+  test("an ACL that all inputs have goes over whole; one of some of them is left to the folder") {
+    val acl = Seq("user:bob:r--", "group::r--")
+    val set = "acl out user::rw-,user:bob:r--,group::r--,mask::r--,other::r--"
+    assert(told(Seq(Traits(acl = acl), Traits(acl = acl)), mine) == Seq(set, "owner out alice null"))
+    assert(told(Seq(Traits(acl = acl), Traits()), mine) == Seq("owner out alice null"))
+  }
+
+  test("files of several owners stay with their writer, and a policy of some inputs is left to the folder") {
+    assert(told(Seq(Traits(policy = "COLD"), Traits(owner = "bob")), mine).isEmpty)
+  }
+
+  test("who may not give files away keeps them") {
+    assert(told(Seq(Traits(mode = 0x180)), mine, isAdministrator = false) == Seq("mode out rw-------"))
+  }
+
+  test("the local disk is asked for none of these") {
+    val dir = Files.createTempDirectory("traits")
+    val files = Seq("in", "out").map(n => Files.writeString(dir.resolve(n), n)).map(f => new Path(f.toUri))
+    new HadoopFileOps(FileSystem.getLocal(new Configuration())).adoptRights(files.drop(1), files.take(1))
+    assert(Files.readString(dir.resolve("out")) == "out")
+  }
+}
+
+private final case class Traits(
+    owner: String = "alice",
+    mode: Int = 0x1a4,
+    acl: Seq[String] = Nil,
+    copies: Short = 3,
+    policy: String = "HOT"
+)

@@ -1,0 +1,169 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Whatever call an uninstall dies or fails at: all rows are there, and the next one finishes. */
+class UninstallSuite extends AnyFunSuite with Explores {
+
+  private val shapes = Seq(Seq("p=1", "p=2"), Seq(""))
+
+  private def tableOf(dirs: Seq[String]): SmallTable = {
+    val table = new SmallTable(dirs)
+    table.optimize(new MemoryOps(table.fs), "op-91")
+    table.optimize(new MemoryOps(table.fs), "op-92", dirs.take(1))
+    table.restore(new MemoryOps(table.fs), 1, "op-93")
+    // A partition that was copied with its side folder, and an operation that died under no record.
+    if (dirs.head.nonEmpty) {
+      table.fs.below("/t/p=1").filter(table.fs.file(_).isDefined).foreach { path =>
+        val copy = path.replace("/t/p=1/", "/t/p=9/")
+        table.fs.mkdirs(table.fs.parent(copy))
+        if (path.contains("_zorder")) table.fs.nodes(copy) = table.fs.nodes(path)
+      }
+      table.fs.put("/t/p=9/_zorder/staging/op-0/x.parquet.staged", Set(7), 50L)
+    }
+    table
+  }
+
+  private def uninstall(table: SmallTable, ops: FileOps): Uninstalled =
+    new Uninstall(TableFolder(table.root, ops), table.settings, _.toUri.getPath).run()
+
+  private def attempt(table: SmallTable, ops: FileOps): Option[Throwable] = {
+    val end = table.attempt("")(uninstall(table, ops))
+    if (end.exists(_.isInstanceOf[Died])) table.liveness.running.clear()
+    end
+  }
+
+  private def sides(table: SmallTable): Seq[String] = table.fs.below("/t").filter(_.contains("_zorder"))
+
+  private def checkFinishes(table: SmallTable, before: Map[String, (Long, Long)]): Unit = {
+    assert(table.snapshot == before)
+    assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(table.snapshot == before)
+    val left = uninstall(table, new MemoryOps(table.fs)).left
+    assert(left.isEmpty)
+    assert(sides(table).isEmpty)
+    assert(table.snapshot == before)
+    assert(table.liveness.running.isEmpty)
+    // It is a table like any other again.
+    table.optimize(new MemoryOps(table.fs), "op-99")
+    assert(table.fs.visibleRows == table.allRows)
+    assert(table.history.map(_.record.version) == Seq(1L))
+  }
+
+  for (dirs <- shapes) {
+    val name = s"folders ${dirs.mkString("'", "', '", "'")}"
+
+    test(s"$name: nothing of ours stays, and all rows do") {
+      val table = tableOf(dirs)
+      val before = table.snapshot
+      val done = uninstall(table, new MemoryOps(table.fs))
+      assert(done.left.isEmpty && done.records == 3 && done.files > 0 && done.bytes > 0)
+      assert(sides(table).isEmpty)
+      checkFinishes(table, before)
+    }
+
+    test(s"$name: it dies, fails or meets a full disk at any call") {
+      val calls = {
+        val table = tableOf(dirs)
+        val ops = new MemoryOps(table.fs)
+        uninstall(table, ops)
+        ops.calls
+      }
+      val faults = Seq(
+        Fault.DieBefore,
+        Fault.DieAfter,
+        Fault.ThrowBefore,
+        Fault.ThrowAfter,
+        Fault.DieHalf,
+        Fault.ThrowHalf,
+        Fault.DiskFull
+      )
+      for (k <- 1 to calls; fault <- faults) {
+        val table = tableOf(dirs)
+        val before = table.snapshot
+        val ops = new MemoryOps(table.fs, k, fault)
+        val end = attempt(table, ops)
+        withClue(s"call $k $fault ${ops.trace.lift(k - 1)}, ended with $end: ")(explore {
+          assert(!table.indexLies)
+          checkFinishes(table, before)
+        })
+      }
+    }
+
+    test(s"$name: after it died at any call, a RESTORE refuses or brings back whole versions, and OPTIMIZE works") {
+      var k = 1
+      var more = true
+      while (more) {
+        val table = tableOf(dirs)
+        val ops = new MemoryOps(table.fs, k, Fault.DieAfter)
+        more = attempt(table, ops).isDefined
+        withClue(s"call $k ${ops.trace.lastOption}: ")(explore {
+          table.attempt("op-94")(table.restore(new MemoryOps(table.fs), 0, "op-94"))
+          assert(table.fs.visibleRows == table.allRows)
+          table.attempt(new MemoryOps(table.fs), "op-95")
+          assert(table.fs.visibleRows == table.allRows)
+          assert(uninstall(table, new MemoryOps(table.fs)).left.isEmpty)
+          assert(sides(table).isEmpty)
+          assert(table.fs.visibleRows == table.allRows)
+        })
+        k += 1
+      }
+    }
+  }
+
+  test("what has another's name stays, and is named") {
+    val table = tableOf(Seq("p=1", "p=2"))
+    val names = Seq(
+      "/t/_zorder/notes.txt",
+      "/t/_zorder/v0000000001.bak",
+      "/t/p=1/_zorder/trash/mine/x",
+      "/t/p=9/_zorder/trash/v0000000009/orders.csv"
+    )
+    names.foreach(table.fs.put(_, Set.empty, 3L))
+    val left = uninstall(table, new MemoryOps(table.fs)).left.map(_.path.toUri.getPath)
+    assert(left.sorted ==
+      Seq("/t/_zorder/notes.txt", "/t/_zorder/v0000000001.bak", "/t/p=1/_zorder", "/t/p=9/_zorder").sorted)
+    assert(sides(table).filter(table.fs.file(_).isDefined).toSet == names.toSet)
+  }
+
+  test("a table that begins in a partition keeps what it has") {
+    val table = tableOf(Seq("p=1", "p=2"))
+    val names = Seq("/t/p=2/_zorder/index-0000000001.zidx", "/t/p=2/q=1/_zorder/trash/v0000000007/x.parquet.retired")
+    names.foreach(table.fs.put(_, Set.empty, 3L))
+    val left = uninstall(table, new MemoryOps(table.fs)).left
+    assert(left.map(_.path.toUri.getPath).sorted == Seq("/t/p=2/_zorder", "/t/p=2/q=1/_zorder"))
+    assert(left.forall(_.reason.contains("another table begins in")))
+    assert(names.forall(table.fs.file(_).isDefined))
+  }
+
+  test("a folder that a link leads to keeps what no record names") {
+    val table = tableOf(Seq("p=1", "p=2"))
+    val folder = TableFolder(table.root, new MemoryOps(table.fs))
+    def real(path: Path): String = path.toUri.getPath.replace("/t/p=9", "/elsewhere/p=9")
+    val left = new Uninstall(folder, table.settings, real).run().left
+    assert(left.map(_.path.toUri.getPath) == Seq("/t/p=9/_zorder"))
+    assert(table.fs.below("/t/p=9/_zorder/trash").exists(_.endsWith(".retired")))
+  }
+
+  test("it refuses what is half done, and what a living owner is at") {
+    val table = tableOf(Seq(""))
+    table.attempt(new MemoryOps(table.fs, 30, Fault.DieAfter), "op-94")
+    val before = table.fs.nodes.keySet.toSet
+    if (table.fs.children("/t/_zorder").exists(_.endsWith(".pending"))) {
+      assertThrows[UnfinishedOperationException](uninstall(table, new MemoryOps(table.fs)))
+      assert(table.fs.nodes.keySet.toSet == before)
+    } else fail(s"no record: $before")
+    assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+    val lock = Locking.acquire(TableFolder(table.root, new MemoryOps(table.fs)), "op-95", table.settings)
+    assertThrows[ConcurrentOperationException](uninstall(table, new MemoryOps(table.fs)))
+    lock.release()
+    assert(uninstall(table, new MemoryOps(table.fs)).left.isEmpty)
+  }
+
+  test("a table without a side folder") {
+    val table = new SmallTable(Seq(""))
+    assert(uninstall(table, new MemoryOps(table.fs)) == Uninstalled(0L, 0L, 0, Nil))
+    assert(sides(table).isEmpty)
+  }
+}

@@ -1,0 +1,68 @@
+package org.sparkzorder.table
+
+import java.net.URI
+import java.nio.file.{Files, Path => LocalPath}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.scalatest.funsuite.AnyFunSuite
+
+class DataFoldersSuite extends AnyFunSuite {
+
+  private val local = FileSystem.getLocal(new Configuration())
+
+  private def folder(path: String): DataFolder = DataFolder(new Path(path), InternalRow.empty, Nil)
+
+  private def root(): LocalPath = Files.createTempDirectory("folders").toRealPath()
+
+  private def shared(fs: FileSystem, paths: String*): Option[(String, String, Option[String])] =
+    DataFolders.shared(fs, paths.map(folder)).map(s =>
+      (s.one.path.getName, s.other.path.getName, s.real.map(r => LocalPath.of(r).getFileName.toString))
+    )
+
+  test("folders side by side are no trouble, though the name of one begins like another's") {
+    val dir = root()
+    Seq("p=1", "p=11", "p=1x/q=1").foreach(n => Files.createDirectories(dir.resolve(n)))
+    assert(shared(local, s"file:$dir/p=1", s"file:$dir/p=11", s"file:$dir/p=1x/q=1").isEmpty)
+  }
+
+  test("links to a folder, at any level and over others, are that folder") {
+    val dir = root()
+    Files.createDirectories(dir.resolve("a/p=1"))
+    Files.createSymbolicLink(dir.resolve("b"), LocalPath.of("a"))
+    Files.createSymbolicLink(dir.resolve("c"), LocalPath.of("b"))
+    val found = shared(local, s"file:$dir/a/p=1", s"file:$dir/c/p=1")
+    assert(found.contains(("p=1", "p=1", Some("p=1"))))
+  }
+
+  test("a folder within another is told by its real path") {
+    val dir = root()
+    Files.createDirectories(dir.resolve("p=1/deep/deeper"))
+    Files.createSymbolicLink(dir.resolve("p=2"), LocalPath.of("p=1/deep/deeper"))
+    assert(shared(local, s"file:$dir/p=2", s"file:$dir/p=1").contains(("p=1", "p=2", None)))
+  }
+
+  test("mount points of a view that are one folder are found through the view") {
+    val dir = root()
+    Seq("data/x", "data/y").foreach(n => Files.createDirectories(dir.resolve(n)))
+    val conf = new Configuration()
+    Seq("p1" -> "data/x", "p2" -> "data/y", "p3" -> "data/x", "p4" -> "data").foreach { case (mount, target) =>
+      conf.set(s"fs.viewfs.mounttable.v.link./$mount", s"file://$dir/$target")
+    }
+    val view = FileSystem.newInstance(URI.create("viewfs://v/"), conf)
+    assert(shared(view, "viewfs://v/p1", "viewfs://v/p2").isEmpty)
+    assert(shared(view, "viewfs://v/p1", "viewfs://v/p2", "viewfs://v/p3").contains(("p1", "p3", Some("x"))))
+    assert(shared(view, "viewfs://v/p1", "viewfs://v/p4").contains(("p4", "p1", None)))
+  }
+
+  test("ten thousand folders are compared in a moment") {
+    val dir = root()
+    val names = (1 to 10000).map(i => Files.createDirectory(dir.resolve(s"p=$i"))).map(p => s"file:$p")
+    val start = System.nanoTime()
+    assert(shared(local, names: _*).isEmpty)
+    val millis = (System.nanoTime() - start) / 1000000
+    info(s"$millis ms")
+    assert(millis < 5000)
+  }
+}

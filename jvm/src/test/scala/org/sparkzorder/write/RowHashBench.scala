@@ -1,0 +1,111 @@
+package org.sparkzorder.write
+
+import java.util.concurrent.atomic.LongAdder
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.scheduler.{SparkListener, SparkListenerTaskEnd}
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+
+import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
+import org.sparkzorder.stats.IndexableColumns
+
+/**
+ * What hashing every row twice costs a rewrite: the same rewrite with and without it, in turns, after one each that
+ * warms up. Prints one line of JSON: seconds by the clock and of the tasks' processor, by name.
+ *
+ * `RowHashBench <folder of Parquet files> <key columns, with commas between> <files> <rounds> <folder to write to>`
+ */
+object RowHashBench {
+
+  def main(args: Array[String]): Unit = {
+    val (folder, keys, files, rounds, staging) = (args(0), args(1).split(','), args(2).toInt, args(3).toInt, args(4))
+    val spark = org.apache.spark.sql.SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
+      .config("spark.sql.parquet.compression.codec", "snappy").getOrCreate().asInstanceOf[SparkSession]
+    spark.sparkContext.setLogLevel("ERROR")
+    val processor = new LongAdder
+    spark.sparkContext.addSparkListener(new SparkListener {
+      override def onTaskEnd(end: SparkListenerTaskEnd): Unit = processor.add(end.taskMetrics.executorCpuTime)
+    })
+    try {
+      val job = rewrite(spark, folder, keys.toSeq, files, staging)
+      val names = Seq("with" -> true, "without" -> false)
+      val all = (0 to rounds).flatMap { round =>
+        (if (round % 2 == 0) names else names.reverse).map { case (name, hashed) =>
+          System.gc()
+          Thread.sleep(500)
+          processor.reset()
+          val began = System.nanoTime()
+          val result = job(hashed)
+          val took = (System.nanoTime() - began) / 1e9
+          require(!hashed || result.read == result.written, "the rows are the same")
+          // What the listener hears comes later than the result.
+          Thread.sleep(1000)
+          (round, name, took, processor.sum / 1e9)
+        }
+      }
+      def values(of: String, value: ((Int, String, Double, Double)) => Double) =
+        all.filter(r => r._1 > 0 && r._2 == of).map(value).mkString("[", ", ", "]")
+      val found = names.flatMap { case (name, _) =>
+        Seq(name -> values(name, _._3), s"$name, processor" -> values(name, _._4))
+      }
+      println("RESULT " + (found :+ ("ns a row" -> nanos(spark, folder).mkString("[", ", ", "]"))).map {
+        case (name, v) => s""""$name": $v"""
+      }.mkString("{", ", ", "}"))
+    } finally spark.stop()
+  }
+
+  /** Of one hash of one row, by the processor. */
+  private def nanos(spark: SparkSession, folder: String): Seq[Double] = {
+    val table = spark.read.parquet(folder)
+    val rows = table.limit(10000).queryExecution.toRdd.map(_.copy()).collect()
+    val hash = new RowHash(table.schema)
+    val threads = java.lang.management.ManagementFactory.getThreadMXBean
+    val all = (0 until 60).map { _ =>
+      val began = threads.getCurrentThreadCpuTime
+      rows.foreach(hash.of)
+      (threads.getCurrentThreadCpuTime - began).toDouble / rows.length
+    }
+    // The first half warms up.
+    all.drop(30)
+  }
+
+  private def rewrite(
+      spark: SparkSession,
+      folder: String,
+      keys: Seq[String],
+      files: Int,
+      staging: String
+  ): Boolean => RewriteResult = {
+    val table = spark.read.parquet(folder)
+    val path = new Path(folder)
+    val fs = path.getFileSystem(spark.sparkContext.hadoopConfiguration)
+    val inputs = fs.listStatus(path).filter(_.getPath.getName.startsWith("part-")).sortBy(_.getPath.getName).toSeq
+    val rows = table.count()
+    // How many rows which file has does not matter, their sum does.
+    val counted = inputs.map(_ -> rows / inputs.length)
+    val columns = keys.map(k => KeyColumn(Seq(k), table.schema(k).dataType, 1d))
+    hashed => {
+      fs.delete(new Path(staging), true)
+      try new RewriteJob(
+          spark,
+          new ParquetFileFormat,
+          table.schema,
+          Map.empty,
+          _ => Map.empty,
+          Map.empty,
+          Seq(RewriteUnit(counted, files)),
+          columns,
+          new Path(staging),
+          IndexableColumns.of(table.schema),
+          "OPTIMIZE bench",
+          LayoutShape(LayoutSpec.ZOrder, aligned = true),
+          hashed = hashed
+        ).run()
+      finally {
+        fs.delete(new Path(staging), true)
+        ()
+      }
+    }
+  }
+}

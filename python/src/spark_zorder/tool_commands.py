@@ -1,0 +1,144 @@
+"""The commands of `python -m spark_zorder` on a table's side folder: arguments, questions, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from spark_zorder import tool
+from spark_zorder.errors import ToolError
+from spark_zorder.tool_text import told, trash_warning
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+_CODES = "Exit codes: 0 done, or nothing to do; 1 failed; 2 wrong usage; 3 an owner that may live has the lock."
+
+_STATUS = "Show who has the lock, what is half done, and what the trash holds. Changes nothing."
+
+_RECOVER = """Finish or undo what a dead process left half done, as the next statement on the table would.
+Does nothing while an owner that may live has the lock."""
+
+_UNLOCK = """Remove the locks of owners whose process is gone from this host, or whose heartbeat is older than the lock
+timeout. Then recover the table. Other locks stay, and nothing is done."""
+
+_FORCE = """also remove the lock of an owner that may live. Risk: an owner that lives stops at its next look at the
+lock, but it may be in the middle of one rename, and this rename may then happen during the recovery. Its operation
+fails. Stop the owner's process first if you can reach it."""
+
+_UNINSTALL = """Remove everything of spark-zorder from a table and its partitions: history, trash, statistics, locks.
+The data files stay as they are. First shows what the trash holds: RESTORE cannot bring it back afterwards. Refuses
+while an operation is half done (`recover` first). Leaves, and names, whatever spark-zorder did not make."""
+
+
+def add(commands: Subparsers) -> None:
+    """Add the commands to the parser of the module."""
+    _add(commands, "status", "show what is half done and what the trash holds", _STATUS)
+    _add(commands, "recover", "finish or undo what a dead process left half done", _RECOVER)
+    unlock = _add(commands, "unlock", "remove the locks of dead owners, then recover", _UNLOCK)
+    unlock.add_argument("--force", action="store_true", help=_FORCE)
+    uninstall = _add(commands, "uninstall", "remove everything of spark-zorder from a table", _UNINSTALL)
+    uninstall.add_argument("--yes", action="store_true", help="do not ask")
+    uninstall.add_argument("--dry-run", action="store_true", help="only show what would be removed")
+    uninstall.set_defaults(run=_uninstall)
+
+
+def _add(commands: Subparsers, name: str, summary: str, description: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=summary, description=description, epilog=_CODES)
+    parser.add_argument("path", help="the table's folder: a local path (needs no session), or a URI (needs one)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--lock-timeout",
+        type=int,
+        default=60,
+        metavar="SECONDS",
+        help="age of a heartbeat at which its owner counts as dead (default 60, as spark.zorder.lock.timeout)",
+    )
+    parser.set_defaults(run=_run)
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    force = getattr(options, "force", False)
+    try:
+        if force and not options.json:
+            _warn_of_living(options)
+        result = tool.run(options.command, options.path, options.lock_timeout, force=force)
+    except ToolError as error:
+        return _cannot(options, error)
+    return _show(options, result)
+
+
+def _warn_of_living(options: argparse.Namespace) -> None:
+    for lock in tool.run("status", options.path, options.lock_timeout).get("locks", []):
+        if lock["state"] in ("alive", "unknown"):
+            where = "is in this host's process table" if lock["onThisHost"] else "may live on another host"
+            owner = f"process {lock['pid']} on {lock['host']}" if "pid" in lock else "unknown"
+            print(f"Warning: the owner of {lock['file']} ({owner}) {where}. Its operation fails now.", file=sys.stderr)
+
+
+def _uninstall(options: argparse.Namespace) -> int:
+    try:
+        found = tool.run("status", options.path, options.lock_timeout)
+        if found["exitCode"] != tool.DONE:
+            return _show(options, found | {"command": "uninstall"})
+        if not options.json:
+            print(told(found))
+        obstacle = _obstacle(found)
+        if obstacle:
+            return _show(options, obstacle | {"found": found})
+        if not options.json:
+            print(trash_warning(found))
+        if options.dry_run:
+            if options.json:
+                print(json.dumps(found))
+            return tool.DONE
+        if not options.yes and not _agreed(options):
+            print("Nothing was removed. `--yes` removes it without a question.", file=sys.stderr)
+            return tool.USAGE
+        result = tool.run("uninstall", options.path, options.lock_timeout)
+    except ToolError as error:
+        return _cannot(options, error)
+    return _show(options, result | {"found": found})
+
+
+def _obstacle(found: dict[str, Any]) -> dict[str, Any]:
+    """Why nothing may be removed, as a result; empty when it may."""
+    refused = {"command": "uninstall", "path": found["path"]}
+    if found["state"] == "locked":
+        message = "An owner that may live has the lock. Nothing was removed. Wait until its operation ends."
+        return refused | {"exitCode": tool.LOCKED, "error": "LOCKED", "message": message}
+    if found["unfinished"]:
+        message = "An operation has come to no end. Nothing was removed. Run `recover` first."
+        return refused | {"exitCode": tool.FAILED, "error": "UNFINISHED", "message": message}
+    return {}
+
+
+def _agreed(options: argparse.Namespace) -> bool:
+    if options.json or not sys.stdin.isatty():
+        return False
+    return input("Remove it? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _show(options: argparse.Namespace, result: dict[str, Any]) -> int:
+    if options.json:
+        print(json.dumps(result))
+    else:
+        if "error" not in result or "actions" in result:
+            text = told(result)
+            if text:
+                print(text)
+        if "error" in result:
+            print(result["message"], file=sys.stderr)
+    return int(result["exitCode"])
+
+
+def _cannot(options: argparse.Namespace, error: ToolError) -> int:
+    if options.json:
+        answer = {"command": options.command, "path": options.path, "exitCode": tool.FAILED, "error": "CANNOT_RUN"}
+        print(json.dumps(answer | {"message": str(error)}))
+    else:
+        print(error, file=sys.stderr)
+    return tool.FAILED

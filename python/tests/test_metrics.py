@@ -1,0 +1,82 @@
+"""What Spark's metrics system reports of tables, read from a sink as somebody on call would."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from small_tables import SmallTable, once
+
+PROGRAM = """
+import threading, time
+from pathlib import Path
+from pyspark.sql import SparkSession
+from spark_zorder import configure_spark
+
+sink = "spark.metrics.conf.*.sink.csv"
+builder = (
+    SparkSession.builder.master("local[1]")
+    .config("spark.ui.enabled", "false")
+    .config(f"{sink}.class", "org.apache.spark.metrics.sink.CsvSink")
+    .config(f"{sink}.period", "1").config(f"{sink}.unit", "seconds").config(f"{sink}.directory", SINK)
+)
+spark = configure_spark(builder).getOrCreate()
+spark.newSession().sql(f"SELECT count(*) FROM parquet.`{TABLE}`").collect()
+system = spark._jvm.java.lang.System
+gate = Path(GATE)
+system.setProperty("spark.zorder.test.failpoint", f"retire-1:pause:{gate}")
+optimize = f"OPTIMIZE parquet.`{TABLE}` ZORDER BY (a) OPTIONS ('num-files' = '2')"
+running = threading.Thread(target=lambda: spark.sql(optimize).collect())
+running.start()
+while not Path(f"{gate}.reached").exists():
+    time.sleep(0.01)
+time.sleep(2.5)
+gate.touch()
+running.join()
+time.sleep(1.5)
+spark.sql(f"VACUUM parquet.`{TABLE}` RETAIN 0 HOURS")
+spark.stop()
+"""
+
+
+@pytest.mark.every_spark
+def test_a_sink_gets_locks_publishing_trash_and_errors(tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    retired = sum(f.stat().st_size for f in table.files())
+    sink = tmp_path / "sink"
+    sink.mkdir()
+    names = {"SINK": str(sink), "TABLE": str(table.root), "GATE": str(tmp_path / "gate")}
+    program = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + PROGRAM
+    environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1"}
+    for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
+        environment.pop(name, None)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    values = {f.name.partition(".driver.")[2]: read(f) for f in sink.glob("*.spark_zorder.*.csv")}
+    assert set(values) == {
+        "spark_zorder.locks.held.csv",
+        "spark_zorder.locks.age.millis.csv",
+        "spark_zorder.publishing.count.csv",
+        "spark_zorder.trash.bytes.csv",
+        "spark_zorder.skipping.errors.count.csv",
+    }
+    locks, ages = values["spark_zorder.locks.held.csv"], values["spark_zorder.locks.age.millis.csv"]
+    publishing, trash = values["spark_zorder.publishing.count.csv"], values["spark_zorder.trash.bytes.csv"]
+    assert (max(locks), locks[-1]) == (1, 0)
+    assert max(ages) > 500
+    assert ages[-1] == 0
+    assert (max(publishing), publishing[-1]) == (1, 0)
+    assert (max(trash), trash[-1]) == (retired, 0)
+    assert set(values["spark_zorder.skipping.errors.count.csv"]) == {0}
+    assert table.plain_ids() == once(table.ids)
+
+
+def read(file: Path) -> list[int]:
+    """The values of one gauge, oldest first."""
+    with file.open() as lines:
+        return [int(row["value"]) for row in csv.DictReader(lines)]

@@ -1,0 +1,218 @@
+"""A table over a folder of another: neither touches what belongs to the other's operations, and both see their rows."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from comparison import condition_of
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from rival import Rival
+from small_tables import ROWS, SmallTable, once, write_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COLUMNS = "(id BIGINT, a INT)"
+PLACES = ("after-manifest", "after-deal-all", "retire-1", "publish-first-1", "publish-rest-1", "before-record-done")
+CONCURRENT = "ZORDER_CONCURRENT_OPERATION"
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A table of two partitions by its path, and by a name another over the first of them."""
+
+    outer: SmallTable
+    name: str
+
+    @classmethod
+    def write(cls, root: Path, location: Path | None = None) -> Nested:
+        """Make the folders; `location` is another name of the first partition's."""
+        return cls(SmallTable.write(root, True), f"day_{root.name} LOCATION '{location or root / 'p=1'}'")
+
+    @property
+    def create(self) -> str:
+        """Makes the inner table in a catalog."""
+        name, location = self.name.split(" ", 1)
+        return f"CREATE TABLE {name} {COLUMNS} USING parquet {location}"
+
+    @property
+    def inner(self) -> str:
+        """The inner table's name in a statement."""
+        return self.name.split(" ", 1)[0]
+
+    @property
+    def inner_ids(self) -> set[int]:
+        """Of the first partition."""
+        return set(range(3 * ROWS))
+
+    def optimize(self, side: str) -> str:
+        """The statement that makes two files of each folder's three."""
+        if side == "outer":
+            return self.outer.optimize
+        return f"OPTIMIZE {self.inner} ZORDER BY (a) OPTIONS ('num-files' = '2', 'rewrite-all' = 'true')"
+
+    def assert_seen(self, spark: SparkSession) -> None:
+        """Queries of both tables find each row once."""
+        assert self.inner_found(spark) == once(self.inner_ids)
+        assert self.outer.spark_ids(spark) == once(self.outer.ids)
+
+    def inner_found(self, spark: SparkSession) -> Counter[int]:
+        """What a query of the inner one finds."""
+        return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}").collect())
+
+    def assert_settled(self, spark: SparkSession) -> None:
+        """The same for every reader, with nothing left over."""
+        self.assert_seen(spark)
+        assert self.outer.plain_ids() == once(self.outer.ids)
+        assert self.outer.leftovers(9) == []
+
+
+def refused(spark: SparkSession, sql: str) -> str | None:
+    """The condition that a statement ends with."""
+    try:
+        spark.sql(sql).collect()
+    except (PySparkException, Py4JJavaError) as error:
+        return condition_of(error)
+    return None
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Nested]:
+    """A process that died in the midst of an operation on one table of each pair."""
+    work = tmp_path_factory.mktemp("nested")
+    rival = Rival(work / "rival")
+    cases = {}
+    for number, (place, side) in enumerate((p, s) for p in PLACES for s in ("outer", "inner")):
+        case = Nested.write(work / f"t{number}")
+        rival.run(case.create).rows()
+        rival.pause(case.optimize(side), place)
+        cases[place, side] = case
+    rival.kill()
+    return cases
+
+
+@pytest.fixture(scope="module")
+def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
+    process = Rival(tmp_path_factory.mktemp("rival"))
+    yield process
+    process.kill()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("died", ["outer", "inner"])
+def test_the_other_table_comes_first_after_a_crash(
+    spark: SparkSession, crashed: dict[tuple[str, str], Nested], died: str, place: str
+) -> None:
+    case = crashed[place, died]
+    spark.sql(case.create)
+    other = "inner" if died == "outer" else "outer"
+    # As it lies there, by a query of the other; then a statement of it.
+    if PLACES.index(place) % 2:
+        case.assert_seen(spark)
+    assert refused(spark, case.optimize(other)) is None
+    case.assert_settled(spark)
+    assert refused(spark, case.optimize(died)) is None
+    case.assert_settled(spark)
+
+
+@pytest.mark.parametrize("first", ["outer", "inner"])
+def test_both_at_work_exclude_each_other(spark: SparkSession, rival: Rival, tmp_path: Path, first: str) -> None:
+    case = Nested.write(tmp_path / f"both_{first}")
+    second = "inner" if first == "outer" else "outer"
+    spark.sql(case.create)
+    rival.run(case.create).rows()
+    running = rival.pause(case.optimize(first), "after-stage-folders")
+    assert refused(spark, case.optimize(second)) == CONCURRENT
+    running = rival.next_pause(running, "publish-first-1")
+    assert refused(spark, case.optimize(second)) == CONCURRENT
+    assert running.error() is None
+    case.assert_settled(spark)
+    assert refused(spark, case.optimize(second)) is None
+    case.assert_settled(spark)
+
+
+@pytest.mark.parametrize("first", ["outer", "inner"])
+def test_a_session_does_not_keep_what_it_listed_meanwhile(
+    spark: SparkSession, rival: Rival, tmp_path: Path, first: str
+) -> None:
+    case = Nested.write(tmp_path / f"kept_{first}")
+    spark.sql("SET spark.zorder.publish.wait = 0")
+    spark.sql(case.create)
+    whole = f"all_{case.inner}"
+    spark.sql(f"CREATE TABLE {whole} (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{case.outer.root}'")
+    spark.sql(f"MSCK REPAIR TABLE {whole}")
+    rival.run(case.create).rows()
+    running = rival.pause(case.optimize(first), "publish-first-1")
+    for _ in range(2):
+        case.assert_seen(spark)
+        assert Counter(row[0] for row in spark.sql(f"SELECT id FROM {whole}").collect()) == once(case.outer.ids)
+    held = spark.read.parquet(str(case.outer.root)).select("id"), spark.table(case.inner).select("id")
+    assert running.error() is None
+    for _ in range(2):
+        case.assert_seen(spark)
+        assert Counter(row[0] for row in spark.sql(f"SELECT id FROM {whole}").collect()) == once(case.outer.ids)
+    assert Counter(row[0] for row in held[0].collect()) == once(case.outer.ids)
+    assert Counter(row[0] for row in held[1].collect()) == once(case.inner_ids)
+
+
+def test_another_spelling_of_the_folder_is_the_same_table(spark: SparkSession, rival: Rival, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "spelt" / "p=1")
+    (tmp_path / "above").symlink_to(tmp_path)
+    case = Nested.write(tmp_path / "spelt", tmp_path / "link")
+    spark.sql(case.create)
+    rival.run(case.create).rows()
+    running = rival.pause(case.optimize("inner"), "publish-first-1")
+    assert refused(spark, case.outer.optimize) == CONCURRENT
+    assert refused(spark, case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above")) == CONCURRENT
+    assert running.error() is None
+    running = rival.pause(case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above//"), "publish-first-1")
+    assert refused(spark, case.optimize("inner")) == CONCURRENT
+    assert running.error() is None
+    case.assert_settled(spark)
+
+
+def test_a_table_in_a_folder_that_is_no_partition_is_its_own(spark: SparkSession, rival: Rival, tmp_path: Path) -> None:
+    outer = SmallTable.write(tmp_path / "t", False)
+    inner = SmallTable.write(tmp_path / "t" / "sub", False)
+    for first, second in ((outer, inner), (inner, outer)):
+        running = rival.pause(first.optimize, "publish-first-1")
+        assert refused(spark, second.optimize) in (None, CONCURRENT)
+        assert running.error() is None
+        assert first.spark_ids(spark) == once(first.ids)
+        assert second.spark_ids(spark) == once(second.ids)
+    assert outer.leftovers(9) == []
+
+
+@pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-deal-folders"])
+def test_files_are_written_into_their_own_partition(
+    spark: SparkSession, rival: Rival, tmp_path: Path, place: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", True)
+    running = rival.pause(table.optimize, place)
+    assert not list(table.root.glob("_zorder/staging"))
+    assert all(len(list(folder.glob("_zorder/staging/*"))) == 1 for folder in table.folders)
+    if place != "after-stage-folders":
+        assert all(len(list(folder.glob("_zorder/staging/*/*"))) == 2 for folder in table.folders)
+    # Somebody overwrites a partition, with what is written for it.
+    shutil.rmtree(table.folders[0])
+    ids = table.ids - set(range(3 * ROWS)) | write_file(table.folders[0] / "new.parquet", range(1000, 1010))
+    assert running.error() == "ZORDER_COMMIT_CONFLICT"
+    assert "the folder was overwritten by another" in rival.answer(running.number)["message"]
+    assert table.plain_ids() == once(ids)
+    assert table.leftovers(0) == []
+    assert table.spark_ids(spark) == once(ids)
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partitioned: bool) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned)
+    spark.sql(table.optimize).collect()
+    spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0").collect()
+    assert [p for p in table.root.rglob("*") if p.name.endswith(".crc")] == []

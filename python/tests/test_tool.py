@@ -1,0 +1,305 @@
+"""`python -m spark_zorder status`, `recover`, `unlock` and `uninstall` on tables of processes that really died."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from logs import logged
+from rival import Rival, Running
+from small_tables import SmallTable, once
+
+from spark_zorder import tool
+from spark_zorder.__main__ import main
+from spark_zorder.errors import ToolError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DIED = ("after-lock", "after-pending", "retire-1", "publish-rest-1", "after-record-done")
+"""Where the processes died: before the record, before the commit point, twice behind it, and when all was done."""
+
+
+def asked(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, without a session."""
+    command = [sys.executable, "-m", "spark_zorder", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | environment, stdin=subprocess.DEVNULL
+    )
+
+
+def answer(*arguments: str | Path) -> dict[str, Any]:
+    """The JSON of a command, whose exit code it repeats."""
+    done = asked(*arguments, "--json")
+    found = dict(json.loads(done.stdout))
+    assert found["exitCode"] == done.returncode, done
+    return found
+
+
+def everything(root: Path) -> dict[str, tuple[int, int]]:
+    """All files and folders with length and time."""
+    return {str(p.relative_to(root)): (p.stat().st_size, p.stat().st_mtime_ns) for p in root.rglob("*") if p.is_file()}
+
+
+@dataclass
+class Scene:
+    """Tables on which processes died, what was found while one lived, and a table that is as it should be."""
+
+    base: Path
+    living: dict[str, dict[str, Any]] = field(default_factory=dict)
+    untouched: bool = False
+    forced: subprocess.CompletedProcess[str] | None = None
+    forced_error: str | None = None
+    forced_table: SmallTable | None = None
+
+    def copy(self, name: str, to: Path) -> SmallTable:
+        """A table of the scene, for one test alone."""
+        # With the times, by which files are known.
+        shutil.copytree(self.base / name, to / "t")
+        return SmallTable(to / "t", partitioned=True)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    base = tmp_path_factory.mktemp("tool")
+    scene = Scene(base)
+    rival = Rival(base / "rival")
+    try:
+        tables = {name: SmallTable.write(base / name, partitioned=True) for name in (*DIED, "alive", "forced", "whole")}
+        rival.run(tables["whole"].optimize).rows()
+        running: dict[str, Running] = {d: rival.pause(tables[d].optimize, d) for d in DIED}
+        rival.pause(tables["alive"].optimize, "retire-1")
+        alive = base / "alive"
+        scene.living["status"] = answer("status", alive)
+        # But for the heartbeat.
+        before = {k: v for k, v in everything(alive).items() if "lock-" not in k}
+        scene.living["recover"] = answer("recover", alive)
+        scene.living["unlock"] = answer("unlock", alive)
+        scene.living["uninstall"] = answer("uninstall", alive, "--yes")
+        scene.untouched = before == {k: v for k, v in everything(alive).items() if "lock-" not in k}
+        running["forced"] = rival.pause(tables["forced"].optimize, "retire-1")
+        scene.forced = asked("unlock", base / "forced", "--force")
+        scene.forced_table = tables["forced"]
+        scene.forced_error = running["forced"].error()
+    finally:
+        rival.kill()
+    return scene
+
+
+def test_status_of_a_half_published_table_says_what_is_half_done_and_changes_nothing(
+    scene: Scene, tmp_path: Path
+) -> None:
+    table = scene.copy("retire-1", tmp_path)
+    before = everything(table.root)
+    found = answer("status", table.root)
+    assert found["exitCode"] == 0
+    assert (found["state"], found["version"], found["operations"]) == ("unfinished", 0, 0)
+    [lock] = found["locks"]
+    assert (lock["state"], lock["operation"], lock["onThisHost"]) == ("dead", "OPTIMIZE", False)
+    [operation] = found["unfinished"]
+    assert (operation["state"], operation["version"], operation["recovery"]) == ("publishing", 1, "finishes it")
+    assert operation["inputs"] == 6
+    assert operation["outputs"] == 4
+    assert operation["retired"] >= 1
+    assert operation["missing"] == 0
+    text = asked("status", table.root)
+    assert text.returncode == 0
+    assert f"unfinished: run `python -m spark_zorder recover {table.root}`" in text.stdout
+    assert f"{operation['retired']} of 6 inputs are in the trash" in text.stdout
+    # Nothing that somebody could take for rubbish.
+    assert found["trash"] == found["otherTrash"] == []
+    assert operation["retiredBytes"] == sum(f.stat().st_size for f in table.root.rglob("*.retired"))
+    assert everything(table.root) == before
+
+
+@pytest.mark.parametrize("died", DIED)
+def test_recover_finishes_what_a_killed_process_left(scene: Scene, tmp_path: Path, died: str) -> None:
+    table = scene.copy(died, tmp_path)
+    done = answer("recover", table.root)
+    assert done["exitCode"] == 0
+    assert done["actions"]
+    versions = 1 if DIED.index(died) >= 2 else 0
+    assert table.plain_ids() == once(table.ids)
+    assert len(table.files()) == (4 if versions else 6)
+    assert table.leftovers(versions) == []
+    assert answer("recover", table.root)["actions"] == []
+    assert answer("status", table.root)["state"] == "quiet"
+
+
+def test_a_living_owner_is_left_alone_and_the_exit_code_says_so(scene: Scene) -> None:
+    assert {name: found["exitCode"] for name, found in scene.living.items()} == {
+        "status": 0,
+        "recover": 3,
+        "unlock": 3,
+        "uninstall": 3,
+    }
+    assert scene.living["status"]["state"] == "locked"
+    [lock] = scene.living["status"]["locks"]
+    assert (lock["state"], lock["onThisHost"]) == ("alive", True)
+    assert str(lock["pid"]) in scene.living["recover"]["message"]
+    assert scene.untouched
+
+
+def test_a_forced_unlock_stops_a_living_owner_and_loses_no_row(scene: Scene) -> None:
+    assert scene.forced is not None
+    assert scene.forced.returncode == 0, scene.forced.stderr
+    assert "is in this host's process table" in scene.forced.stderr
+    assert scene.forced_error == "ZORDER_COMMIT_CONFLICT"
+    assert scene.forced_table is not None
+    assert scene.forced_table.plain_ids() == once(scene.forced_table.ids)
+    assert scene.forced_table.leftovers(1) == []
+
+
+def test_unlock_removes_a_dead_owners_lock_and_recovers(scene: Scene, tmp_path: Path) -> None:
+    table = scene.copy("publish-rest-1", tmp_path)
+    done = answer("unlock", table.root)
+    assert done["exitCode"] == 0
+    assert [lock["state"] for lock in done["removed"]] == ["dead"]
+    assert any("finished version 1" in action for action in done["actions"])
+    assert table.plain_ids() == once(table.ids)
+    assert answer("unlock", table.root)["removed"] == []
+
+
+def test_an_owner_on_another_host_is_known_by_its_heartbeat(scene: Scene, tmp_path: Path) -> None:
+    table = scene.copy("retire-1", tmp_path)
+    [lock] = (table.root / "_zorder").glob("lock-*")
+    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"host": "elsewhere"}))
+    assert answer("status", table.root)["locks"][0]["state"] == "alive"
+    assert answer("unlock", table.root)["exitCode"] == 3
+    os.utime(lock, (lock.stat().st_mtime - 120,) * 2)
+    assert answer("status", table.root)["locks"][0]["state"] == "silent"
+    assert answer("unlock", table.root)["exitCode"] == 0
+    assert table.plain_ids() == once(table.ids)
+    assert not lock.exists()
+
+
+def test_uninstall_removes_all_but_the_data_after_it_was_told_to(scene: Scene, tmp_path: Path) -> None:
+    table = scene.copy("whole", tmp_path)
+    before = everything(table.root)
+    files = table.files()
+    refused = asked("uninstall", table.root)
+    assert refused.returncode == 2
+    assert "6 files" in refused.stdout
+    assert "RESTORE cannot go back to any version" in refused.stdout
+    dry = asked("uninstall", table.root, "--dry-run")
+    assert dry.returncode == 0
+    assert everything(table.root) == before
+    done = answer("uninstall", table.root, "--yes")
+    assert (done["exitCode"], done["removedFiles"], done["removedRecords"], done["left"]) == (0, 6, 1, [])
+    assert done["found"]["trashFiles"] == 6
+    assert not [p for p in table.root.rglob("*") if "_zorder" in p.parts]
+    assert set(table.root.rglob("*.parquet")) == set(files)
+    assert table.plain_ids() == once(table.ids)
+    assert answer("uninstall", table.root, "--yes")["removedRecords"] == 0
+
+
+def test_uninstall_refuses_what_is_half_done(scene: Scene, tmp_path: Path) -> None:
+    table = scene.copy("retire-1", tmp_path)
+    before = everything(table.root)
+    for how in ("--yes", "--dry-run"):
+        done = answer("uninstall", table.root, how)
+        assert (done["exitCode"], done["error"]) == (1, "UNFINISHED")
+    assert "`recover`" in done["message"]
+    assert everything(table.root) == before
+    answer("recover", table.root)
+    assert answer("uninstall", table.root, "--yes")["exitCode"] == 0
+    assert table.plain_ids() == once(table.ids)
+
+
+def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
+    missing = answer("status", tmp_path / "missing")
+    assert missing["exitCode"] == 1
+    assert "There is no folder" in missing["message"]
+    assert asked("status").returncode == 2
+    assert asked("conquer", tmp_path).returncode == 2
+    no_java = asked("status", tmp_path, PATH="", JAVA_HOME="")
+    assert no_java.returncode == 1
+    assert "install Java 17, or set JAVA_HOME" in no_java.stderr
+    no_spark = asked("status", tmp_path, SPARK_HOME=str(tmp_path))
+    assert no_spark.returncode == 1
+    assert "holds no jars of Spark" in no_spark.stderr
+
+
+def test_a_side_folder_tells_people_what_it_is(scene: Scene, tmp_path: Path) -> None:
+    for name in ("retire-1", "whole"):
+        table = scene.copy(name, tmp_path / name)
+        [page] = table.root.rglob("README.txt")
+        assert page.parent == table.root / "_zorder"
+        assert "ONLY COPY OF ROWS" in page.read_text()
+    # Of an operation that was rolled back nothing stays.
+    table = scene.copy("after-pending", tmp_path)
+    answer("recover", table.root)
+    assert not (table.root / "_zorder").exists()
+
+
+@pytest.mark.parametrize("path", ["/x/t", "file:/x/t", "file:///x/t", "FILE:///x/t"])
+def test_local_paths_need_no_session(path: str) -> None:
+    assert tool.local_path(path) == "/x/t"
+
+
+@pytest.mark.parametrize("path", ["hdfs://namenode/x/t", "s3a://bucket/t"])
+def test_other_paths_need_one(path: str) -> None:
+    assert tool.local_path(path) is None
+
+
+def test_a_session_does_the_same_elsewhere(
+    spark: SparkSession,
+    scene: Scene,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # The session's file system is asked for any path then.
+    monkeypatch.setattr(tool, "local_path", lambda _: None)
+    table = scene.copy("retire-1", tmp_path)
+    uri = table.root.as_uri()
+    assert main(["status", uri]) == 0
+    assert "unfinished: run" in capsys.readouterr().out
+    assert main(["recover", uri, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["actions"]
+    assert table.spark_ids(spark) == once(table.ids)
+    assert main(["uninstall", uri, "--yes"]) == 0
+    assert not (table.root / "_zorder").exists()
+
+
+def test_over_spark_connect_a_statement_recovers_and_the_rest_says_what_it_needs(
+    spark: SparkSession, scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Connected:
+        """A session without a JVM."""
+
+        sql = staticmethod(spark.sql)
+
+    class Builder:
+        """What makes it."""
+
+        def getOrCreate(self) -> Connected:  # noqa: N802
+            return Connected()
+
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+    monkeypatch.setattr("pyspark.sql.SparkSession.builder", Builder())
+    monkeypatch.setattr(tool, "local_path", lambda _: None)
+    table = scene.copy("retire-1", tmp_path)
+    assert tool.run("recover", str(table.root))["exitCode"] == 0
+    assert table.plain_ids() == once(table.ids)
+    assert table.leftovers(1) == []
+    with pytest.raises(ToolError, match="`uninstall` needs a JVM, which Spark Connect does not offer"):
+        tool.run("uninstall", str(table.root))
+
+
+def test_a_recovery_is_in_the_log(spark: SparkSession, scene: Scene, tmp_path: Path) -> None:
+    table = scene.copy("retire-1", tmp_path)
+    with logged(spark, tmp_path / "log") as log:
+        table.spark_ids(spark)
+        first = log.read_text()
+        table.spark_ids(spark)
+    lines = [line for line in first.splitlines() if "Recovery of " in line]
+    assert any(line.startswith("WARN ") and "finished version 1" in line for line in lines)
+    assert log.read_text() == first
