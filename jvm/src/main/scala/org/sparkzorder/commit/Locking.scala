@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory
  * @param beatMillis time between two heartbeats
  * @param attempts how often to try for a lock that another has: two that come at once both step back
  * @param retryMillis least pause between attempts
+ * @param lookMillis how long an owner may count on a look at its lock
  */
 final case class LockSettings(
     timeoutMillis: Long = 60000L,
@@ -21,7 +22,8 @@ final case class LockSettings(
     attempts: Int = 3,
     retryMillis: Long = 50L,
     liveness: Liveness = SystemLiveness,
-    sleep: Long => Unit = Thread.sleep(_)
+    sleep: Long => Unit = Thread.sleep(_),
+    lookMillis: Long = 100L
 )
 
 /** What the lock files of a table say together. */

@@ -61,7 +61,7 @@ class LinksSuite extends AnyFunSuite {
       val committer = new Committer(folder, lock)
       committer.prepare(
         Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs),
-        staged.map { case (name, _) => name -> new Path(folder.jobStaging("op-1"), name + ".staged") }.toMap
+        staged.map { case (name, _) => name -> new Path(folder.stagingOf("", "op-1"), name + ".staged") }.toMap
       )
       committer.commit()
       ()
