@@ -146,7 +146,9 @@ def test_a_session_does_not_keep_what_it_listed_meanwhile(
     spark.sql("SET spark.zorder.publish.wait = 0")
     spark.sql(case.create)
     whole = f"all_{case.inner}"
-    spark.sql(f"CREATE TABLE {whole} (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{case.outer.root}'")
+    spark.sql(
+        f"CREATE TABLE {whole} (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{case.outer.root}'"
+    )
     spark.sql(f"MSCK REPAIR TABLE {whole}")
     rival.run(case.create).rows()
     running = rival.pause(case.optimize(first), "publish-first-1")

@@ -217,7 +217,11 @@ class Campaign:
         if target.nested and self._rng.random() < 0.5:
             inner = inner_of(table.root)
             sql = self._rng.choice(
-                (f"SELECT id FROM {inner}", f"DESCRIBE HISTORY {inner}", statement(table.root / "p=1", self._rng, inner))
+                (
+                    f"SELECT id FROM {inner}",
+                    f"DESCRIBE HISTORY {inner}",
+                    statement(table.root / "p=1", self._rng, inner),
+                )
             )
             self._try(self._spark, sql, (*EXPECTED, "ZORDER_RESTORE_CHANGED_FILES"))
             if sql.startswith("SELECT id"):

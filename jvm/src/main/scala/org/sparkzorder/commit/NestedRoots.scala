@@ -143,8 +143,9 @@ object NestedRoots {
     TableState.look(inner.root, inner.ops) match {
       case state: TableState.SideFolder if state.isBusy =>
         state.lockState(settings) match {
-          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) => throw new ConcurrentOperationException(inner.root, owner)
-          case _                     => ()
+          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
+            throw new ConcurrentOperationException(inner.root, owner)
+          case _ => ()
         }
         if (Recovery.isNeeded(state, settings)) {
           log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
