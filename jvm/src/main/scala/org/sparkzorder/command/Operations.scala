@@ -27,9 +27,16 @@ object Operations extends Logging {
    * Finishes or undoes what a dead owner left on the table, if anything. To be called before the table's files are listed.
    */
   def recover(table: PlainTable): Unit = translated(table, "Recovery") {
-    Recovery.recover(folder(table), settings(table.session))
-    ()
+    recovering(table)(Recovery.recover(folder(table), settings(table.session)))
   }
+
+  /** What fails here says nothing about the statement, but about what was left half done. */
+  private def recovering(table: PlainTable)(work: => Recovered): Unit =
+    try { work; () }
+    catch {
+      case e: IOException if !isDenied(table, e) => throw ZOrderErrors.recoveryFailed(table.name, e)
+      case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
+    }
 
   /** The last published version; 0 before the first operation. */
   def version(table: PlainTable): Long = version(TableState.look(table.root, folder(table).ops))
@@ -97,7 +104,7 @@ object Operations extends Logging {
       val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
       val result =
         try {
-          Recovery.recoverUnder(folder(table), lock, settings(table.session))
+          recovering(table)(Recovery.recoverUnder(folder(table), lock, settings(table.session)))
           work(lock)
         } catch {
           // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
@@ -108,7 +115,7 @@ object Operations extends Logging {
             val overwritten = isOverwritten(table, lock, e)
             lock.release()
             if (!overwritten) throw e
-            val conflict = new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+            val conflict = new CommitConflictException(Seq("."), CommitConflictException.Overwritten)
             conflict.addSuppressed(e)
             throw conflict
         }
@@ -133,7 +140,10 @@ object Operations extends Logging {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: LockLostException => throw ZOrderErrors.commitConflict(table.name, Seq("."), "its lock was taken away", e)
+      case e: LockLostException          => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
+      case e: RecoveryUnclearException   =>
+        throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
+      case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
       case e: VersionNotFoundException => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
       case e: NotRestorableException   =>
         throw e.obstacle match {

@@ -90,7 +90,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     if (changed.nonEmpty)
       throw new CommitConflictException(
         changed.map(f => plan.table.names.of(f.getPath)),
-        "changed or deleted by another between two commits"
+        "they are gone, or were changed or replaced, between two commits"
       )
   }
 }

@@ -21,7 +21,7 @@ private[commit] object Cleanup {
    * then on when the undo ended.
    */
   def undoing(folder: TableFolder, record: Record): Unit = {
-    record.folders.foreach { work =>
+    Hands.each(record.folders, folder.threads) { work =>
       // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
       work.inputs.map(i => folder.retired(i.path, record) -> folder.replaced(i.path, record)).foreach {
         case (retired, replaced) => if (folder.ops.exists(retired)) folder.ops.rename(retired, replaced)
@@ -33,8 +33,21 @@ private[commit] object Cleanup {
     folder.ops.rename(folder.record(record.version, RecordState.Undoing), folder.undone(record))
   }
 
+  /**
+   * Gives a folder up: what waits there to be published goes, and then its staging, by which everybody knows.
+   */
+  def withdrawn(folder: TableFolder, record: Record, work: FolderWork): Unit = {
+    work.outputs.foreach { output =>
+      // A checksum file may be left of an output that was deleted.
+      if (output.source.isEmpty && !folder.ops.exists(folder.resolve(output.path)))
+        folder.ops.delete(folder.resolve(output.path))
+      unstage(folder, record, output)
+    }
+    folder.ops.deleteRecursive(folder.stagingOf(work.folder, record.operationId))
+  }
+
   private def outputs(folder: TableFolder, record: Record): Unit =
-    record.folders.foreach { work =>
+    Hands.each(record.folders, folder.threads) { work =>
       work.outputs.foreach(unstage(folder, record, _))
       folders(folder, work.folder, record)
     }
@@ -56,7 +69,7 @@ private[commit] object Cleanup {
   def done(folder: TableFolder, record: Record): Unit = {
     val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
     sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
-    record.folders.foreach(work => folders(folder, work.folder, record))
+    Hands.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }
 
   /** Removes the empty ones of an operation's folders within one data folder. */

@@ -16,7 +16,7 @@ final class ConcurrentOperationException(val table: Path, val owner: Option[Owne
  * The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was
  * touched.
  */
-final class LockLostException(val lock: Path, reason: String)
+final class LockLostException(val lock: Path, val reason: String)
     extends CommitException(s"lost the table's lock $lock: $reason", null)
 
 /**
@@ -29,6 +29,10 @@ final class CommitConflictException(val paths: Seq[String], val reason: String)
       s"$reason: ${paths.take(5).mkString(", ")}${if (paths.length > 5) s" and ${paths.length - 5} more" else ""}",
       null
     )
+
+object CommitConflictException {
+  val Overwritten = "the whole table was overwritten"
+}
 
 /** RESTORE to a version that the table never had. Nothing was touched. */
 final class VersionNotFoundException(val version: Long, val current: Long)
@@ -47,15 +51,54 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
     extends CommitException(s"cannot read the record $file: $reason", cause)
 
 /**
- * The operation is past its last point of return, but the file system failed. The next statement on the table
- * finishes it.
+ * The operation is past its commit point, but the file system failed and did not let us go back either. The next statement
+ * on the table finishes or undoes it.
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
-      s"$record is committed but not yet published in full; the next statement on the table finishes it, and so does " +
-        "`python -m spark_zorder recover`",
+      s"$record is committed but only published in part; the next statement on the table finishes or undoes it, and so " +
+        "does `python -m spark_zorder recover`",
       cause
     )
+
+/**
+ * A folder in which rows wait in the trash, or files were being exchanged, and in which nobody can tell what is right.
+ *
+ * @param folder relative to the table's root
+ * @param missing files that were visible and are gone
+ * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
+ * @param visible files of the operation that readers see
+ * @param rowsWaiting rows in the trash
+ */
+final case class UnclearFolder(
+    folder: String,
+    missing: Seq[String],
+    unknown: Seq[String],
+    visible: Seq[String],
+    rowsWaiting: Long
+) {
+
+  /** For people. */
+  def sentence: String = {
+    def some(paths: Seq[String]): String =
+      if (paths.isEmpty) "none"
+      else paths.take(3).mkString(", ") + (if (paths.size > 3) s" and ${paths.size - 3} more" else "")
+    s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in the trash; gone: ${some(missing)}; unknown: " +
+      s"${some(unknown)}; still visible of the operation: ${some(visible)}."
+  }
+}
+
+/** Somebody has to say what is right: see [[Choice]]. In these folders nothing is moved until then, and nothing is lost. */
+final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
+    extends CommitException(
+      s"cannot tell what is right after version $version of $table ended half way: in " +
+        s"${folders.map(f => s"'${f.folder}'").mkString(", ")} others deleted or wrote files, while rows wait in the trash",
+      null
+    )
+
+/** The same of one folder, found by a living owner. */
+private[commit] final class UnclearException(val folder: String)
+    extends CommitException(s"cannot tell what is right in '$folder'", null)
 
 /** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
 final class UnfinishedOperationException(val records: Seq[Path])

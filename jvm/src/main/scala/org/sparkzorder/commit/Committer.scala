@@ -23,6 +23,9 @@ final class Committer(
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
 
+  // At a failpoint all is to stand still.
+  private def threads: Int = if (Failpoints.isSet) 1 else folder.threads
+
   private var staging: Set[String] = Set.empty
 
   /**
@@ -54,7 +57,7 @@ final class Committer(
     try (folder.sideOf(dir) +: below).foreach(ops.mkdir)
     catch {
       case e: FileNotFoundException =>
-        val conflict = new CommitConflictException(Seq(dir), "the folder was deleted by another")
+        val conflict = new CommitConflictException(Seq(dir), "the folder is gone")
         conflict.addSuppressed(e)
         throw conflict
     }
@@ -81,7 +84,7 @@ final class Committer(
     val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
     val newest = math.max(underWay, TableFolder.newestPublished(listing))
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
-    val numbered = record.copy(version = newest + 1)
+    val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
       val unstaged = numbered.folders.map(_.folder).filterNot(staging)
@@ -91,6 +94,20 @@ final class Committer(
     }
     numbered
   }
+
+  /** By these a recovery tells files of before from those of somebody who repaired the table after our death. */
+  private def bystanders(record: Record): Map[String, Seq[Bystander]] = {
+    val listed = Hands.map(record.folders, threads) { work =>
+      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
+      val others = data(ops.list(folder.resolve(work.folder))).filterNot(m => own(m.name))
+      work.folder -> others.map(m => Bystander(m.name, m.length, m.modificationTime)).sortBy(_.name)
+    }
+    val few = listed.filter(_._2.lengthIs <= Committer.MostBystanders)
+    if (few.map(_._2.length.toLong).sum > Committer.MostBystandersInAll) Map.empty else few.filter(_._2.nonEmpty).toMap
+  }
+
+  private def data(metas: Seq[FileMeta]): Seq[FileMeta] =
+    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name))
 
   private def writeRecord(record: Record): Unit = {
     val temporary = folder.newTemporary()
@@ -109,7 +126,7 @@ final class Committer(
 
   private def deal(record: Record, staged: Map[String, Path]): Unit = {
     SideFolderReadme.write(folder)
-    record.folders.foreach { work =>
+    Hands.each(record.folders, threads) { work =>
       lock.check()
       if (!staging(work.folder))
         make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record.operationId))
@@ -118,7 +135,7 @@ final class Committer(
       make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
-    record.outputs.foreach { output =>
+    Hands.each(record.outputs, threads) { output =>
       val (from, to) = (staged(output.path), folder.staged(output.path, record.operationId))
       if (from.toUri.getPath != to.toUri.getPath) {
         lock.check()
@@ -137,25 +154,30 @@ final class Committer(
   }
 
   private def overwrittenBy(dir: String) =
-    new CommitConflictException(Seq(if (dir.isEmpty) "." else dir), "the folder was overwritten by another")
+    new CommitConflictException(Seq(if (dir.isEmpty) "." else dir), "the folder was overwritten")
 
   /**
-   * Steps 7 to 10.
+   * Steps 7 to 10. They come to their end whatever interrupts the caller, who is interrupted afterwards; before the commit
+   * point an interrupt ends the operation.
    *
    * @param keepLock whether the operation goes on under the lock: then it and its job's staging stay
    * @throws CommitConflictException when others changed the inputs; all is undone
-   * @throws IncompletePublishException when the file system failed past the last point of return
+   * @throws IncompletePublishException when the file system failed and did not let us go back
    */
-  def commit(keepLock: Boolean = false): Record = {
+  def commit(keepLock: Boolean = false): Record =
+    Hands.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
+
+  private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
-    val publish = new Publish(folder, record, () => lock.check())
     var start = 0L
+    var publish = publishing(record, Map.empty)
     orRollBack {
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
-      lastCheck(record)
+      publish = publishing(record, lastCheck(record))
       stamp(record)
       Failpoints.hit("before-commit-point")
       lock.check()
+      if (interrupted()) throw new InterruptedException("interrupted before the commit point")
       start = System.nanoTime()
       ops.rename(
         folder.record(record.version, RecordState.Pending),
@@ -164,12 +186,13 @@ final class Committer(
     }
     lock.publishing = true
     Failpoints.hit("after-commit-point")
-    orUndo(record, publish)(publish.exchange(record.folders))
-    orLeave(record, publish) {
-      publish.finish(record.folders)
-      Failpoints.hit("before-record-done")
-      lock.check()
-      Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+    orUndo(record, publish)(twice(record)(publish.forward()))
+    orLeave(record) {
+      twice(record) {
+        Failpoints.hit("before-record-done")
+        lock.check()
+        Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+      }
     }
     lock.publishing = false
     Meters.trash(folder.root).addAndGet(
@@ -180,16 +203,22 @@ final class Committer(
     record
   }
 
-  private def lastCheck(record: Record): Unit =
-    record.folders.foreach { work =>
+  private def publishing(record: Record, bystanders: Map[String, Set[String]]): Publish =
+    Publish(folder, record, bystanders, () => lock.checkInARow(), sleep)
+
+  /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
+  private def lastCheck(record: Record): Map[String, Set[String]] =
+    Hands.map(record.folders, threads) { work =>
       if (Survey.isOverwritten(folder, work.folder, record)) throw overwrittenBy(work.folder)
-      val found = ops.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
+      val listed = ops.list(folder.resolve(work.folder))
+      val found = listed.map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
       if (changed.nonEmpty)
-        throw new CommitConflictException(changed.map(_.path), "files were changed or deleted by another")
+        throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
       val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
-    }
+      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
+    }.toMap
 
   /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
   private def stamp(record: Record): Unit =
@@ -206,8 +235,8 @@ final class Committer(
       case e: IOException =>
         log.warn(s"cannot roll back in ${folder.root}, the next statement will", e)
         lock.abandon()
-      case e: LockLostException =>
-        log.warn(s"cannot roll back in ${folder.root}: another does", e)
+      case e @ (_: LockLostException | _: RecoveryUnclearException) =>
+        log.warn(s"cannot roll back in ${folder.root}", e)
         lock.abandon()
     }
 
@@ -215,8 +244,8 @@ final class Committer(
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing))
-      new Publish(folder, record, () => lock.check()).undo("the file system failed at the commit point")
+    if (is(RecordState.Publishing)) 
+      publishing(record, Map.empty).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
     Cleanup.job(folder, record.operationId)
@@ -225,17 +254,17 @@ final class Committer(
   private def orRollBack(step: => Unit): Unit =
     try step
     catch {
-      case e @ (_: IOException | _: CommitConflictException) =>
+      case e: LockLostException => overtaken(prepared, e)
+      case e: Exception         =>
         abort()
         throw e
-      case e: LockLostException => overtaken(prepared, e)
     }
 
   private def orUndo(record: Record, publish: Publish)(step: => Unit): Unit =
     try step
     catch {
-      case e @ (_: IOException | _: CommitConflictException) => undo(record, publish, e)
-      case e: LockLostException                              => overtaken(Some(record), e)
+      case e @ (_: IOException | _: CommitConflictException | _: UnclearException) => undo(record, publish, e)
+      case e: LockLostException                                                    => overtaken(Some(record), e)
     }
 
   private def undo(record: Record, publish: Publish, why: Throwable): Nothing = {
@@ -243,29 +272,37 @@ final class Committer(
       publish.undo(why.getMessage)
       Cleanup.job(folder, record.operationId)
     } catch {
-      case failed: IOException =>
-        lock.abandon()
+      case lost: LockLostException       => overtaken(Some(record), lost)
+      case e: RecoveryUnclearException   => throw e
+      case failed: IOException     =>
         why.addSuppressed(failed)
-      case lost: LockLostException => overtaken(Some(record), lost)
+        orTaken(record)(lock.check())
+        leave(record, why)
     }
     throw why
   }
 
-  private def orLeave(record: Record, publish: Publish)(step: => Unit): Unit =
-    try {
-      try step
-      catch {
-        case e: IOException =>
-          log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
-          step
-      }
-    } catch {
+  private def twice(record: Record)(step: => Unit): Unit =
+    try step
+    catch {
       case e: IOException =>
-        lock.abandon()
-        throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), e)
-      case e: CommitConflictException => undo(record, publish, e)
-      case e: LockLostException       => overtaken(Some(record), e)
+        log.warn(s"publishing version ${record.version} of ${folder.root} failed, trying once more", e)
+        step
     }
+
+  private def orLeave(record: Record)(step: => Unit): Unit = orTaken(record) {
+    try step
+    catch { case e: IOException => leave(record, e) }
+  }
+
+  private def orTaken(record: Record)(step: => Unit): Unit =
+    try step
+    catch { case e: LockLostException => overtaken(Some(record), e) }
+
+  private def leave(record: Record, why: Throwable): Nothing = {
+    lock.abandon()
+    throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), why)
+  }
 
   /**
    * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table
@@ -285,22 +322,23 @@ final class Committer(
       if (gone) {
         try removeOutputs(r)
         catch { case e: IOException => lost.addSuppressed(e) }
-        throw new CommitConflictException(Seq("."), "the whole table was overwritten by another")
+        throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten)
       }
     }
     throw lost
   }
 
   private def removeOutputs(record: Record): Unit = {
-    val survey = Survey.of(folder, record)
     // A folder that still has its staging was not overwritten (yet): it gets back what it had.
-    new Publish(folder, record, () => ()).back(survey)
-    survey.folders.filter(_.overwritten).foreach { found =>
-      found.work.outputs.foreach { output =>
-        if (found.inPlace.get(output.path).exists(output.isSame)) ops.delete(folder.resolve(output.path))
+    try Publish(folder, record, Map.empty, () => (), sleep).back()
+    catch { case e: RecoveryUnclearException => log.warn("not all could be put back", e) }
+    Survey.of(folder, record).folders.foreach { found =>
+      if (found.overwritten) found.work.outputs.foreach { output =>
+        // Of what is gone the checksum file may be left.
+        if (found.isOut(output) || !found.inPlace.contains(output.path)) ops.delete(folder.resolve(output.path))
       }
+      else found.work.outputs.foreach(Cleanup.unstage(folder, record, _))
     }
-    survey.kept.foreach(_.work.outputs.foreach(Cleanup.unstage(folder, record, _)))
     Cleanup.done(folder, record)
   }
 
@@ -326,6 +364,10 @@ final class Committer(
 }
 
 private[commit] object Committer {
+
+  /** Names of other files in a folder, and in all folders, that a record lists. */
+  private val MostBystanders = 1000
+  private val MostBystandersInAll = 100000L
 
   /** Step 9: the record becomes part of the history. */
   def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {

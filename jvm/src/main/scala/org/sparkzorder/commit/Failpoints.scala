@@ -30,7 +30,6 @@ object Failpoints {
     "retire-rest",
     "publish-first-1",
     "retire-first-1",
-    "retire-first-all",
     "publish-rest-1",
     "publish-rest-all",
     "before-record-done",
@@ -47,8 +46,12 @@ object Failpoints {
     "vacuum-1"
   )
 
+  private def asked: Option[String] = Option(System.getProperty(Property)).orElse(Option(System.getenv(Variable)))
+
+  /** Whether one is named: then nothing is done side by side, so that all stands still there. */
+  def isSet: Boolean = asked.isDefined
+
   def hit(name: String): Unit = {
-    val asked = Option(System.getProperty(Property)).orElse(Option(System.getenv(Variable)))
     asked.foreach { value =>
       value.split(":", 3) match {
         case Array(`name`)                => Runtime.getRuntime.halt(137)

@@ -42,7 +42,7 @@ trait FileOps {
    */
   def rename(src: Path, dst: Path): Unit
 
-  /** Deletes one file; not an error when it is gone already. */
+  /** Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already. */
   def delete(path: Path): Unit
 
   /** Deletes a folder if it is empty; false when it is not, or is not there. */

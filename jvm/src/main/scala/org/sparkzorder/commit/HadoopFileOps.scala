@@ -109,10 +109,13 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch { case _: NoSuchFileException => () }
 
   override def delete(path: Path): Unit =
-    status(path).foreach { found =>
-      if (found.isDirectory) throw new IOException(s"not a file: $path")
-      if (found.isLink) Files.deleteIfExists(nio(path))
-      else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+    status(path) match {
+      case Some(found) =>
+        if (found.isDirectory) throw new IOException(s"not a file: $path")
+        if (found.isLink) Files.deleteIfExists(nio(path))
+        else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
+      // Others delete the file alone.
+      case None => if (local) checksum(nio(path)).foreach(Files.deleteIfExists(_))
     }
 
   override def deleteEmpty(dir: Path): Boolean = {

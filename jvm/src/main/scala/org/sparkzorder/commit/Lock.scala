@@ -33,6 +33,8 @@ final class Lock private[commit] (
 
   private val taken = System.currentTimeMillis()
 
+  @volatile private var seen = System.nanoTime() - Lock.LongAgo
+
   /** Whether files are being exchanged under this lock. Metrics report it. */
   @volatile private[commit] var publishing = false
 
@@ -72,11 +74,20 @@ final class Lock private[commit] (
     if (!held) throw new LockLostException(path, "it is released")
     if (isLong(lastBeat)) beat()
     lost.foreach(reason => throw new LockLostException(path, reason))
+    val before = System.nanoTime()
     if (!folder.ops.exists(path)) {
       lost = Some("its file is gone")
       check()
     }
+    seen = before
   }
+
+  /**
+   * The same for one of many renames in a row: one look counts for a moment. Whoever takes the lock away waits longer than
+   * that before he touches anything, as the owner may be in the middle of a rename.
+   */
+  private[commit] def checkInARow(): Unit =
+    if (!isHeld || System.nanoTime() - seen >= settings.lookMillis * 1000000L) check()
 
   /**
    * The side folder, no earlier than when the lock was taken: what others did before is in it, even where listings come
@@ -160,6 +171,7 @@ final class Lock private[commit] (
 }
 
 private object Lock {
+  private val LongAgo = 3600L * 1000000000L
 
   private def daemon(task: Runnable): Thread = {
     val thread = new Thread(task, "zorder-heartbeat")

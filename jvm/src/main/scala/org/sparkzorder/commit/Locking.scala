@@ -14,6 +14,7 @@ import org.slf4j.LoggerFactory
  * @param beatMillis time between two heartbeats
  * @param attempts how often to try for a lock that another has: two that come at once both step back
  * @param retryMillis least pause between attempts
+ * @param lookMillis how long an owner may count on a look at its lock
  */
 final case class LockSettings(
     timeoutMillis: Long = 60000L,
@@ -21,7 +22,8 @@ final case class LockSettings(
     attempts: Int = 3,
     retryMillis: Long = 50L,
     liveness: Liveness = SystemLiveness,
-    sleep: Long => Unit = Thread.sleep(_)
+    sleep: Long => Unit = Thread.sleep(_),
+    lookMillis: Long = 100L
 )
 
 /** What the lock files of a table say together. */
@@ -107,6 +109,8 @@ object Locking {
       operation: String,
       alone: Option[String]
   ): Lock = {
+    // This process knows of the operation from before its first lock until after its last.
+    settings.liveness.register(operationId)
     val owner = Owner(settings.liveness.self, operationId, operation, since = System.currentTimeMillis())
     val outer = mutable.ArrayBuffer.empty[LockFile]
     var own = Option.empty[LockFile]
@@ -117,8 +121,6 @@ object Locking {
           NestedRoots.register(o, outer.last.statuses)
         }
       }
-    // This process knows of the operation from before its first lock until after its last.
-    settings.liveness.register(operationId)
     var kept = false
     try {
       above()

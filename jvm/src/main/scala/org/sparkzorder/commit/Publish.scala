@@ -1,99 +1,45 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
-
 import org.slf4j.LoggerFactory
 
 /**
- * Exchanges the files of a record that is past its commit point: forward, or back. Both ways look where each file is
- * and
- * skip what is done, so either may die anywhere and be run again.
+ * Exchanges the files of a record that is past its commit point, folder by folder, several side by side: forward, or
+ * back.
  *
+ * @param unclear folders in which nobody can tell what is right: they are left as they are
  * @param guard asked before every rename; throws when we may no longer touch the table
  */
-private[commit] final class Publish(folder: TableFolder, record: Record, guard: () => Unit) {
+private[commit] final class Publish private (
+    folder: TableFolder,
+    record: Record,
+    exchanges: Seq[FolderExchange],
+    unclear: Seq[String],
+    guard: () => Unit
+) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Publish])
 
-  /**
-   * Steps A and B: all inputs go to the trash, and one output of each folder comes before the folder's last input goes.
-   *
-   * @throws CommitConflictException when an input is not what the record says; the way is back then
-   */
-  def exchange(works: Seq[FolderWork]): Unit = {
-    works.foreach { work =>
-      work.inputs.drop(1).foreach { input =>
-        retire(input)
-        Failpoints.hit("retire-1")
-      }
-    }
-    Failpoints.hit("retire-rest")
-    works.foreach { work =>
-      work.outputs.headOption.foreach { output =>
-        if (!publish(output))
-          throw new CommitConflictException(Seq(output.path), "the output vanished, its folder was overwritten")
-      }
-      Failpoints.hit("publish-first-1")
-      work.inputs.headOption.foreach(retire)
-      Failpoints.hit("retire-first-1")
-    }
-    Failpoints.hit("retire-first-all")
-  }
+  // At a failpoint all is to stand still.
+  private val threads = if (Failpoints.isSet) 1 else folder.threads
 
   /**
-   * Step C: the other outputs. An overwritten folder is left alone.
+   * All outputs come, all inputs go.
    *
-   * @throws CommitConflictException when somebody has just taken a name that comes back; the way is back then
+   * @throws CommitConflictException when a file is not what the record says; the way is back then
+   * @throws UnclearException when somebody may have overwritten a folder; the way is back then, but for that folder
    */
-  def finish(works: Seq[FolderWork]): Unit = {
-    works.foreach { work =>
-      work.outputs.drop(1).foreach { output =>
-        if (!publish(output)) log.warn(s"${output.path} is neither staged nor published: its folder was overwritten")
-        Failpoints.hit("publish-rest-1")
-      }
-    }
+  def forward(): Unit = {
+    Hands.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
+    Hands.each(exchanges, threads)(_.confirm())
+    warn(exchanges.filter(_.isTheirs).map(_.work))
   }
 
-  private def retire(input: InputFile): Unit = {
-    val place = folder.resolve(input.path)
-    val trash = folder.retired(input.path, record)
-    ops.status(place) match {
-      case Some(meta) if input.isSame(meta) =>
-        guard()
-        ops.rename(place, trash)
-        // Somebody may have replaced the file after we looked.
-        val moved = ops.status(trash)
-        if (!moved.exists(input.isSame)) {
-          guard()
-          ops.rename(trash, place)
-          throw new CommitConflictException(Seq(input.path), "the file was changed by another")
-        }
-      case Some(_) => throw new CommitConflictException(Seq(input.path), "the file was changed by another")
-      case None    =>
-        if (!ops.status(trash).exists(input.isSame)) {
-          throw new CommitConflictException(Seq(input.path), "the file was deleted by another")
-        }
-    }
-  }
-
-  /** False when the output is nowhere. */
-  private def publish(output: OutputFile): Boolean = {
-    val staged = folder.staged(output.path, record.operationId)
-    val place = folder.resolve(output.path)
-    if (!ops.exists(staged)) ops.exists(place)
-    else {
-      guard()
-      try {
-        ops.rename(staged, place)
-        true
-      } catch {
-        // Overwritten in this very moment, or done although it said otherwise.
-        case _: IOException if !ops.exists(staged) => ops.exists(place)
-        case _: IOException if ops.exists(place)   =>
-          throw new CommitConflictException(Seq(output.path), "another file of this name was written")
-      }
-    }
+  private def warn(theirs: Seq[FolderWork]): Unit = theirs.foreach { work =>
+    log.warn(
+      s"${folder.resolve(work.folder)} was overwritten or emptied while version ${record.version} was published. It stays as " +
+        s"it is. ${work.inputs.size} files of before, as far as they were retired, are in its trash until VACUUM deletes them."
+    )
   }
 
   /**
@@ -102,7 +48,7 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
    * @param why in one sentence, and who undoes it if its owner is dead, for `DESCRIBE HISTORY`
    */
   def undo(why: String, by: Option[String] = None): Unit = {
-    back(Survey.of(folder, record))
+    back()
     guard()
     ops.rename(
       folder.record(record.version, RecordState.Publishing),
@@ -114,28 +60,77 @@ private[commit] final class Publish(folder: TableFolder, record: Record, guard: 
   }
 
   /**
-   * The way back: inputs return to their names, then published outputs to staging, folder by folder, so that none looks
-   * empty. A name that somebody has taken in the meantime stays his: he replaced the file, be it an input or an output.
+   * Files return to where they were. It goes by where they are, not by what was done: a call that failed may have taken
+   * effect.
+   *
+   * @throws RecoveryUnclearException when not all may, or can; the rest did
    */
-  def back(survey: Survey): Unit = {
-    survey.kept.foreach { found =>
-      found.work.inputs.foreach { input =>
-        if (found.retired.contains(input.path) && !found.inPlace.contains(input.path)) {
-          guard()
-          ops.rename(folder.retired(input.path, record), folder.resolve(input.path))
-          Failpoints.hit("undo-inputs-1")
-        }
+  def back(): Unit = {
+    val found = Survey.of(folder, record).folders.map(f => f.work.folder -> f).toMap
+    Hands.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
+      val now = found(exchange.work.folder)
+      if (exchange.isTheirs || !now.overwritten && !now.isOver) {
+        try exchange.back(now)
+        catch { case _: UnclearException => () }
       }
     }
-    Failpoints.hit("undo-inputs")
-    survey.kept.foreach { found =>
-      found.work.outputs.foreach { output =>
-        if (found.inPlace.get(output.path).exists(output.isSame) && !found.staged.contains(output.path)) {
-          guard()
-          ops.rename(folder.resolve(output.path), folder.staged(output.path, record.operationId))
-        }
-      }
-    }
+    warn(exchanges.filter(_.isTheirs).map(_.work))
     Failpoints.hit("undo-outputs")
+    val stuck = exchanges.filter { exchange =>
+      exchange.isUnclear || !found(exchange.work.folder).isOver && !exchange.isTheirs && exchange.isStuck
+    }
+    val others = unclear ++ stuck.map(_.work.folder)
+    if (others.nonEmpty) {
+      val now = Survey.of(folder, record).folders.filter(f => others.contains(f.work.folder) && !f.overwritten)
+      if (now.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, now.map(_.describe))
+    }
   }
+}
+
+private[commit] object Publish {
+
+  /** @param bystanders by folder, names of data files that are there and are no files of the record */
+  def apply(
+      folder: TableFolder,
+      record: Record,
+      bystanders: Map[String, Set[String]],
+      guard: () => Unit,
+      sleep: Long => Unit
+  ): Publish = {
+    val exchanges = record.folders.map { work =>
+      val others = bystanders.getOrElse(work.folder, Set.empty[String])
+      new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep)
+    }
+    new Publish(folder, record, exchanges, Nil, guard)
+  }
+
+  /**
+   * What a dead owner left. Folders that are not ours any more are left alone.
+   *
+   * @param asked whether those come back, too, in which nobody can tell what is right
+   */
+  def left(
+      folder: TableFolder,
+      record: Record,
+      survey: Survey,
+      asked: Boolean,
+      guard: () => Unit,
+      sleep: Long => Unit
+  ): Publish = {
+    def exchange(asked: Boolean)(found: FolderSurvey) = {
+      val others = found.others.map(_.name).toSet
+      new FolderExchange(folder, record, found.work, found.visible, found.missing, others, found.timed, asked, guard, sleep)
+    }
+    val wanted = if (asked) survey.unclear.map(exchange(asked = true)) else Nil
+    val unclear = if (asked) Nil else survey.unclear.map(_.work.folder)
+    new Publish(folder, record, survey.ours.map(exchange(asked = false)) ++ wanted, unclear, guard)
+  }
+
+  /** Leaves these folders to whoever has made them what they are. */
+  def giveUp(folder: TableFolder, record: Record, folders: Seq[FolderSurvey], guard: () => Unit): Unit =
+    Hands.each(folders, folder.threads) { found =>
+      guard()
+      // What is visible stays.
+      Cleanup.withdrawn(folder, record, found.work)
+    }
 }

@@ -11,8 +11,11 @@ final case class InputFile(path: String, length: Long, modificationTime: Long, r
   def folder: String = TableFolder.parent(path)
 
   /** Whether what lies somewhere is this very file. */
-  def isSame(meta: FileMeta): Boolean =
-    !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
+  def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
+
+  /** @param timed whether its time stamp counts, which it does not in a copy of the table */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean =
+    !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
 
 /**
@@ -37,9 +40,21 @@ final case class OutputFile(
     if (folder.isEmpty) name else s"$folder/$name"
   }
 
-  /** Whether what lies somewhere is this very file. */
+  /** Whether what lies somewhere is this very file, as it was when the record was written. */
   def isSame(meta: FileMeta): Boolean =
     !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
+
+  /** @param timed whether its time stamp counts, which it does not in a copy of the table */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean =
+    !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
+}
+
+/** A data file that was there before an operation and has no part in it. */
+final case class Bystander(name: String, length: Long, modificationTime: Long) {
+
+  /** @param timed as for [[InputFile.isThis]] */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean =
+    meta.name == name && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
 
 /** The part of an operation that happens in one folder. */
@@ -52,6 +67,8 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
+ * @param bystanders by folder, the data files that were there and have no part in the operation; folders with very many
+ *                   are left out
  * @param format of its JSON: it decides how the operation's trash is named, see [[TableFolder.trashName]]
  */
 final case class Record(
@@ -65,7 +82,8 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    format: Long = RecordJson.Format
+    format: Long = RecordJson.Format,
+    bystanders: Map[String, Seq[Bystander]] = Map.empty
 ) {
 
   /** The work by folder, ordered by folder. */

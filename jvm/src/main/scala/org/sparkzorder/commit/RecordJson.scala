@@ -53,6 +53,13 @@ object RecordJson {
       file(node, f.path, f.length, f.modificationTime, f.rows)
       f.source.foreach(node.put("source", _))
     }
+    if (record.bystanders.nonEmpty) {
+      val bystanders = root.putObject("bystanders")
+      record.bystanders.toSeq.sortBy(_._1).foreach { case (dir, found) =>
+        val node = bystanders.putArray(dir)
+        found.foreach(f => file(node.addObject(), f.name, f.length, f.modificationTime, 0L))
+      }
+    }
     val bytes = sealing(mapper.writeValueAsBytes(root))
     if (bytes.length > ReadLimit) {
       throw new IOException(
@@ -144,7 +151,8 @@ object RecordJson {
         root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows)),
         root.files("outputs"),
         root.optional("layout"),
-        format
+        format,
+        root.bystanders("bystanders")
       )
     }
 
@@ -162,6 +170,7 @@ object RecordJson {
             found(name) = json.getLongValue
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
+          case JsonToken.START_OBJECT if name == "bystanders" => found(name) = bystanders(name)
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
             json.skipChildren()
@@ -196,6 +205,16 @@ object RecordJson {
       all.result()
     }
 
+    private def bystanders(name: String): Map[String, Seq[Bystander]] = {
+      val all = Map.newBuilder[String, Seq[Bystander]]
+      while (json.nextToken() != JsonToken.END_OBJECT) {
+        val key = json.currentName
+        if (json.nextToken() != JsonToken.START_ARRAY) fail(s"'$key' in '$name' is not an array")
+        all += key -> files().map(f => Bystander(f.path, f.length, f.modificationTime))
+      }
+      all.result()
+    }
+
     private final class Fields(found: mutable.Map[String, Any]) {
       private def get(name: String): Any = found.getOrElse(name, fail(s"no '$name'"))
 
@@ -218,6 +237,13 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
+      /** Empty when there is none, as in the first records. */
+      def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
+        case None            => Map.empty
+        case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
+        case _               => fail(s"'$name' is not an object")
+      }
+
       def files(name: String): Seq[OutputFile] = get(name) match {
         case s: Seq[_] => s.asInstanceOf[Seq[OutputFile]]
         case _         => fail(s"'$name' is not an array")
@@ -230,6 +256,6 @@ object RecordJson {
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
-    val known: Set[String] = lists ++ objects ++ texts ++ longs
+    val known: Set[String] = lists ++ objects ++ texts ++ longs + "bystanders"
   }
 }

@@ -11,28 +11,26 @@ final case class Recovered(actions: Seq[String]) {
 }
 
 /**
- * A file that a reader is to read although no listing shows it under this name.
- *
- * @param meta where it lies now
- * @param path its name in the table, relative to the root: its folder says its partition
- */
-final case class AddedFile(meta: FileMeta, path: String)
-
-/**
- * How to read a table whose files are being exchanged by an owner that is dead, or too slow to wait for: leave out of a
- * listing what is named, then add.
- *
- * @param leaveOut relative paths
- */
-final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
-
-/**
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
  * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
 final case class Settled(state: TableState, around: Option[ReadAround], exchanging: Boolean)
+
+/** What to do with folders of which nobody can tell what is right. */
+sealed trait Choice
+object Choice {
+
+  /** Refuses and says what there is. */
+  case object Ask extends Choice
+
+  /** What is visible there is right. What waits in the trash stays there until VACUUM. */
+  case object KeepVisible extends Choice
+
+  /** The files of before the operation come back beside what is visible there. */
+  case object BringBack extends Choice
+}
 
 /** Finishes or undoes what a dead owner left half done. */
 object Recovery {
@@ -53,13 +51,14 @@ object Recovery {
    * Takes the lock, recovers, gives it back. Without anything to do it only lists.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
-   * @throws java.io.IOException when we may not write there: see [[view]]
+   * @throws RecoveryUnclearException when somebody has to choose
+   * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings()): Recovered =
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), choice: Choice = Choice.Ask): Recovered =
     if (!isNeeded(folder, settings) && !NestedRoots.above(folder).exists(isNeeded(_, settings))) Recovered(Nil)
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
-      try recoverUnder(folder, lock, settings)
+      try recoverUnder(folder, lock, settings, choice)
       finally lock.release()
     }
 
@@ -74,15 +73,25 @@ object Recovery {
    * the next
    * statement tries again.
    */
-  def recoverUnder(folder: TableFolder, lock: Lock, settings: LockSettings = LockSettings()): Recovered = {
+  def recoverUnder(
+      folder: TableFolder,
+      lock: Lock,
+      settings: LockSettings = LockSettings(),
+      choice: Choice = Choice.Ask
+  ): Recovered = {
     var finished = false
     try {
-      val actions = above(lock, settings) ++ here(lock, settings, lock.operationId)
+      val actions = above(lock, settings) ++ here(lock, settings, lock.operationId, "", choice)
       // Those who were at this table; others' locks above are gone.
       lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
       finished = true
       actions.foreach(a => log.warn(s"Recovery of ${folder.root}: $a"))
       Recovered(actions)
+    } catch {
+      // What is half done has its record.
+      case e: RecoveryUnclearException =>
+        finished = true
+        throw e
     } finally if (!finished) lock.abandon()
   }
 
@@ -111,12 +120,18 @@ object Recovery {
    * @param forOperation that holds locks above or below already
    * @param except the table below that is recovered afterwards, and whose dead owners' locks stay until then
    */
-  private def here(lock: Lock, settings: LockSettings, forOperation: String, except: String = ""): Seq[String] = {
+  private def here(
+      lock: Lock,
+      settings: LockSettings,
+      forOperation: String,
+      except: String,
+      choice: Choice = Choice.Ask
+  ): Seq[String] = {
     val owners = lock.others.map(dead => dead -> Owner.read(lock.folder.ops, dead))
     val (below, own) = owners.partition(_._2.exists(_.root.nonEmpty))
     val inners = below.filterNot(_._2.exists(_.root == except))
     removeLocks(lock, settings, own) ++ inner(lock, settings, forOperation, inners) ++
-      records(lock.folder, lock) ++ leftovers(lock.folder, lock, settings, own.flatMap(_._2).map(_.operationId))
+      records(lock.folder, lock, settings, choice) ++ leftovers(lock.folder, lock, settings, own.flatMap(_._2).map(_.operationId))
   }
 
   private def inner(
@@ -150,12 +165,12 @@ object Recovery {
     removed.map(_._1)
   }
 
-  private def records(folder: TableFolder, lock: Lock): Seq[String] =
+  private def records(folder: TableFolder, lock: Lock, settings: LockSettings, choice: Choice): Seq[String] =
     TableFolder.records(lock.listing()).flatMap { file =>
       file.state match {
         case RecordState.Pending    => Some(rollBack(folder, lock, file, Cleanup.pending))
         case RecordState.Undoing    => Some(rollBack(folder, lock, file, Cleanup.undoing))
-        case RecordState.Publishing => Some(settle(folder, lock, file))
+        case RecordState.Publishing => Some(settle(folder, lock, file, settings, choice))
         case _                      => None
       }
     }
@@ -176,27 +191,37 @@ object Recovery {
     s"rolled back version ${file.version}, which was ${file.state.suffix}"
   }
 
-  private def settle(folder: TableFolder, lock: Lock, file: RecordFile): String = {
+  private def settle(
+      folder: TableFolder,
+      lock: Lock,
+      file: RecordFile,
+      settings: LockSettings,
+      choice: Choice
+  ): String = {
     val record = RecordJson.read(folder, file)
-    val survey = Survey.of(folder, record)
-    val publish = new Publish(folder, record, () => lock.check())
+    val guard = () => lock.checkInARow()
+    val first = Survey.steady(folder, record, settings.sleep)
+    val kept = choice == Choice.KeepVisible && first.unclear.nonEmpty
+    if (kept) Publish.giveUp(folder, record, first.unclear, guard)
+    val survey = if (kept) Survey.of(folder, record) else first
+    val publish = Publish.left(folder, record, survey, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
       publish.undo(why, Some(lock.owner.describe))
       s"undid version ${record.version}: $why"
     }
-    if (!survey.canFinish) undo("others changed its files")
+    // What is unclear stays; the other folders do not wait half published, but go back at once.
+    if (survey.unclear.nonEmpty) undo(s"as asked for, in ${survey.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
+    else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
     else {
-      val works = survey.kept.map(_.work)
       lock.publishing = true
       try {
-        publish.exchange(works)
-        publish.finish(works)
+        publish.forward()
         lock.check()
         Committer.markDone(folder, record, math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
         Outcome.note(folder, record, "its owner died while it published its files", Some(lock.owner.describe))
         Cleanup.done(folder, record)
         s"finished version ${record.version}"
-      } catch { case e: CommitConflictException => undo(e.getMessage) }
+      } catch { case e @ (_: CommitConflictException | _: UnclearException) => undo(e.getMessage) }
       finally lock.publishing = false
     }
   }
@@ -257,47 +282,6 @@ object Recovery {
   }
 
   /**
-   * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
-   *
-   * @param statuses a listing of the side folder
-   */
-  def view(folder: TableFolder, statuses: Seq[FileMeta]): Option[ReadAround] = {
-    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
-    val views = publishing.map { file =>
-      val record = RecordJson.read(folder, file)
-      around(Survey.listed(folder, record))
-    }
-    if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
-  }
-
-  // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
-  // listing is.
-  private def around(survey: Survey): ReadAround = {
-    val forward = survey.canFinish
-    val views = survey.kept.map { found =>
-      val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
-      val add =
-        if (forward) found.work.outputs.flatMap(o =>
-          found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
-        )
-        else {
-          val others = found.work.outputs.flatMap(o =>
-            found.inPlace.get(o.path).filterNot(o.isSame).map(AddedFile(_, o.path))
-          )
-          others ++ found.work.inputs.flatMap(i =>
-            found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
-          )
-        }
-      (names, add)
-    }
-    // Where a link leads to may depend on where it is.
-    views.flatMap(_._2).map(_.meta).find(_.isLink).foreach { m =>
-      throw new IOException(s"${m.path} is a symbolic link in the midst of an operation, which a recovery has to undo")
-    }
-    ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
-  }
-
-  /**
    * What a query does before it lists the table: waits for a living owner that is publishing, recovers after a dead
    * one, and where neither can be, says how to read around.
    *
@@ -311,23 +295,25 @@ object Recovery {
     val deadline = System.currentTimeMillis() + waitMillis
     var exchanging = false
     // None when the owner came to an end just now.
-    def around(busy: TableState.SideFolder): Option[Settled] =
-      try Some(Settled(busy, view(folder, busy.statuses), exchanging))
+    def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
+      try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
       catch { case _: FileNotFoundException => None }
     def next(pause: Long, recoveries: Int): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
-          if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
+          if (needsChoice(folder, busy)) around(busy, lives = false).getOrElse(next(pause, recoveries))
+          else if (recoveries < MostRecoveries && tryRecover(folder, settings)) next(pause, recoveries + 1)
           else if (System.currentTimeMillis() >= deadline || busy.publishing.isEmpty)
-            around(busy).getOrElse(next(pause, recoveries))
+            around(busy, lives = false).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2), recoveries)
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
           exchanging = true
-          if (System.currentTimeMillis() >= deadline) around(busy).getOrElse(next(pause, recoveries))
+          if (System.currentTimeMillis() >= deadline)
+            around(busy, lives = true).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
             next(math.min(200L, pause * 2), recoveries)
@@ -337,6 +323,14 @@ object Recovery {
     next(5L, 0)
   }
 
+  /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
+  private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
+    try busy.publishing.exists { file =>
+        val survey = Survey.listed(folder, RecordJson.read(folder, file))
+        survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
+      }
+    catch { case _: FileNotFoundException => false }
+
   private def tryRecover(folder: TableFolder, settings: LockSettings): Boolean =
     try {
       recover(folder, settings)
@@ -345,6 +339,7 @@ object Recovery {
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
         false
+      case _: RecoveryUnclearException => false // told when it is read around
       case _: ConcurrentOperationException | _: LockLostException => false // somebody else does it
     }
 }

@@ -1,49 +1,21 @@
 package org.sparkzorder.commit
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.Path
 
-/**
- * Where the files of a record lie in one folder.
- *
- * @param overwritten its staging is gone: somebody deleted the folder (and may have made it anew), so nothing of the
- * record
- *                    is put there or back
- * @param inPlace what lies under the data files' own names, by relative name
- * @param retired what lies in the trash of the record's operation, by the relative name it had
- * @param staged what waits in staging, by its final relative name
- */
-private[commit] final case class FolderSurvey(
-    work: FolderWork,
-    overwritten: Boolean,
-    inPlace: Map[String, FileMeta],
-    retired: Map[String, FileMeta],
-    staged: Map[String, FileMeta]
-) {
-
-  /**
-   * Whether the exchange can go on: every input is unchanged in its place or in the trash, and every output is
-   * somewhere. None is in both: then somebody wrote a file of its name.
-   */
-  def canFinish: Boolean = {
-    val inputs = work.inputs.forall { input =>
-      (inPlace.get(input.path), retired.get(input.path)) match {
-        case (Some(meta), None) => input.isSame(meta)
-        case (None, Some(meta)) => input.isSame(meta)
-        case _                  => false
-      }
-    }
-    inputs && work.outputs.forall { output =>
-      val there = inPlace.contains(output.path)
-      staged.get(output.path).fold(there)(_.length == output.length && !there)
-    }
-  }
-}
-
+/** Where all files of a record are. */
 private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
-  val kept: Seq[FolderSurvey] = folders.filterNot(_.overwritten)
+  private val finishable = folders.forall(f => f.overwritten || f.canFinish)
+
+  /** Folders in which somebody has to choose. */
+  val unclear: Seq[FolderSurvey] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
+
+  /** Folders in which recovery may move files. */
+  val ours: Seq[FolderSurvey] = folders.filter(_.isOurs).diff(unclear)
 
   /** Whether the way is forward; else what was done is to be undone. */
-  def canFinish: Boolean = kept.nonEmpty && kept.forall(_.canFinish)
+  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.staging) && finishable
 }
 
 private[commit] object Survey {
@@ -52,35 +24,95 @@ private[commit] object Survey {
    * For who is going to move files: looks at each file by itself, since a listing may not show yet what we have just
    * moved ourselves.
    */
-  def of(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
+  def of(folder: TableFolder, record: Record): Survey =
+    Survey(timed(Hands.map(record.folders, folder.threads)(inFolder(folder, record, _))))
+
+  /** The same when somebody may be about to delete files: until two looks agree, a second apart, if any is missing. */
+  def steady(folder: TableFolder, record: Record, sleep: Long => Unit): Survey = {
+    @tailrec def again(before: Survey, left: Int): Survey =
+      if (left == 0 || before.folders.forall(f => f.overwritten || f.missing.isEmpty)) before
+      else {
+        sleep(PauseMillis)
+        val now = of(folder, record)
+        if (now == before) now else again(now, left - 1)
+      }
+    again(of(folder, record), Looks)
+  }
+
+  private val Looks = 30
+  private val PauseMillis = 1000L
+
+  private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
+    val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
     FolderSurvey(
       work,
-      isOverwritten(folder, work.folder, record),
+      !isOverwritten(folder, work.folder, record),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
-      found(outputs)(folder.staged(_, record.operationId))
+      found(outputs)(folder.staged(_, record.operationId)),
+      others(work, listed),
+      record.bystanders.getOrElse(work.folder, Nil)
     )
-  })
+  }
 
-  /** For who only reads: by a listing of each folder. */
-  def listed(folder: TableFolder, record: Record): Survey = Survey(record.folders.map { work =>
-    val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
+  /** For who only reads: by a listing of each folder. What it lacks is looked for by its name: it may be on its way. */
+  def listed(folder: TableFolder, record: Record): Survey =
+    Survey(timed(Hands.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
+
+  private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
     val staging = folder.stagingOf(work.folder, record.operationId)
+    val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
       val byName = folder.ops.list(dir).filterNot(_.isDirectory).map(m => m.name -> m).toMap
       names.flatMap(name => byName.get(place(name).getName).map(name -> _)).toMap
     }
+    val staged = found(outputs, staging)(folder.staged(_, record.operationId))
+    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
+    val retired = found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record))
+    def look(names: Seq[String], listed: Map[String, FileMeta])(place: String => Path): Map[String, FileMeta] =
+      listed ++ names.filterNot(listed.contains).flatMap(name => folder.ops.status(place(name)).map(name -> _))
+    val lostOutputs = outputs.filterNot(p => staged.contains(p) || inPlace.contains(p))
+    val lostInputs = inputs.filterNot(p => inPlace.contains(p) || retired.contains(p))
+    val foundRetired = look(lostInputs, retired)(folder.retired(_, record))
+    val foundStaged = look(lostOutputs, staged)(folder.staged(_, record.operationId))
+    val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
+    val names = (inputs ++ outputs).toSet
     FolderSurvey(
       work,
-      isOverwritten(folder, work.folder, record),
-      found(inputs ++ outputs, folder.resolve(work.folder))(folder.resolve),
-      found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record)),
-      found(outputs, staging)(folder.staged(_, record.operationId))
+      !isOverwritten(folder, work.folder, record),
+      look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
+      foundRetired,
+      foundStaged,
+      others(work, inPlace),
+      record.bystanders.getOrElse(work.folder, Nil)
     )
-  })
+  }
+
+  private def others(work: FolderWork, listed: Map[String, FileMeta]): Seq[FileMeta] = {
+    val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
+    listed.toSeq.collect { case (path, meta) if !own(path) && TableFolder.isData(meta.name) => meta }.sortBy(_.name)
+  }
+
+  private def files(dir: String, metas: Seq[FileMeta]): Map[String, FileMeta] =
+    metas.filterNot(_.isDirectory).map(m => (if (dir.isEmpty) m.name else s"$dir/${m.name}") -> m).toMap
+
+  /**
+   * Whether time stamps count. In a table that was copied no file has the time that it had, or all have it cut to whole
+   * seconds; then names, places and lengths tell the files.
+   */
+  private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = {
+    val times = folders.flatMap { f =>
+      f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
+        f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
+    }.map { case (recorded, meta) => recorded -> meta.modificationTime }
+    val none = times.forall { case (recorded, found) => found != recorded }
+    val cut = times.exists(_._1 % 1000 != 0) &&
+      times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
+    if (times.nonEmpty && (none || cut)) folders.map(_.copy(timed = false)) else folders
+  }
 
   /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
   def isOverwritten(folder: TableFolder, dir: String, record: Record): Boolean =

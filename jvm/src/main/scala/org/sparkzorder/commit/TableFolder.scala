@@ -58,8 +58,12 @@ final case class IndexFile(number: Long, meta: FileMeta)
  */
 final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
 
-/** A table's root and the names of all that we put below it. */
-final case class TableFolder(root: Path, ops: FileOps) {
+/**
+ * A table's root and the names of all that we put below it.
+ *
+ * @param threads in how many folders files are looked at or moved at the same time
+ */
+final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolder.Threads) {
   import TableFolder._
 
   val side: Path = new Path(root, Side)
@@ -159,6 +163,8 @@ final case class TableFolder(root: Path, ops: FileOps) {
 }
 
 object TableFolder {
+  private[commit] val Threads = 8
+
   val Side = "_zorder"
   val Staging = "staging"
   val Trash = "trash"
@@ -194,6 +200,15 @@ object TableFolder {
 
   def name(file: String): String = file.substring(file.lastIndexOf('/') + 1)
 
+  /** Another name for a file whose own is taken. */
+  def otherName(file: String, operationId: String): String = {
+    val (dir, own) = file.splitAt(file.lastIndexOf('/') + 1)
+    val dot = own.indexOf('.', 1)
+    if (dot < 0) s"$dir$own-$operationId" else s"$dir${own.take(dot)}-$operationId${own.drop(dot)}"
+  }
+
+  /** Whether readers see a file of this name. */
+  def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
   /** What a data file is called in the trash. */
   def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 

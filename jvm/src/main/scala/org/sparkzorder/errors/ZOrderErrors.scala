@@ -170,6 +170,35 @@ object ZOrderErrors {
       cause
     )
 
+  def lockLost(operation: String, target: String, reason: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_LOCK_LOST",
+      Map("operation" -> operation, "table" -> target, "reason" -> reason),
+      cause
+    )
+
+  /** @param details one sentence for each folder */
+  def recoveryUnclear(target: String, path: String, details: Seq[String], cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_RECOVERY_UNCLEAR",
+      Map("table" -> target, "path" -> path, "details" -> details.mkString(" ")),
+      cause
+    )
+
+  def recoveryFailed(target: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_RECOVERY_FAILED",
+      Map("table" -> target, "reason" -> rootMessage(cause)),
+      cause
+    )
+
+  def incompletePublish(operation: String, target: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_INCOMPLETE_PUBLISH",
+      Map("operation" -> operation, "table" -> target, "reason" -> rootMessage(cause)),
+      cause
+    )
+
   /**
    * @param stored rows by the footers of a folder's files
    * @param read rows that the scan gave
@@ -215,6 +244,7 @@ object ZOrderErrors {
       Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
+  /** Failed before it moved a file of the table, or with all files moved back. */
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_OPERATION_FAILED",

@@ -13,8 +13,9 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.commit.CommitException
+import org.sparkzorder.commit.{CommitException, RecoveryUnclearException}
 import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexFormatException
 import org.sparkzorder.table.PlainTables
 import org.sparkzorder.write.FixedFileIndex
@@ -62,6 +63,11 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
         }
       }
     } catch {
+      // Half an operation's files are no answer, however they are read.
+      case e: RecoveryUnclearException =>
+        val path = e.table.toUri.getPath
+        throw ZOrderErrors.recoveryUnclear(l.catalogTable.fold(s"`$path`")(_.identifier.quotedString), path,
+          e.folders.map(_.sentence), e)
       // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
       case NonFatal(e) =>
         // Our own messages name the file that is to blame and hold no data; of others' nobody knows.

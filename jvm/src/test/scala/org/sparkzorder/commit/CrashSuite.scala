@@ -196,6 +196,29 @@ class CrashSuite extends AnyFunSuite with Explores {
       }
     }
 
+    test(s"$name: it dies at any call, and the table is copied with other time stamps") {
+      val calls = callsOf(scenario, shape)
+      for (k <- 1 to calls; whole <- Seq(false, true)) {
+        val table = tableOf(scenario, shape)
+        scenario.attempt(table, new MemoryOps(table.fs, k, if (k % 2 == 0) Fault.DieBefore else Fault.DieAfter))
+        table.fs.nodes.toSeq.foreach {
+          case (path, f: File) =>
+            table.fs.tick()
+            table.fs.nodes(path) = f.copy(time = if (whole) f.time - f.time % 1000 else table.fs.clock)
+          case _ => ()
+        }
+        withClue(s"call $k, whole seconds: $whole: ")(explore {
+          assert(table.viewedRows() == table.allRows)
+          assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+          assert(table.fs.visibleRows == table.allRows)
+          assert(!table.isPublishing && !table.indexLies)
+          assert(table.attempt(new MemoryOps(table.fs), "op-2").isEmpty)
+          assert(table.fs.visibleRows == table.allRows)
+          assert(table.litter.isEmpty)
+        })
+      }
+    }
+
     test(s"$name: the recovery dies too, at any call") {
       for (k <- 1 to callsOf(scenario, shape); fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
         val some = Explored.every(4)

@@ -217,7 +217,10 @@ class RestoreSuite extends AnyFunSuite {
           t.fs.nodes.remove("/t/part-3.parquet")
       }
     )
-    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]))
+    // It cannot go back to its name, and nobody knows whether the other file is to replace it.
+    assert(t.attempt(rival).exists(_.isInstanceOf[RecoveryUnclearException]))
+    assert(t.recover(ops(t)).exists(_.isInstanceOf[RecoveryUnclearException]))
+    assert(t.recover(ops(t), Choice.KeepVisible).isEmpty)
     assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(TableFolder.name) == Seq("part-2.parquet.op-1.retired"))
     t.optimize(ops(t), "op-2")
     t.vacuum(ops(t), "op-3", _ => false)

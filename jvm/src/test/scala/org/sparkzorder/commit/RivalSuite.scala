@@ -49,6 +49,47 @@ class RivalSuite extends AnyFunSuite with Explores {
     }
   )
 
+  /** As Hive and Impala do it: the side folder stays. */
+  private def overwriteVisible(name: String, folders: Prepared => Seq[String]): Rival = Rival(
+    name,
+    table => {
+      val dirs = folders(table)
+      table.deleteVisible(dirs)
+      dirs.foreach(dir => table.fs.put(s"/t/$dir/000000_1.parquet".replace("//", "/"), fresh, 10L))
+      Seq((table.rows.diff(dirs.flatMap(table.rowsOfFolder)) ++ dirs.flatMap(_ => fresh)).sorted)
+    }
+  )
+
+  private val emptied = Rival(
+    "delete of all visible files of a folder",
+    table => {
+      val dir = table.table.dirs.head
+      val seen = table.visibleIn(dir).flatMap(table.fs.file(_).get.rows).toSet
+      table.deleteVisible(Seq(dir))
+      // All that was in the folder, or what was in its files at that moment.
+      Seq(table.rows.diff(table.rowsOfFolder(dir)), without(table, seen))
+    }
+  )
+
+  /** Deletes what is visible and loads the same rows again. */
+  private def repair(file: String): Rival = Rival(
+    s"a folder loaded anew as $file",
+    table => {
+      val dir = table.table.dirs.head
+      table.deleteVisible(Seq(dir))
+      table.fs.put(s"/t/$dir/$file".replace("//", "/"), table.rowsOfFolder(dir).toSet, 70L)
+      Seq(table.rows)
+    }
+  )
+
+  private val overwritesVisible = Seq(
+    overwriteVisible("overwrite of a folder's visible files", t => Seq(t.table.dirs.head)),
+    overwriteVisible("overwrite of all visible files", _.table.dirs),
+    emptied,
+    repair("again.parquet"),
+    repair("part-1.parquet")
+  )
+
   private def changes(inputs: Int): Seq[Rival] = (0 until inputs).flatMap { i =>
     Seq(
       Rival(
@@ -93,8 +134,8 @@ class RivalSuite extends AnyFunSuite with Explores {
     common = Seq(append, overwrite, overwriteOne, second)
     taken = (1 to 3).map(i => take((dirs.last + s"/part-$i.parquet").stripPrefix("/")))
     (statement, rivals) <- Seq(
-      optimize -> (common ++ changes(3 * dirs.length)),
-      restore -> (common ++ changes(2 * dirs.length) ++ taken),
+      optimize -> (common ++ overwritesVisible ++ changes(3 * dirs.length)),
+      restore -> (common ++ overwritesVisible ++ changes(2 * dirs.length) ++ taken),
       vacuum -> (common ++ changes(1)),
       createIndex -> (common ++ changes(1)),
       refreshIndex -> (common ++ changes(1)),
@@ -103,12 +144,70 @@ class RivalSuite extends AnyFunSuite with Explores {
     rival <- rivals
   } yield Scenario(statement, dirs, rival)
 
-  /** Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. */
-  private def assertSettles(table: Prepared, legal: Seq[Seq[Int]]): Unit = {
-    assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
-    assert(legal.contains(table.fs.visibleRows))
-    table.table.nextStatement()
-    assert(legal.contains(table.fs.visibleRows))
+  /**
+   * Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. Or it
+   * refuses: then all rows are kept, and both choices lead on.
+   */
+  private def settles(table: Prepared, legal: Seq[Seq[Int]]): Boolean = {
+    val before = table.table.dirs.map(dir => dir -> table.table.rowsIn(dir)).toMap
+    table.table.recover(new MemoryOps(table.fs)) match {
+      case Some(e: RecoveryUnclearException) =>
+        assertRefused(table, legal, e, before)
+        false
+      case end =>
+        assert(end.isEmpty)
+        assert(legal.contains(table.fs.visibleRows))
+        table.table.nextStatement()
+        assert(legal.contains(table.fs.visibleRows))
+        true
+    }
+  }
+
+  private var refusals = 0
+
+  private def assertRefused(
+      table: Prepared,
+      legal: Seq[Seq[Int]],
+      refused: RecoveryUnclearException,
+      before: Map[String, Seq[Int]]
+  ): Unit = {
+    refusals += 1
+    val unclear = refused.folders.map(_.folder)
+    def othersAreRight(t: SmallTable): Unit = t.dirs.diff(unclear).foreach { dir =>
+      val own = table.rowsOfFolder(dir).toSet
+      assert(legal.map(_.filter(own)).contains(t.rowsIn(dir).filter(own)), s"in $dir")
+    }
+    unclear.foreach(dir => assert(table.table.rowsIn(dir) == before(dir)))
+    othersAreRight(table.table)
+    assert(table.kept.subsetOf(table.table.rowsAnywhere))
+    assert(table.table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
+    // A refusal leaves no lock.
+    assert(!table.fs.children("/t/_zorder").exists(_.contains("/lock-")))
+    for (choice <- Seq(Choice.KeepVisible, Choice.BringBack)) {
+      def chosen(t: SmallTable): Unit = {
+        assert(!t.isPublishing, s"$choice")
+        othersAreRight(t)
+        if (choice == Choice.KeepVisible) unclear.foreach(dir => assert(t.rowsIn(dir) == before(dir), s"$choice"))
+        else assert(table.kept.intersect(unclear.flatMap(table.rowsOfFolder).toSet).subsetOf(t.fs.visibleRows.toSet), s"$choice")
+        val rows = t.fs.visibleRows
+        t.nextStatement()
+        assert(t.fs.visibleRows == rows)
+        // An undone operation's lock need not be there: what it left is empty.
+        assert(t.litter.forall(t.fs.file(_).isEmpty), s"$choice")
+      }
+      val whole = table.table.copy
+      val ops = new MemoryOps(whole.fs)
+      assert(whole.recover(ops, choice).isEmpty, s"$choice")
+      chosen(whole)
+      val some = Explored.every(17)
+      for (j <- 1 + refusals % some to ops.calls by some) withClue(s"$choice, death at call $j: ") {
+        val dies = table.table.copy
+        dies.recover(new MemoryOps(dies.fs, j, Fault.DieAfter), choice)
+        dies.liveness.running.clear()
+        assert(dies.recover(new MemoryOps(dies.fs), choice).isEmpty)
+        chosen(dies)
+      }
+    }
   }
 
   for (scenario <- scenarios) {
@@ -119,15 +218,17 @@ class RivalSuite extends AnyFunSuite with Explores {
       for (k <- 1 to scenario.calls) {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
-        val ops = new MemoryOps(table.fs, other = { case `k` => legal = rival.act(table) })
+        val ops = new MemoryOps(table.fs, other = { case `k` => legal = table.let(rival) })
         val end = scenario.attempt(table, ops)
         withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
-          assertSettles(table, legal)
-          // What was overwritten on the way may have made a folder again, which is not looked for any more.
-          assert(table.table.litter.forall(table.fs.file(_).isEmpty))
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
-          scenario.checkHistory(table)
-          scenario.checkWayBack(table)
+          if (settles(table, legal)) {
+            assert(!end.exists(_.isInstanceOf[RecoveryUnclearException]))
+            // What was overwritten on the way may have made a folder again, which is not looked for any more.
+            assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+            scenario.checkHistory(table)
+            scenario.checkWayBack(table)
+          } else assert(end.exists(_.isInstanceOf[RecoveryUnclearException]))
         })
       }
     }
@@ -139,18 +240,19 @@ class RivalSuite extends AnyFunSuite with Explores {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
         val fault = if ((k + m) % 2 == 0) Fault.DieBefore else Fault.DieAfter
-        val ops = new MemoryOps(table.fs, m, fault, { case `k` => legal = rival.act(table) })
+        val ops = new MemoryOps(table.fs, m, fault, { case `k` => legal = table.let(rival) })
         val end = scenario.attempt(table, ops)
         withClue(
           s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: "
         )(explore {
-          assert(legal.contains(table.table.viewedRows()) || !table.table.isPublishing)
-          assertSettles(table, legal)
-          // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
-          // any more.
-          assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-          scenario.checkHistory(table)
-          scenario.checkWayBack(table)
+          assert(!table.table.isPublishing || table.readersAreRight(legal))
+          if (settles(table, legal)) {
+            // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
+            // any more.
+            assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+            scenario.checkHistory(table)
+            scenario.checkWayBack(table)
+          }
         })
       }
     }
@@ -160,15 +262,17 @@ class RivalSuite extends AnyFunSuite with Explores {
         val table = scenario.prepared()
         val ops = new MemoryOps(table.fs, k, Fault.DieAfter)
         scenario.attempt(table, ops)
-        val legal = rival.act(table)
+        val legal = table.let(rival)
         withClue(s"death at $k ${ops.trace.lastOption}: ")(explore {
-          assertSettles(table, legal)
-          assert(table.table.litter.isEmpty)
-          scenario.checkHistory(table)
-          // What an undo left in the trash is in nobody's way.
-          val rows = table.fs.visibleRows
-          assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
-          assert(table.fs.visibleRows == rows)
+          assert(!table.table.isPublishing || table.readersAreRight(legal))
+          if (settles(table, legal)) {
+            assert(table.table.litter.isEmpty)
+            scenario.checkHistory(table)
+            // What an undo left in the trash is in nobody's way.
+            val rows = table.fs.visibleRows
+            assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
+            assert(table.fs.visibleRows == rows)
+          }
         })
       }
     }
@@ -183,17 +287,45 @@ class RivalSuite extends AnyFunSuite with Explores {
           scenario.attempt(table, new MemoryOps(table.fs, k, Fault.DieAfter))
           var legal: Seq[Seq[Int]] = Nil
           val call = j
-          val ops = new MemoryOps(table.fs, other = { case `call` => legal = rival.act(table) })
+          val ops = new MemoryOps(table.fs, other = { case `call` => legal = table.let(rival) })
           val end = table.table.recover(ops)
           more = ops.calls >= j
           if (more)
             withClue(s"death at $k, before call $j of the recovery ${ops.trace(j - 1)}, ended with $end: ")(explore {
-              assertSettles(table, legal)
-              assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-              scenario.checkHistory(table)
+              if (settles(table, legal)) {
+                assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+                scenario.checkHistory(table)
+              }
             })
           j += some
         }
+      }
+    }
+  }
+
+  for (statement <- Seq(optimize, restore); dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
+    val scenario = Scenario(statement, dirs, append)
+
+    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: an overwrite by an older listing") {
+      val calls = scenario.calls
+      val some = Explored.every(7)
+      for (k <- 1 to calls; m <- k + 1 + k % some to calls by some) {
+        val table = scenario.prepared()
+        val dir = dirs.last
+        var listed: Seq[String] = Nil
+        var legal: Seq[Seq[Int]] = Nil
+        val ops = new MemoryOps(
+          table.fs,
+          other = {
+            case `k` => listed = table.visibleIn(dir)
+            case `m` => legal = table.let(Rival("", _.overwrite(dir, listed, fresh)))
+          }
+        )
+        val end = scenario.attempt(table, ops)
+        if (legal.nonEmpty)
+          withClue(s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: ") {
+            explore(settles(table, legal))
+          }
       }
     }
   }
@@ -236,6 +368,67 @@ private object RivalSuite {
     val inputs: Seq[String] = table.files
     val rows: Seq[Int] = table.allRows
     val rowsOf: Map[String, Set[Int]] = inputs.map(n => n -> table.rowsOf(n)).toMap
+
+    /** Rows that must not be lost whatever happens: none of them was in a file that somebody deleted. */
+    var kept: Set[Int] = Set.empty
+
+    def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(TableFolder.parent(_) == dir).flatMap(rowsOf).sorted
+
+    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => TableFolder.parent(p.stripPrefix("/t/")) == dir)
+
+    def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
+
+    /** Lets somebody act, and returns which rows may be the result. */
+    def let(rival: Rival): Seq[Seq[Int]] = {
+      val seen = fs.visible.map(p => p -> fs.file(p).get)
+      val legal = rival.act(this)
+      val deleted = seen.filterNot { case (p, f) => fs.file(p).contains(f) }.flatMap(_._2.rows).toSet
+      val files = seen.toMap
+      val written = fs.visible.filterNot(p => files.get(p).exists(fs.file(p).contains)).flatMap(fs.file(_).get.rows)
+      kept = table.rowsAnywhere -- deleted ++ written
+      legal
+    }
+
+    /** Deletes what was listed of a folder, and writes anew. */
+    def overwrite(dir: String, listed: Seq[String], fresh: Set[Int]): Seq[Seq[Int]] = {
+      val before = visibleIn(dir)
+      val gone = before.filter(listed.contains)
+      val left = fs.rows(before.diff(gone))
+      gone.foreach(fs.nodes.remove)
+      fs.put(s"/t/$dir/000000_1.parquet".replace("//", "/"), fresh, 10L)
+      val own = rowsOfFolder(dir)
+      val others = rows.diff(own)
+      val original = inputs.filter(TableFolder.parent(_) == dir).map("/t/" + _)
+      val staging = s"/t/$dir/_zorder/staging".replace("//", "/")
+      val isStill = before == original ||
+        !before.exists(original.contains) && !fs.below(staging).exists(_.endsWith(".staged"))
+      Seq(
+        Some(others ++ fresh),
+        // He deleted nothing: an append.
+        if (gone.isEmpty) Some(rows ++ fresh) else None,
+        // On a folder in which no file is moving he does as he would on any other day.
+        if (isStill) Some(others ++ left ++ fresh) else None
+      ).flatten.map(_.sorted)
+    }
+
+    private def refusal: Option[Throwable] = {
+      val other = table.copy
+      other.recover(new MemoryOps(other.fs))
+    }
+
+    /** What is read around is right, where a statement would not refuse. */
+    def readersAreRight(legal: Seq[Seq[Int]]): Boolean =
+      try {
+        val viewed = table.viewedRows()
+        legal.contains(viewed) || (refusal match {
+          case Some(e: RecoveryUnclearException) =>
+            table.dirs.diff(e.folders.map(_.folder)).forall { dir =>
+              val own = rowsOfFolder(dir).toSet
+              legal.map(_.filter(own)).contains(viewed.filter(own))
+            }
+          case _ => false
+        })
+      } catch { case _: RecoveryUnclearException => true }
   }
 
   /**

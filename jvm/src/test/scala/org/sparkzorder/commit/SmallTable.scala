@@ -21,7 +21,7 @@ final class SmallTable(
   val root = new Path(s"mem:$at")
   val liveness: FakeLiveness = inside.fold(new FakeLiveness)(_.liveness)
   val settings: LockSettings =
-    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => ())
+    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   /** Of the records that are written: format 1 is what older builds have left. */
   var format: Long = RecordJson.Format
@@ -47,7 +47,7 @@ final class SmallTable(
     files.map(n => n -> fs.file(s"$at/$n").map(f => (f.length, f.time)).get).toMap
 
   private def locked(ops: FileOps, id: String)(work: (TableFolder, Lock) => Unit): Unit = {
-    val folder = TableFolder(root, ops)
+    val folder = TableFolder(root, ops, threads = 1)
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
@@ -129,7 +129,7 @@ final class SmallTable(
 
   /** What the newest index knows. */
   def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
-    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs)).index(number).toUri.getPath).get.bytes)
+    Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs), threads = 1).index(number).toUri.getPath).get.bytes)
   }
 
   /** Whether any index would say of a file that is there that it lacks a row that it has. */
@@ -157,12 +157,12 @@ final class SmallTable(
 
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 
-  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs)))
+  def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** What the next query does. */
-  def recover(ops: FileOps): Option[Throwable] =
+  def recover(ops: FileOps, choice: Choice = Choice.Ask): Option[Throwable] =
     try {
-      Recovery.recover(TableFolder(root, ops), settings)
+      Recovery.recover(TableFolder(root, ops, threads = 1), settings, choice)
       None
     } catch {
       case e: Died =>
@@ -173,7 +173,7 @@ final class SmallTable(
 
   /** What the next statement does first. */
   def nextStatement(): Unit = {
-    val folder = TableFolder(root, new MemoryOps(fs))
+    val folder = TableFolder(root, new MemoryOps(fs), threads = 1)
     val lock = Locking.acquire(folder, "next", settings)
     try Recovery.recoverUnder(folder, lock, settings)
     finally lock.release()
@@ -186,14 +186,28 @@ final class SmallTable(
     fs.changed = () => ()
     try {
       val ops = new MemoryOps(fs)
-      val folder = TableFolder(root, ops)
-      Recovery.view(folder, ops.list(folder.side)) match {
+      val folder = TableFolder(root, ops, threads = 1)
+      ReadAround.of(folder, ops.list(folder.side)) match {
         case None         => fs.visibleRows
         case Some(around) =>
           val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
           fs.rows(kept ++ around.add.map(_.meta.path.toUri.getPath))
       }
     } finally fs.changed = hook
+  }
+
+  /** Visible rows of one folder. */
+  def rowsIn(dir: String): Seq[Int] =
+    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix(s"$at/")) == dir))
+
+  /** All rows that are in any file, visible or not. */
+  def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
+
+  /** The same table in another place and with other owners gone. */
+  def copy: SmallTable = {
+    val made = new SmallTable(dirs, filesEach)
+    made.fs.copyOf(fs)
+    made
   }
 
   def isPublishing: Boolean = fs.children(s"$at/_zorder").exists(_.endsWith(".publishing"))

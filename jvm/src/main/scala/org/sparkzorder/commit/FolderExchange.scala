@@ -1,0 +1,251 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * Exchanges one folder's files, forward or back. It looks where each file is and skips what is done, so it may end
+ * anywhere and be run again.
+ *
+ * @param known files of the record that are among the data now
+ * @param deleted outputs that were published and that somebody has deleted since: they do not come again
+ * @param bystanders see [[Watch]]
+ * @param timed whether time stamps tell files apart; not in a copy
+ * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
+ * @param guard asked before every rename; throws when we may no longer touch the table
+ */
+private[commit] final class FolderExchange(
+    folder: TableFolder,
+    record: Record,
+    val work: FolderWork,
+    known: Seq[String],
+    deleted: Seq[String],
+    bystanders: Set[String],
+    timed: Boolean,
+    asked: Boolean,
+    guard: () => Unit,
+    sleep: Long => Unit
+) {
+  private val ops = folder.ops
+  private val watch = new Watch(folder, record, work, bystanders, timed, sleep)
+  watch.knows(known)
+
+  /** Somebody else's by now: we leave alone what he has made of it. */
+  @volatile private var theirs = false
+
+  /** Somebody changed a file of ours here, and that was not an overwrite: on the way back the rest returns. */
+  private var contested = false
+
+  /** Nobody can tell what is right here: nothing is moved any more. */
+  @volatile private var unclear = false
+
+  private val returned = mutable.LinkedHashSet.empty[InputFile]
+
+  private var isForward = false
+
+  def isTheirs: Boolean = theirs
+
+  def isUnclear: Boolean = unclear
+
+  /**
+   * The folder never looks empty: all inputs but the first go, an output comes, the first input goes, the others come.
+   *
+   * @throws CommitConflictException when an input is not what the record says, or a name is taken; the way is back then
+   */
+  def forward(): Unit = if (!theirs) {
+    work.inputs.drop(1).forall { input =>
+      val ours = retire(input)
+      Failpoints.hit("retire-1")
+      ours
+    } && {
+      Failpoints.hit("retire-rest")
+      work.outputs.headOption.forall(publish)
+    } && {
+      Failpoints.hit("publish-first-1")
+      work.inputs.headOption.forall(retire)
+    } && {
+      Failpoints.hit("retire-first-1")
+      work.outputs.drop(1).forall { output =>
+        val ours = (watch.holds() || isOurs(watch.look())) && publish(output)
+        Failpoints.hit("publish-rest-1")
+        ours
+      }
+    }
+    ()
+  }
+
+  /** The last look, when all files are where they belong. What others have changed here since is their business. */
+  def confirm(): Unit = if (!theirs) { isOurs(watch.look()); () }
+
+  /** False when the folder is somebody else's. */
+  private def isOurs(seen: Seen): Boolean = {
+    if (seen == Seen.Unclear) {
+      unclear = true
+      throw new UnclearException(work.folder)
+    }
+    if (seen == Seen.Theirs) {
+      theirs = true
+      giveUp()
+    }
+    !theirs
+  }
+
+  /** The same while rows would be lost if it only were changed. */
+  private def isOursUnchanged(reason: String, path: String): Boolean = {
+    val seen = watch.look()
+    isOurs(seen) && {
+      contested = true
+      throw new CommitConflictException(
+        seen match {
+          case Seen.Changed(missing) => missing
+          case _                     => Seq(path)
+        },
+        reason
+      )
+    }
+  }
+
+  private def retire(input: InputFile): Boolean = {
+    val (place, trash) = (folder.resolve(input.path), folder.retired(input.path, record))
+    ops.status(place) match {
+      case Some(meta) if input.isThis(meta, timed) =>
+        guard()
+        ops.rename(place, trash)
+        // Somebody may have replaced the file after we looked.
+        ops.status(trash) match {
+          case Some(moved) if input.isThis(moved, timed) =>
+            watch.forget(input.path)
+            true
+          case Some(_) =>
+            guard()
+            ops.rename(trash, place)
+            isOursUnchanged(FolderExchange.Changed, input.path)
+          case None => isOursUnchanged(FolderExchange.Gone, input.path)
+        }
+      case Some(_) => isOursUnchanged(FolderExchange.Changed, input.path)
+      case None    =>
+        if (ops.status(trash).exists(input.isThis(_, timed))) {
+          watch.forget(input.path)
+          true
+        } else isOursUnchanged(FolderExchange.Gone, input.path)
+    }
+  }
+
+  private def publish(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path) || {
+    val (staged, place) = (folder.staged(output.path, record.operationId), folder.resolve(output.path))
+    guard()
+    watch.adds(output.path)
+    try {
+      ops.rename(staged, place)
+      true
+    } catch {
+      case e: IOException =>
+        (ops.exists(staged), ops.status(place)) match {
+          // Done already, or in spite of what was said.
+          case (false, Some(meta)) if output.isThis(meta, timed) => true
+          case (true, None)                                      => throw e
+          case (false, _)                                        =>
+            watch.forget(output.path)
+            isOursUnchanged("a file that was ready to be published is gone", output.path)
+          case (true, Some(_)) =>
+            watch.forget(output.path)
+            throw new CommitConflictException(Seq(output.path), "another file of this name was written")
+        }
+    }
+  }
+
+  /**
+   * Leaves the folder to somebody else: what we made visible goes, old rows among it, and the staging, by which everybody
+   * knows from then on. The inputs stay in the trash.
+   */
+  def giveUp(): Unit =
+    if (ops.exists(folder.stagingOf(work.folder, record.operationId))) {
+      returned.foreach { input =>
+        if (watch.isThere(input.path)) {
+          guard()
+          move(folder.resolve(input.path), folder.retired(input.path, record))
+        }
+      }
+      work.outputs.foreach(takeBack)
+      guard()
+      Cleanup.withdrawn(folder, record, work)
+    }
+
+  private def takeBack(output: OutputFile): Unit = {
+    val (staged, place) = (folder.staged(output.path, record.operationId), folder.resolve(output.path))
+    if (ops.status(place).exists(output.isThis(_, timed)) && !ops.exists(staged)) {
+      guard()
+      move(place, staged)
+    }
+  }
+
+  /** A file that has just been deleted need not be moved, nor may one take a name that is taken. */
+  private def move(from: Path, to: Path): Unit =
+    try ops.rename(from, to)
+    catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
+
+  /**
+   * The way back: inputs return to their names, then outputs to staging, so that the folder does not look empty. A name
+   * that somebody has taken in the meantime stays his.
+   */
+  def back(survey: FolderSurvey): Unit =
+    if (theirs) giveUp()
+    else if (asked && !survey.inputsComplete && survey.outputsComplete && !timed) {
+      // A copy that was made while files moved.
+      isForward = true
+      work.outputs.foreach(o => move(folder.staged(o.path, record.operationId), folder.resolve(o.path)))
+      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
+    } else {
+      val certain = asked || contested
+      (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
+      watch.knows(survey.visible)
+      val waiting = work.inputs.filter(i => survey.retired.contains(i.path) && !survey.inPlace.contains(i.path))
+      if (waiting.isEmpty || certain || isOurs(watch.look())) {
+        // Rarer and rarer: all that has come back can be taken away again.
+        val looks = Iterator.iterate(1)(_ * 2).takeWhile(_ < waiting.length).toSet + waiting.length
+        waiting.zip(LazyList.from(1)).forall { case (input, n) =>
+          guard()
+          if (survey.retired.get(input.path).exists(input.isThis(_, timed))) {
+            watch.adds(input.path)
+            returned += input
+          }
+          move(folder.retired(input.path, record), folder.resolve(input.path))
+          Failpoints.hit("undo-inputs-1")
+          !looks(n) || isOurs(watch.look())
+        }
+      }
+      Failpoints.hit("undo-inputs")
+      if (!theirs) withdraw(survey)
+      if (!theirs && asked) rename(survey)
+    }
+
+  /** An output that somebody deletes now was in his listing, so he did not see what has come back. */
+  private def withdraw(survey: FolderSurvey): Unit =
+    work.outputs.forall { output =>
+      val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
+      if (stays) takeBack(output)
+      else {
+        theirs = true
+        giveUp()
+      }
+      stays
+    }
+
+  /** Inputs whose names are taken come back by another name, when somebody wants them back. */
+  private def rename(survey: FolderSurvey): Unit =
+    work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
+      guard()
+      move(folder.retired(input.path, record), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+    }
+
+  /** Inputs that could not come back. */
+  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(folder.retired(i.path, record)))
+}
+
+private object FolderExchange {
+  private val Changed = "a file was changed or replaced"
+  private val Gone = "a file was deleted or moved away"
+}

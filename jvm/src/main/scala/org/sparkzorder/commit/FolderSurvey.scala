@@ -1,0 +1,115 @@
+package org.sparkzorder.commit
+
+/**
+ * Where the files of a record are in one folder.
+ *
+ * @param staging whether the folder's staging is there
+ * @param inPlace what has the names of the record's files among the data, by relative name
+ * @param retired what is in the trash of the record's operation, by the relative name that it had
+ * @param staged what waits in staging, by its final relative name
+ * @param others the data files that are no files of the record
+ * @param bystanders those that were there before the operation, as the record lists them
+ * @param timed whether time stamps tell files apart; they do not in a copy of a table
+ */
+private[commit] final case class FolderSurvey(
+    work: FolderWork,
+    staging: Boolean,
+    inPlace: Map[String, FileMeta],
+    retired: Map[String, FileMeta],
+    staged: Map[String, FileMeta],
+    others: Seq[FileMeta],
+    bystanders: Seq[Bystander],
+    timed: Boolean = true
+) {
+
+  /** Somebody deleted the folder (and may have made it anew), or it was given up: nothing is put there or back. */
+  def overwritten: Boolean = !staging
+
+  /** Whether the input is in its place, unchanged. A file that only has its name is a stranger. */
+  def stays(input: InputFile): Boolean = inPlace.get(input.path).exists(isInput(input, _))
+
+  private def isRetired(input: InputFile): Boolean = retired.get(input.path).exists(isInput(input, _))
+
+  // Older builds moved links, which lead somewhere else from the trash.
+  private def isInput(input: InputFile, meta: FileMeta): Boolean = meta.isLink || input.isThis(meta, timed)
+
+  private val hasLinks: Boolean = (inPlace.values ++ retired.values).exists(_.isLink)
+
+  /** Whether the output is among the data. */
+  def isOut(output: OutputFile): Boolean = inPlace.get(output.path).exists(output.isThis(_, timed))
+
+  private def isStaged(output: OutputFile): Boolean = staged.get(output.path).exists(_.length == output.length)
+
+  /** Names of the record's files that a reader sees. */
+  val visible: Seq[String] = work.inputs.filter(stays).map(_.path) ++ work.outputs.filter(isOut).map(_.path)
+
+  private val missingInputs: Seq[InputFile] = work.inputs.filterNot(i => stays(i) || isRetired(i))
+
+  private val missingOutputs: Seq[OutputFile] = work.outputs.filterNot(o => isOut(o) || isStaged(o))
+
+  /** Files of the record that are nowhere: somebody deleted or replaced them. */
+  val missing: Seq[String] = missingInputs.map(_.path) ++ missingOutputs.map(_.path)
+
+  /** Data files that nobody knows, also those that have a name that we know. */
+  val strangers: Seq[String] =
+    (others.filterNot(m => bystanders.exists(_.isThis(m, timed))).map(m => path(m.name)) ++
+      inPlace.keySet.diff(visible.toSet)).sorted
+
+  private def path(name: String): String = if (work.folder.isEmpty) name else s"${work.folder}/$name"
+
+  /** Inputs in the trash whose names somebody has taken. */
+  private val displaced: Boolean = work.inputs.exists(i => retired.contains(i.path) && inPlace.contains(i.path))
+
+  private val isTaken: Boolean = work.outputs.exists(o => staged.contains(o.path) && inPlace.contains(o.path))
+
+  /** Whether each file is in exactly one of its places, so that the exchange can go on. */
+  private val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken && !hasLinks
+
+  /** Whether going back changes nothing in this folder. */
+  val isUntouched: Boolean = retired.isEmpty && !work.outputs.exists(isOut)
+
+  /** Outputs that somebody deleted when they were published: outputs are published in their order. */
+  private val wasPublished: Boolean = missingOutputs.forall { lost =>
+    work.outputs.dropWhile(_ != lost).exists(isOut)
+  }
+
+  /**
+   * Whether the exchange has come to its end here, and somebody has changed the new files since, as he might on any other
+   * day. Such a folder is left alone on both ways.
+   */
+  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && !hasLinks && wasPublished &&
+    (missing.isEmpty || strangers.isEmpty)
+
+  /** Whether the way back would bring rows back that somebody deleted. */
+  val onlyForward: Boolean = staging && !isOver && timed && missingInputs.isEmpty && missingOutputs.nonEmpty &&
+    wasPublished && strangers.isEmpty && !displaced && !isTaken
+
+  /** Whether anything is there that an overwrite would have deleted. */
+  private def keeps: Boolean = work.inputs.exists(stays) || others.exists(m => bystanders.exists(_.isThis(m, timed)))
+
+  /**
+   * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
+   * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
+   */
+  val isUnclear: Boolean = staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && (
+    !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
+  ))
+
+  def canFinish: Boolean = isWhole || isOver || onlyForward
+
+  /** Whether files of this folder may be moved at all. */
+  def isOurs: Boolean = staging && !isOver && !isUnclear
+
+  def inputsComplete: Boolean = work.inputs.forall(i => inPlace.contains(i.path) || retired.contains(i.path))
+
+  def outputsComplete: Boolean = work.outputs.forall(o => staged.contains(o.path) || isOut(o))
+
+  /** For somebody who has to choose. */
+  def describe: UnclearFolder = UnclearFolder(
+    work.folder,
+    missing,
+    strangers,
+    visible,
+    work.inputs.filter(i => retired.contains(i.path)).map(_.rows).sum
+  )
+}

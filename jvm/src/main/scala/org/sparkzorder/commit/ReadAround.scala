@@ -1,0 +1,96 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import scala.annotation.tailrec
+
+/**
+ * A file that a reader is to read although no listing shows it under this name.
+ *
+ * @param meta where it is now
+ * @param path its name in the table, relative to the root: its folder says its partition
+ */
+final case class AddedFile(meta: FileMeta, path: String)
+
+/**
+ * How to read a table whose files are being exchanged by an owner that is dead, or too slow to wait for: leave out of a
+ * listing what is named, then add.
+ *
+ * @param leaveOut relative paths
+ */
+final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
+
+object ReadAround {
+
+  /** How often a folder is listed anew in which a living owner moves files. */
+  private val Looks = 10
+  private val PauseMillis = 50L
+
+  /**
+   * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
+   *
+   * @param statuses a listing of the side folder
+   * @param lives whether their owner may live: then no file is missing, but it may be on its way
+   * @throws RecoveryUnclearException when nobody can tell which rows are right
+   */
+  def of(
+      folder: TableFolder,
+      statuses: Seq[FileMeta],
+      lives: Boolean = false,
+      sleep: Long => Unit = Thread.sleep(_)
+  ): Option[ReadAround] = {
+    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
+    val views = publishing.map { file =>
+      val record = RecordJson.read(folder, file)
+      if (lives) beside(folder, record, sleep) else after(folder, record)
+    }
+    if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
+  }
+
+  private def after(folder: TableFolder, record: Record): ReadAround = {
+    val survey = Survey.listed(folder, record)
+    // Where all files were replaced by hand, they are what there is to read.
+    val undecided = survey.unclear.filter(f => f.visible.nonEmpty || f.strangers.isEmpty)
+    if (undecided.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, undecided.map(_.describe))
+    view(survey.ours, survey.canFinish)
+  }
+
+  private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
+    @tailrec def look(left: Int): ReadAround = {
+      val found = Survey.listed(folder, record).folders.filterNot(_.overwritten)
+      val (forward, back) = (found.forall(_.outputsComplete), found.forall(_.inputsComplete))
+      if (forward || back || left == 0) view(found, forward)
+      else {
+        sleep(PauseMillis)
+        look(left - 1)
+      }
+    }
+    look(Looks)
+  }
+
+  // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
+  // listing is.
+  private def view(folders: Seq[FolderSurvey], forward: Boolean): ReadAround = {
+    val views = folders.map { found =>
+      val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
+      val add =
+        if (forward) found.work.outputs.flatMap(o =>
+          found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
+        )
+        else {
+          val others = found.work.outputs.filterNot(found.isOut).flatMap(o =>
+            found.inPlace.get(o.path).map(AddedFile(_, o.path))
+          )
+          others ++ found.work.inputs.flatMap(i =>
+            found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
+          )
+        }
+      (names, add)
+    }
+    // Where a link leads to may depend on where it is.
+    views.flatMap(_._2).map(_.meta).find(_.isLink).foreach { m =>
+      throw new IOException(s"${m.path} is a symbolic link in the midst of an operation, which a recovery has to undo")
+    }
+    ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
+  }
+}
