@@ -66,7 +66,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
           val conflict =
             new CommitConflictException(
               overwritten.map(d => if (d.isEmpty) "." else d),
-              "the folder was overwritten by another"
+              "the folder was overwritten"
             )
           conflict.addSuppressed(e)
           throw conflict
