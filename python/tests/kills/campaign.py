@@ -217,7 +217,11 @@ class Campaign:
         if target.nested and self._rng.random() < 0.5:
             inner = inner_of(table.root)
             sql = self._rng.choice(
-                (f"SELECT id FROM {inner}", f"DESCRIBE HISTORY {inner}", statement(table.root / "p=1", self._rng, inner))
+                (
+                    f"SELECT id FROM {inner}",
+                    f"DESCRIBE HISTORY {inner}",
+                    statement(table.root / "p=1", self._rng, inner),
+                )
             )
             self._try(self._spark, sql, (*EXPECTED, "ZORDER_RESTORE_CHANGED_FILES"))
             if sql.startswith("SELECT id"):
@@ -250,7 +254,7 @@ class Campaign:
     def _judge_inner(self, target: Target, when: str) -> None:
         query = f"SELECT id FROM {inner_of(target.root)}"
         expected = Counter(target.inner_ids)
-        # Spark keeps the listing of a catalog's table: what others append is seen after REFRESH, what was there always is.
+        # Spark keeps the listing of a catalog's table: what others append is seen after REFRESH.
         found = Counter(row[0] for row in self._spark.sql(query).collect())
         first = Counter(i for i in target.inner_ids if i < FIRST_APPENDED)
         self._judge(target, when, first - found, found - expected)

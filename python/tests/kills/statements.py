@@ -14,6 +14,7 @@ RIVALS = (
     "ZORDER_COMMIT_CONFLICT",
     "ZORDER_RESTORE_CHANGED_FILES",
     "FAILED_READ_FILE.FILE_NOT_EXIST",
+    "FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY",
 )
 """What a statement may answer besides where another table over the same files is at work."""
 
@@ -36,6 +37,7 @@ def statement(root: Path, rng: Random, name: str = "") -> str:
 
     Args:
         root: The table's folder.
+        rng: What decides.
         name: Its name, if it has one.
     """
     source = name or f"parquet.`{root}`"

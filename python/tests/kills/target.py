@@ -114,13 +114,8 @@ class Target:
         return found
 
     def _side(self, pattern: str) -> list[Path]:
-        found = []
-        for folder in (self.root, self.root / "p=1") if self.nested else (self.root,):
-            try:
-                found += (folder / "_zorder").glob(pattern)
-            except FileNotFoundError:
-                continue
-        return found
+        roots = (self.root, self.root / "p=1") if self.nested else (self.root,)
+        return [path for root in roots for path in _found(root / "_zorder", pattern)]
 
     def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
         """Rows lost and rows doubled for a plain reader, with nothing done about a kill."""
@@ -134,3 +129,10 @@ class Target:
     def remove(self) -> None:
         """Nobody needs it any more."""
         shutil.rmtree(self.root)
+
+
+def _found(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return list(folder.glob(pattern))
+    except FileNotFoundError:
+        return []

@@ -109,6 +109,8 @@ object Locking {
       operation: String,
       alone: Option[String]
   ): Lock = {
+    // This process knows of the operation from before its first lock until after its last.
+    settings.liveness.register(operationId)
     val owner = Owner(settings.liveness.self, operationId, operation, since = System.currentTimeMillis())
     val outer = mutable.ArrayBuffer.empty[LockFile]
     var own = Option.empty[LockFile]
@@ -119,8 +121,6 @@ object Locking {
           NestedRoots.register(o, outer.last.statuses)
         }
       }
-    // This process knows of the operation from before its first lock until after its last.
-    settings.liveness.register(operationId)
     var kept = false
     try {
       above()

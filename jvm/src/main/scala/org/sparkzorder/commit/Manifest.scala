@@ -55,7 +55,9 @@ private[commit] object Manifest {
     } catch {
       case _: FileNotFoundException   => Nil
       case e: JsonProcessingException =>
-        log.warn(s"${folder.manifest(operationId)} cannot be read, staging of this operation may be left: ${e.getOriginalMessage}")
+        log.warn(
+          s"${folder.manifest(operationId)} cannot be read, staging of this operation may be left: ${e.getOriginalMessage}"
+        )
         Nil
     }
 }

@@ -112,6 +112,10 @@ object NestedRoots {
     }
   }
 
+  /** Forgets a table, of which nothing of ours is left, in the tables above it. */
+  private[commit] def unregister(lock: Lock): Unit =
+    lock.outer.foreach(outer => outer.folder.ops.delete(outer.folder.innerRoot(outer.owner.root)))
+
   /** Forgets inner tables that have nothing of ours any more. Needs the lock. */
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
     TableFolder.innerRoots(statuses).foreach { file =>
@@ -143,8 +147,9 @@ object NestedRoots {
     TableState.look(inner.root, inner.ops) match {
       case state: TableState.SideFolder if state.isBusy =>
         state.lockState(settings) match {
-          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) => throw new ConcurrentOperationException(inner.root, owner)
-          case _                     => ()
+          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
+            throw new ConcurrentOperationException(inner.root, owner)
+          case _ => ()
         }
         if (Recovery.isNeeded(state, settings)) {
           log.warn(s"recovering ${inner.root}, a table in ${folder.root}")

@@ -121,7 +121,8 @@ object Record {
   private def isRelative(path: String): Boolean = path.split("/", -1).forall(isName)
 
   /** Whether it names something below the root, and outside of side folders. */
-  private[commit] def isDataName(path: String): Boolean = isRelative(path) && !path.split('/').contains(TableFolder.Side)
+  private[commit] def isDataName(path: String): Boolean =
+    isRelative(path) && !path.split('/').contains(TableFolder.Side)
 
   /** What RESTORE brings back lies where an operation put it: in the trash of the folder that it is to be in again. */
   private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>

@@ -273,8 +273,9 @@ object Recovery {
    * table's: what else lies in staging may belong to a table above, and its operation is not ours to judge.
    */
   private def dead(folder: TableFolder, lock: Lock, statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
-    val underWay = TableFolder.records(lock.listing()).filterNot(f => f.state.isPublished || f.state == RecordState.Undone)
-      .flatMap(readable(folder, _)).map(_.operationId).toSet
+    val underWay =
+      TableFolder.records(lock.listing()).filterNot(f => f.state.isPublished || f.state == RecordState.Undone)
+        .flatMap(readable(folder, _)).map(_.operationId).toSet
     val manifests = Manifest.operations(statuses)
     val old = owners.filter(id => folder.ops.exists(folder.stagingOf("", id)))
     (manifests ++ old).distinct.filterNot(id => id == lock.operationId || underWay(id))

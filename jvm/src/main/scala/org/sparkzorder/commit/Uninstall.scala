@@ -48,6 +48,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       IndexFiles.drop(folder, lock)
       val (left, others) = besides(lock)
       val records = removeRecords(lock)
+      NestedRoots.unregister(lock)
       Uninstalled(
         trash.map(_.files.size.toLong).sum + others.size,
         trash.map(_.bytes).sum + others.map(_.length).sum,
@@ -127,10 +128,11 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def unknown(lock: Lock): Seq[LeftAlone] =
     ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
-      .map(s => LeftAlone(s.path, Uninstall.Unknown))
+      .map(s => LeftAlone(s.path, if (TableFolder.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
 }
 
 object Uninstall {
+  private val Inner = "it names a table over a folder below, which has a history of its own"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */

@@ -79,7 +79,9 @@ private[write] final class FileTask(
     val path = new Path(directories(slot), name)
     // An executor that was given up and wakes up must not make the folder again.
     if (!path.getFileSystem(conf.value).exists(path.getParent))
-      throw new FileNotFoundException(s"${path.getParent} is gone: the operation has ended, or the folder was overwritten")
+      throw new FileNotFoundException(
+        s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
+      )
     val collector = new StatsCollector(schema, indexed)
     val rowHash = hash.orNull
     var sum = 0L

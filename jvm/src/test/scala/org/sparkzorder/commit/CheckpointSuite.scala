@@ -69,7 +69,9 @@ class CheckpointSuite extends AnyFunSuite {
     assert(reading.trace.count(_.startsWith("read")) <= 4 && !reading.trace.exists(_.contains(".checkpoint")))
   }
 
-  test("a damaged checkpoint costs the history before it, but no version is given again and nothing is restored over it") {
+  test(
+    "a damaged checkpoint costs the history before it, but no version is given again and nothing is restored over it"
+  ) {
     val t = optimized(4, small)
     val path = s"/t/_zorder/${checkpoints(t).head}"
     val file = t.fs.file(path).get
@@ -110,7 +112,8 @@ class CheckpointSuite extends AnyFunSuite {
 
   test("VACUUM says so of all versions in a checkpoint before it deletes the first retired file") {
     val t = optimized(6, small)
-    def trash(version: Long): Int = t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
+    def trash(version: Long): Int =
+      t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
     assert((1L to 6L).forall(trash(_) > 0))
     t.fs.changed = () =>
       t.history.filter(_.state == "committed").foreach(e => assert(trash(e.record.version) > 0, e.record.version))

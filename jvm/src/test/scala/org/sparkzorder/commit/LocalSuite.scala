@@ -172,7 +172,11 @@ class LocalSuite extends AnyFunSuite {
       val took = History.read(folder).head.publishMillis.get
       assert(took >= 0 && took < 60000)
       assert(
-        ops.list(folder.side).map(_.name).sorted == Seq("README.txt", "index-0000000001.zidx", s"v0000000001-${took}ms.json")
+        ops.list(folder.side).map(_.name).sorted == Seq(
+          "README.txt",
+          "index-0000000001.zidx",
+          s"v0000000001-${took}ms.json"
+        )
       )
       TableState.look(folder.root, ops) match {
         case s: TableState.SideFolder =>

@@ -147,6 +147,16 @@ class NestedSuite extends AnyFunSuite with Explores {
     assert(fs.fs.visibleRows == fs.allRows)
   }
 
+  test("an uninstalled table is forgotten in the tables above it") {
+    val both = new Both
+    val ops = new MemoryOps(both.fs)
+    both.inner.optimize(ops)
+    assert(both.fs.below("/t/_zorder").exists(_.contains("/inner-")))
+    new Uninstall(TableFolder(both.inner.root, ops), both.inner.settings, _.toUri.getPath).run()
+    assert(!both.fs.below("/t").exists(_.contains("_zorder")))
+    assert(both.fs.visibleRows == both.rows)
+  }
+
   test("a lock that says a root outside of the table, or one that is gone, sends nobody there and blocks nobody") {
     for (root <- Seq("p=9", "../x", "/etc", "_zorder", "p=1/../..")) {
       val both = new Both

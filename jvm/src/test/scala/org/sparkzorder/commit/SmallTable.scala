@@ -221,7 +221,7 @@ final class SmallTable(
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
       // The page for people goes with the last thing that it is about.
       case Seq("README.txt") => fs.children(fs.parent(path)).size == 1
-      case Seq(name)                              =>
+      case Seq(name)         =>
         !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|index-\\d+\\.zidx")
       case _ => true
     })
