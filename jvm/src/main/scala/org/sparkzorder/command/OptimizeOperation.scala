@@ -5,7 +5,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.Encryption
-import org.sparkzorder.layout.{CurveInterval, LayoutShape}
+import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit}
@@ -76,8 +76,8 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         format = plan.table.relation.fileFormat,
         dataSchema = plan.table.dataSchema,
         readOptions = plan.table.relation.options,
-        writeOptions =
-          model => plan.writeOptions ++ plan.bloomFilters.writeOptions(plan.table.formatName, units, plan.keys)(model),
+        writeOptions = model => writeOptions(plan, units, model),
+        kept = plan.kept.files,
         sessionConf = plan.writeConf,
         units = units,
         keys = plan.keys,
@@ -93,6 +93,16 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
       )
     }
     RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
+  }
+
+  private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
+    val format = plan.table.formatName
+    val chosen = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    val ofInputs = plan.bloomFilters.ofInputs(format, plan.kept.bloomFilters, plan.options.bloomFilters.isDefined)
+    val options = plan.kept.options ++ ofInputs ++ plan.writeOptions
+    plan.kept.spelled(
+      if (plan.bloomFilters == BloomFilters.Auto) BloomFilters.united(options, chosen) else options ++ chosen
+    )
   }
 
   /**
@@ -129,7 +139,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters(plan),
-    metrics = metrics.history,
+    metrics = metrics.history ++ plan.kept.history,
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },

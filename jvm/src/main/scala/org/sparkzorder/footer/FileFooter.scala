@@ -20,6 +20,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param missing columns that the file has under no spelling: every row has null, or the column's default
  * @param sessionBound columns whose values depend on the settings of the session that reads them, see [[SessionBound]]
  * @param encryption what of it is encrypted
+ * @param traits what it has beside its rows; None when the reader was not asked for it
  * @param positional whether Spark reads the columns by their position, not their names (ORC files of old Hive)
  */
 final case class FileFooter(
@@ -36,7 +37,8 @@ final case class FileFooter(
     missing: Set[ColumnKey],
     sessionBound: Map[ColumnKey, SessionBound],
     positional: Boolean,
-    encryption: Encryption = Encryption.none
+    encryption: Encryption = Encryption.none,
+    traits: Option[FileTraits] = None
 )
 
 /**

@@ -26,7 +26,8 @@ private[footer] final class ParquetFooter(
     conf: Configuration,
     tableSchema: StructType,
     columns: Seq[ColumnKey],
-    settings: FooterSettings
+    settings: FooterSettings,
+    withTraits: Boolean = false
 ) extends FooterReader {
 
   private val own = {
@@ -68,7 +69,8 @@ private[footer] final class ParquetFooter(
       judged.missing,
       judged.sessionBound,
       positional = false,
-      encryption
+      encryption,
+      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)))) else None
     )
   }
 
@@ -84,7 +86,7 @@ private[footer] final class ParquetFooter(
         Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
     }
 
-  private def metadataOf(status: FileStatus): ParquetMetadata = {
+  private[footer] def metadataOf(status: FileStatus): ParquetMetadata = {
     val path = status.getPath.toString
     val input = HadoopInputFile.fromStatus(status, own)
     val options =
