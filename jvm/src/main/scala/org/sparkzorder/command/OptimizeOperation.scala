@@ -47,7 +47,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         val placed =
           if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
           else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
-        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
+        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed, plan.kept.namesInAnyCase)
         Published(prepared.version, result, added.map(_._1))
       } catch {
         case e: Throwable =>

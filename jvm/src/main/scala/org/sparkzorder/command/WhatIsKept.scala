@@ -40,6 +40,9 @@ private[command] final case class WhatIsKept(
     }
   }
 
+  /** Whether the new files spell a column otherwise than the table. */
+  def namesInAnyCase: Boolean = files.exists(_.namesInAnyCase)
+
   def warn(table: PlainTable): Unit =
     if (lost.nonEmpty) logWarning(s"OPTIMIZE of ${table.name} does not keep: $text")
 
@@ -72,7 +75,7 @@ private[command] object WhatIsKept {
     val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     WhatIsKept(
-      Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch)),
+      Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
       Map.empty,
       traits.flatMap(_.bloomFilters).distinct,
       keys.lost ++ mixedCodecs(traits)

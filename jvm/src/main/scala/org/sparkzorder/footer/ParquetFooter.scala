@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.{ChecksumException, FileStatus}
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
+import org.apache.parquet.format.{PageHeader, Util}
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData, ParquetMetadata}
@@ -70,7 +71,7 @@ private[footer] final class ParquetFooter(
       judged.sessionBound,
       positional = false,
       encryption,
-      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)))) else None
+      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _))) else None
     )
   }
 
@@ -85,6 +86,14 @@ private[footer] final class ParquetFooter(
           c.isEncrypted || decryptor.exists(_.getColumnSetup(c.getPath).isEncrypted)
         Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
     }
+
+  private def pageHeader(status: FileStatus, offset: Long): PageHeader = {
+    val stream = status.getPath.getFileSystem(own).open(status.getPath)
+    try {
+      stream.seek(offset)
+      Util.readPageHeader(stream)
+    } finally stream.close()
+  }
 
   private[footer] def metadataOf(status: FileStatus): ParquetMetadata = {
     val path = status.getPath.toString

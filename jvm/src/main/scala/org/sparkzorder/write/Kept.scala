@@ -1,8 +1,10 @@
 package org.sparkzorder.write
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.hadoop.ParquetOutputFormat
-import org.apache.parquet.schema.{GroupType, MessageType}
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 
 /** What the new files take over from the old ones beside the rows. The settings of the job tell its writers. */
@@ -11,8 +13,11 @@ trait Kept extends Serializable {
   /** To be called after Spark prepared the job, with its factory of writers. Returns the factory to use. */
   def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory
 
-  /** Paths of leaves in the new files by those in Spark's schema in lower case, where these differ but for case. */
+  /** Paths of leaves in the new files by those in Spark's schema in lower case. */
   def columns: Map[Seq[String], Seq[String]]
+
+  /** Whether a column or field has another spelling than in the table. */
+  def namesInAnyCase: Boolean
 }
 
 /**
@@ -22,7 +27,8 @@ trait Kept extends Serializable {
 final case class KeptParquet(
     schema: Option[MessageType],
     keyValues: Map[String, String],
-    columns: Map[Seq[String], Seq[String]]
+    columns: Map[Seq[String], Seq[String]],
+    namesInAnyCase: Boolean
 ) extends Kept {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
@@ -34,5 +40,18 @@ final case class KeptParquet(
 
 object KeptParquet {
   def apply(spark: GroupType, schema: Option[MessageType], keyValues: Map[String, String]): KeptParquet =
-    KeptParquet(schema, keyValues, schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)))
+    KeptParquet(
+      schema,
+      keyValues,
+      schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)),
+      schema.exists(respells(spark, _))
+    )
+
+  /** Names inside of lists and maps are Parquet's own: readers go by places there. */
+  private def respells(spark: GroupType, kept: GroupType): Boolean =
+    spark.getFields.asScala.zip(kept.getFields.asScala).exists { case (a, b) =>
+      a.getName != b.getName || (isStruct(a) && isStruct(b) && respells(a.asGroupType, b.asGroupType))
+    }
+
+  private def isStruct(t: Type): Boolean = !t.isPrimitive && t.getLogicalTypeAnnotation == null
 }

@@ -33,7 +33,7 @@ private[write] object KeptFooter {
   def in(conf: Configuration): KeptFooter = {
     val bytes = Base64.getDecoder.decode(conf.get(Footer))
     val file = new ParquetMetadataConverter()
-      .readParquetMetadata(new ByteArrayInputStream(bytes), ParquetMetadataConverter.NO_FILTER)
+      .fromParquetMetadata(Util.readFileMetaData(new ByteArrayInputStream(bytes)))
       .getFileMetaData
     KeptFooter(
       Option.when(conf.getBoolean(HasSchema, false))(file.getSchema),

@@ -18,8 +18,14 @@ import org.apache.spark.sql.types.StructType
  * @param schema of the table, with the names that the files have
  * @param userMetadata each character is a byte
  * @param batchSize rows that the writer takes at once
+ * @param namesInAnyCase whether that schema spells a column otherwise than the table
  */
-final case class KeptOrc(schema: StructType, userMetadata: Map[String, String], batchSize: Int) extends Kept {
+final case class KeptOrc(
+    schema: StructType,
+    userMetadata: Map[String, String],
+    batchSize: Int,
+    namesInAnyCase: Boolean
+) extends Kept {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory =
     new KeptOrcFactory(spark, schema, userMetadata, batchSize)

@@ -116,7 +116,7 @@ private final class SchemaMerge {
       else {
         // Types that Spark's own stands for as well are not lost.
         if (!conversions.forall(_.contains(Conversion.Same)))
-          lose(path, if (isInstant(spark)) "timestamp unit" else "stored type")
+          lose(path, if (types.flatMap(unit).distinct.size > 1) "timestamp unit" else "stored type")
         spark
       }
     ListShape.as(chosen, repetition, name, id)
@@ -226,7 +226,9 @@ private final class SchemaMerge {
     case _                                                          => false
   }
 
-  private def isInstant(t: PrimitiveType): Boolean =
-    t.getLogicalTypeAnnotation.isInstanceOf[TimestampLogicalTypeAnnotation] ||
-      t.getPrimitiveTypeName == INT96
+  private def unit(t: PrimitiveType): Option[String] = t.getLogicalTypeAnnotation match {
+    case instant: TimestampLogicalTypeAnnotation        => Some(instant.getUnit.name)
+    case _ if t.getPrimitiveTypeName == INT96           => Some("INT96")
+    case _                                              => None
+  }
 }

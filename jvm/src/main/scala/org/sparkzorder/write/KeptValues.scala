@@ -28,8 +28,6 @@ private[write] object Conversion {
       case _ if samePhysical && a == b && spark.getTypeLength == file.getTypeLength => Some(Same)
       case (s: DecimalLogicalTypeAnnotation, f: DecimalLogicalTypeAnnotation)
           if s.getPrecision == f.getPrecision && s.getScale == f.getScale => Some(ToNumber(file))
-      case (s: DecimalLogicalTypeAnnotation, f: IntLogicalTypeAnnotation)
-          if !f.isSigned && f.getBitWidth == 64 && s.getPrecision == 20 && s.getScale == 0 => Some(ToNumber(file))
       case (null, f: IntLogicalTypeAnnotation)
           if spark.getPrimitiveTypeName == INT64 && !f.isSigned && f.getBitWidth == 32 => Some(ToNumber(file))
       case (s: TimestampLogicalTypeAnnotation, f: TimestampLogicalTypeAnnotation)
