@@ -15,14 +15,6 @@ private[command] sealed trait BloomFilters {
   def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
       model: LayoutModel
   ): Map[String, String]
-
-  /**
-   * The same for the columns that have one in the inputs. The statement's own list is the whole list.
-   *
-   * @param isSaid whether the statement says anything of Bloom filters
-   */
-  final def ofInputs(formatName: String, columns: Seq[Seq[String]], isSaid: Boolean): Map[String, String] =
-    if (!isSaid || this == BloomFilters.Auto) BloomFilters.settings(formatName, columns) else Map.empty
 }
 
 private[command] object BloomFilters {
@@ -87,18 +79,11 @@ private[command] object BloomFilters {
   private def canHave(path: Seq[String], dataType: DataType): Boolean =
     dataType != BooleanType && !path.exists(_.contains("."))
 
-  /** Options of a writer with those of more columns. ORC has one option for all columns. */
-  def united(options: Map[String, String], more: Map[String, String]): Map[String, String] = {
-    val columns = Seq(options, more).flatMap(_.get(OfOrc)).flatMap(_.split(',')).distinct
-    options ++ more ++ (if (columns.isEmpty) Map.empty else Map(OfOrc -> columns.mkString(",")))
-  }
-
-  private val OfOrc = "orc.bloom.filter.columns"
-
-  private def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
+  /** Options of the file writer for filters of these columns. */
+  def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
     val names = columns.map(_.mkString("."))
     if (names.isEmpty) Map.empty
-    else if (formatName == "orc") Map(OfOrc -> names.mkString(","))
+    else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))
     else {
       // Sized by the values that come, not by the most that could.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +

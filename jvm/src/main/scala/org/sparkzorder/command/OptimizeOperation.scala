@@ -97,12 +97,12 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
 
   private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
-    val chosen = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
-    val ofInputs = plan.bloomFilters.ofInputs(format, plan.kept.bloomFilters, plan.options.bloomFilters.isDefined)
-    val options = plan.kept.options ++ ofInputs ++ plan.writeOptions
-    plan.kept.spelled(
-      if (plan.bloomFilters == BloomFilters.Auto) BloomFilters.united(options, chosen) else options ++ chosen
-    )
+    // What the statement says of Bloom filters is all that counts.
+    val blooms = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    val ofInputs =
+      if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
+      else BloomFilters.settings(format, plan.kept.bloomFilters)
+    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ blooms)
   }
 
   /**

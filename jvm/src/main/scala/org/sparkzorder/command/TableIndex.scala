@@ -97,7 +97,14 @@ object TableIndex {
     val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
       case Some(old) =>
-        IndexContents.merge(old, listed.contains, lasting, c => !isExcluded(c.path), lastingFrames(table, placed), properties)
+        IndexContents.merge(
+          old,
+          listed.contains,
+          lasting,
+          c => !isExcluded(c.path),
+          lastingFrames(table, placed),
+          properties
+        )
       case None => IndexContents(lasting, properties, lastingFrames(table, placed))
     }
     write(table, folder, lock, contents, listed)

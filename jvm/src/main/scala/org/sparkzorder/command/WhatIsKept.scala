@@ -71,7 +71,8 @@ private[command] object WhatIsKept {
 
   private def orc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]): WhatIsKept = {
     val conf = table.session.sessionState.newHadoopConf()
-    val keys = KeptKeys.of(traits, Texts(i => WholeFooter.orc(conf, inputs(i).status)), sameSchema = true, sameCalendar = true)
+    val keys =
+      KeptKeys.of(traits, Texts(i => WholeFooter.orc(conf, inputs(i).status)), sameSchema = true, sameCalendar = true)
     val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     WhatIsKept(

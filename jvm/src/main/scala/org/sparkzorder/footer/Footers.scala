@@ -37,7 +37,8 @@ object Footers {
       columns: Seq[ColumnKey],
       progress: Int => Unit = _ => (),
       withTraits: Boolean = false
-  ): Seq[FileFooter] = tryAll(spark, files, format, tableSchema, columns, progress, withTraits).map(_.fold(throw _, identity))
+  ): Seq[FileFooter] =
+    tryAll(spark, files, format, tableSchema, columns, progress, withTraits).map(_.fold(throw _, identity))
 
   /** The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown. */
   def tryAll(

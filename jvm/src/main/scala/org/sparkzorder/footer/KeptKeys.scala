@@ -87,9 +87,9 @@ object KeptKeys {
     else if (!sameSchema) OtherSchema
     else if (digests.size > 1) Differs
     else ArrowSchema.parse(text) match {
-      case Some(schema)                             => Decision(Some(schema.repeating(values)), None)
+      case Some(schema)                            => Decision(Some(schema.repeating(values)), None)
       case None if traits.forall(_.keys.size == 1) => Decision(Some(text), None)
-      case None => lost("it has types that this version of Arrow does not know")
+      case None                                    => lost("it has types that this version of Arrow does not know")
     }
   }
 }

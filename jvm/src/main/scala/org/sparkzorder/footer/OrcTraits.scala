@@ -37,7 +37,8 @@ private[footer] object OrcTraits {
       val rows = reader.rows()
       try
         rows.asInstanceOf[RecordReaderImpl].readStripeFooter(stripe).getStreamsList.asScala.collect {
-          case s if isBloomFilter(s.getKind) => reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
+          case s if isBloomFilter(s.getKind) =>
+            reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
         }.toSet
       finally rows.close()
   }

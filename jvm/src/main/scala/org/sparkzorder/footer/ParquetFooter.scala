@@ -71,7 +71,8 @@ private[footer] final class ParquetFooter(
       judged.sessionBound,
       positional = false,
       encryption,
-      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _))) else None
+      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _)))
+      else None
     )
   }
 

@@ -14,7 +14,11 @@ private[footer] object ParquetTraits {
    * @param hidden whether a column is encrypted, so that nothing is known of its chunks
    * @param pageHeader reads what is at an offset of the file
    */
-  def of(metadata: ParquetMetadata, hidden: ColumnChunkMetaData => Boolean, pageHeader: Long => PageHeader): FileTraits = {
+  def of(
+      metadata: ParquetMetadata,
+      hidden: ColumnChunkMetaData => Boolean,
+      pageHeader: Long => PageHeader
+  ): FileTraits = {
     val file = metadata.getFileMetaData
     val chunks = metadata.getBlocks.asScala.flatMap(_.getColumns.asScala).filterNot(hidden)
     val (keys, extents) = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData))

@@ -141,7 +141,7 @@ private final class SchemaMerge {
       val shape = agreed(shapes.flatten.map(_._1)).filter(_ != ListShape.Bare || everywhere)
       val groups = inputs.filter(f => !f.isPrimitive && !f.isRepetition(REPEATED)).map(_.asGroupType)
       val element: Type = {
-        val merged = field(middle.getType(0), elements, everywhere = true, path :+ "element")
+        val merged = inner(middle.getType(0), elements, path :+ "element")
         shape match {
           // Of a list in two levels the element is what is repeated, and so never null.
           case Some(ListShape.TwoLevels)   => ListShape.as(merged, REPEATED, merged.getName, ListShape.id(merged))
@@ -177,6 +177,14 @@ private final class SchemaMerge {
     }
   }
 
+  /** An element, key or value. Its name is no user's: where files differ, Spark's is as good. */
+  private def inner(spark: Type, inputs: Seq[Type], path: Seq[String]): Type = {
+    val alike =
+      if (agreed(inputs.map(_.getName)).isDefined) inputs
+      else inputs.map(t => ListShape.as(t, t.getRepetition, spark.getName, ListShape.id(t)))
+    field(spark, alike, everywhere = true, path)
+  }
+
   private def map(
       spark: GroupType,
       inputs: Seq[Type],
@@ -194,7 +202,7 @@ private final class SchemaMerge {
       spark
     } else {
       def part(i: Int, what: String) =
-        field(middle.getType(i), pairs.map(_.getType(i)), everywhere = true, path :+ what)
+        inner(middle.getType(i), pairs.map(_.getType(i)), path :+ what)
       val middleName = agreed(pairs.map(_.getName)).getOrElse(middle.getName)
       val repeated = group(REPEATED, middle, pairs, Seq(part(0, "key"), part(1, "value")), middleName, None)
       group(repetition, spark, inputs.map(_.asGroupType), Seq(repeated), name, id)
@@ -227,8 +235,8 @@ private final class SchemaMerge {
   }
 
   private def unit(t: PrimitiveType): Option[String] = t.getLogicalTypeAnnotation match {
-    case instant: TimestampLogicalTypeAnnotation        => Some(instant.getUnit.name)
-    case _ if t.getPrimitiveTypeName == INT96           => Some("INT96")
-    case _                                              => None
+    case instant: TimestampLogicalTypeAnnotation => Some(instant.getUnit.name)
+    case _ if t.getPrimitiveTypeName == INT96    => Some("INT96")
+    case _                                       => None
   }
 }

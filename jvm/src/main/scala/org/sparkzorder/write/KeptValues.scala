@@ -6,6 +6,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.spark.sql.types.Decimal
 
 /** How a value that Spark's writer gives as one Parquet type is stored as another one that Spark reads to the same value. */
 private[write] sealed trait Conversion
@@ -27,18 +28,23 @@ private[write] object Conversion {
     (a, b) match {
       case _ if samePhysical && a == b && spark.getTypeLength == file.getTypeLength => Some(Same)
       case (s: DecimalLogicalTypeAnnotation, f: DecimalLogicalTypeAnnotation)
-          if s.getPrecision == f.getPrecision && s.getScale == f.getScale => Some(ToNumber(file))
+          if s.getPrecision == f.getPrecision && s.getScale == f.getScale && isReadable(file, f.getPrecision) =>
+        Some(ToNumber(file))
       case (null, f: IntLogicalTypeAnnotation)
           if spark.getPrimitiveTypeName == INT64 && !f.isSigned && f.getBitWidth == 32 => Some(ToNumber(file))
       case (s: TimestampLogicalTypeAnnotation, f: TimestampLogicalTypeAnnotation)
           if samePhysical && s.getUnit == TimeUnit.MICROS && f.getUnit == TimeUnit.MILLIS &&
             s.isAdjustedToUTC == f.isAdjustedToUTC => Some(ToMillis)
-      case _ if samePhysical && isSameKind(spark, a, b)                                              => Some(Same)
+      case _ if samePhysical && isSameKind(spark, a, b) => Some(Same)
       case (null, null) if spark.getPrimitiveTypeName == BINARY && file.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY =>
         Some(Same)
       case _ => None
     }
   }
+
+  /** Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary. */
+  private def isReadable(file: PrimitiveType, precision: Int): Boolean =
+    file.getPrimitiveTypeName != BINARY || precision > Decimal.MAX_LONG_DIGITS
 
   /** Annotations that Spark reads as one type. */
   private def isSameKind(spark: PrimitiveType, a: LogicalTypeAnnotation, b: LogicalTypeAnnotation): Boolean = {
