@@ -128,7 +128,7 @@ def test_units_types_and_required_columns_of_arrow_stay(spark: SparkSession, tmp
         assert found.equals(arrow.with_metadata(found.metadata), check_metadata=True)
     # A second round finds our own files, and keeps it all again. Spark reads plain values in another way.
     spark.conf.set("parquet.enable.dictionary", "false")
-    assert optimize(spark, folder, "us") == ""
+    assert optimize(spark, folder, "u32") == ""
     assert schemas(folder) == before
 
 
@@ -247,7 +247,7 @@ def test_files_of_duckdb_keep_their_types(spark: SparkSession, tmp_path: Path) -
     folder.mkdir()
     for i in range(2):
         duckdb.sql(
-            f"COPY (SELECT (i * 7919 % 101)::INTEGER AS \"A\", i::UTINYINT AS u8, i::UINTEGER AS u32, i::SMALLINT AS s, "
+            f'COPY (SELECT (i * 7919 % 101)::INTEGER AS "A", i::UTINYINT AS u8, i::UINTEGER AS u32, i::SMALLINT AS s, '
             f"(i / 4)::DECIMAL(7, 2) AS d7, (i / 4)::DECIMAL(18, 3) AS d18, i::DECIMAL(30, 1) AS d30, "
             f"make_timestamp_ms(1600000000000 + i)::TIMESTAMP_MS AS ms, [i, i + 1] AS l, {{'X': i}} AS s1, "
             f"MAP {{'k': i}} AS m FROM range({i * 30}, {i * 30 + 30}) t(i)) "
