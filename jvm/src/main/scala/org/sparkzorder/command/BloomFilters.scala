@@ -79,7 +79,8 @@ private[command] object BloomFilters {
   private def canHave(path: Seq[String], dataType: DataType): Boolean =
     dataType != BooleanType && !path.exists(_.contains("."))
 
-  private def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
+  /** Options of the file writer for filters of these columns. */
+  def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
     val names = columns.map(_.mkString("."))
     if (names.isEmpty) Map.empty
     else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))

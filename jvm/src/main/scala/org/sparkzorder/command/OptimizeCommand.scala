@@ -50,6 +50,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   /** Operations one after the other, of which each is whole by itself: one, or several for partial progress. */
   private def committed(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
+    planned.kept.warn(planned.table)
     val (plan, commits, first) = operation(planned.table) { lock =>
       // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
       // A table above or below has versions of its own.

@@ -7,7 +7,7 @@ import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.Encryption
-import org.sparkzorder.layout.{CurveInterval, LayoutShape}
+import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.table.ExcludedNames
@@ -56,7 +56,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         val placed =
           if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
           else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
-        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed)
+        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed, plan.kept.namesInAnyCase)
         Published(prepared.version, result, added.map(_._1))
       } catch {
         case e: Throwable =>
@@ -108,8 +108,8 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
         format = plan.table.relation.fileFormat,
         dataSchema = plan.table.dataSchema,
         readOptions = plan.table.relation.options,
-        writeOptions =
-          model => plan.writeOptions ++ plan.bloomFilters.writeOptions(plan.table.formatName, units, plan.keys)(model),
+        writeOptions = model => writeOptions(plan, units, model),
+        kept = plan.kept.files,
         sessionConf = plan.writeConf,
         units = units,
         keys = plan.keys,
@@ -125,6 +125,16 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
       )
     }
     RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
+  }
+
+  private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
+    val format = plan.table.formatName
+    // What the statement says of Bloom filters is all that counts.
+    val blooms = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    val ofInputs =
+      if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
+      else BloomFilters.settings(format, plan.kept.bloomFilters)
+    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ blooms)
   }
 
   /** The outputs have the rows of the inputs, and what was encrypted still is. Returns what is. */
@@ -160,7 +170,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = parameters(plan),
-    metrics = metrics.history ++ reappeared(plan),
+    metrics = metrics.history ++ reappeared(plan) ++ plan.kept.history,
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },

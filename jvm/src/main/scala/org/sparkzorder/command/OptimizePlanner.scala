@@ -23,6 +23,7 @@ private[command] final case class Input(status: FileStatus, footer: FileFooter)
  * @param listed all files of the table
  * @param keys empty for packing
  * @param bloomFilters of the files that are written
+ * @param kept what the files that are written have of the inputs beside their rows
  * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
  * @param untouched bounds of the keys in files that lie beside those rewritten, and stay, as the index knows them
  * @param auto why AUTO chose the layout
@@ -42,6 +43,7 @@ private[command] final case class OptimizePlan(
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
+    kept: WhatIsKept,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],
@@ -130,7 +132,7 @@ private[command] object OptimizePlanner {
     if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && selected.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
-    val found = read(table, selected.flatMap(_.files), keys)
+    val found = read(table, selected.flatMap(_.files), keys, withTraits = true)
     val useful =
       if (chosen.isDefined || maxRecords == 0 || FileSelection.isAll(options, statement.full)) selected
       else {
@@ -144,6 +146,7 @@ private[command] object OptimizePlanner {
     refuseDrift(table, inputs)
     FreeSpace.refuse(table, rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
     if (!options.allowNanosecondLoss) refuseNanoseconds(table, inputs)
+    val writeConf = WriteSettings.conf(table, options, inputs.map(_.footer))
     OptimizePlan(
       table,
       options,
@@ -154,9 +157,10 @@ private[command] object OptimizePlanner {
       folders.map(_.files.size.toLong).sum,
       all.flatMap(_.files).map(TableIndex.idOf(table, _)).toSet,
       version,
-      WriteSettings.conf(table, options, inputs.map(_.footer)),
+      writeConf,
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
+      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(table, inputs, writeConf)),
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),
@@ -189,19 +193,23 @@ private[command] object OptimizePlanner {
     all.copy(binaryAsString = all.binaryAsString && table.catalogTable.isEmpty)
   }
 
-  private def read(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): Seq[Input] = {
+  private def read(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      keys: Seq[KeyColumn],
+      withTraits: Boolean = false
+  ): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get
-    try
-      files.zip(Footers.readAll(
-        table.session,
-        files,
-        format,
-        table.dataSchema,
-        keys.map(k => ColumnKey(k.path, k.dataType))
-      ))
+    val columns = keys.map(k => ColumnKey(k.path, k.dataType))
+    intact(format) {
+      files.zip(Footers.readAll(table.session, files, format, table.dataSchema, columns, withTraits = withTraits))
         .map { case (f, footer) => Input(f, footer) }
-    catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
+    }
   }
+
+  private def intact[T](format: DataFormat)(work: => T): T =
+    try work
+    catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
 
   /** Footers of files that were just written. */
   def footersOf(table: PlainTable, files: Seq[FileStatus]): Seq[FileFooter] =

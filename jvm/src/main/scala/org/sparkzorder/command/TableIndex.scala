@@ -80,6 +80,7 @@ object TableIndex {
    * Adds files that an operation has written. Needs the lock.
    *
    * @param placed where they lie along the curve that they were written along
+   * @param namesInAnyCase whether their columns are spelled otherwise than the table's
    */
   def add(
       table: PlainTable,
@@ -88,14 +89,23 @@ object TableIndex {
       snapshot: Option[IndexSnapshot],
       listed: Set[FileId],
       added: Seq[(FileId, FileStats)],
-      placed: Map[FileId, CurveInterval] = Map.empty
+      placed: Map[FileId, CurveInterval] = Map.empty,
+      namesInAnyCase: Boolean = false
   ): Unit = {
+    val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
     val lasting = added.map { case (id, stats) => id -> withoutInstants(table, stats) }
     val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
       case Some(old) =>
-        IndexContents.merge(old, listed.contains, lasting, c => !isExcluded(c.path), lastingFrames(table, placed))
-      case None => IndexContents(lasting, placed = lastingFrames(table, placed))
+        IndexContents.merge(
+          old,
+          listed.contains,
+          lasting,
+          c => !isExcluded(c.path),
+          lastingFrames(table, placed),
+          properties
+        )
+      case None => IndexContents(lasting, properties, lastingFrames(table, placed))
     }
     write(table, folder, lock, contents, listed)
     forgetExcluded(table, folder, lock, snapshot)
@@ -160,12 +170,14 @@ object TableIndex {
       }
       columnsProperty -> mapper.writeValueAsString(array)
     }
+    // Statistics of files that did not change are taken over from the index of before.
+    val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
     write(
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap, lastingFrames(table, hints)),
+      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints)),
       files.map(_._1)
     )
     forgetExcluded(table, folder, lock, before)

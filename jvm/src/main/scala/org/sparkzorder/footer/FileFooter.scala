@@ -21,6 +21,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param sessionBound columns whose values depend on the settings of the session that reads them, see [[SessionBound]]
  * @param encryption what of it is encrypted
  * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only the rows can tell
+ * @param traits what it has beside its rows; None when the reader was not asked for it
  * @param positional whether Spark reads the columns by their position, not their names (ORC files of old Hive)
  */
 final case class FileFooter(
@@ -38,7 +39,8 @@ final case class FileFooter(
     sessionBound: Map[ColumnKey, SessionBound],
     positional: Boolean,
     encryption: Encryption = Encryption.none,
-    finerThanMicros: Seq[Seq[String]] = Nil
+    finerThanMicros: Seq[Seq[String]] = Nil,
+    traits: Option[FileTraits] = None
 )
 
 /**

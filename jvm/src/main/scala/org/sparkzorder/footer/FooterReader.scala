@@ -22,16 +22,18 @@ object FooterReader {
    * @param conf how to reach the files; it is copied
    * @param tableSchema the data columns' schema in force, under whose types bounds are given
    * @param columns the columns to judge
+   * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
    */
   def apply(
       format: DataFormat,
       conf: Configuration,
       tableSchema: StructType,
       columns: Seq[ColumnKey],
-      settings: FooterSettings
+      settings: FooterSettings,
+      withTraits: Boolean = false
   ): FooterReader = format match {
-    case DataFormat.Parquet => new ParquetFooter(conf, tableSchema, columns, settings)
-    case DataFormat.Orc     => new OrcFooter(conf, tableSchema, columns, settings)
+    case DataFormat.Parquet => new ParquetFooter(conf, tableSchema, columns, settings, withTraits)
+    case DataFormat.Orc     => new OrcFooter(conf, tableSchema, columns, settings, withTraits)
   }
 
   /** One file, all columns of the table that can have statistics. */

@@ -26,6 +26,7 @@ object Footers {
    * @param tableSchema the data columns' schema in force
    * @param columns the columns to judge
    * @param progress is told, from any thread, how many files are done
+   * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
    * @throws NotDataFileException for the first file in order that is not intact
    */
   def readAll(
@@ -34,8 +35,10 @@ object Footers {
       format: DataFormat,
       tableSchema: StructType,
       columns: Seq[ColumnKey],
-      progress: Int => Unit = _ => ()
-  ): Seq[FileFooter] = tryAll(spark, files, format, tableSchema, columns, progress).map(_.fold(throw _, identity))
+      progress: Int => Unit = _ => (),
+      withTraits: Boolean = false
+  ): Seq[FileFooter] =
+    tryAll(spark, files, format, tableSchema, columns, progress, withTraits = withTraits).map(_.fold(throw _, identity))
 
   /**
    * The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown.
@@ -49,13 +52,14 @@ object Footers {
       tableSchema: StructType,
       columns: Seq[ColumnKey],
       progress: Int => Unit = _ => (),
-      options: Map[String, String] = Map.empty
+      options: Map[String, String] = Map.empty,
+      withTraits: Boolean = false
   ): Seq[Either[NotDataFileException, FileFooter]] = {
     val session = spark.asInstanceOf[ClassicSession]
     val conf = session.sessionState.newHadoopConfWithOptions(options)
     val settings = FooterSettings.of(session.sessionState.conf)
     if (files.size <= OnDriver) {
-      val reader = FooterReader(format, conf, tableSchema, columns, settings)
+      val reader = FooterReader(format, conf, tableSchema, columns, settings, withTraits)
       val done = new AtomicInteger
       onDriver(files.toIndexedSeq) { status =>
         val footer = tryOne(reader, status)
@@ -70,7 +74,7 @@ object Footers {
       val done = new AtomicInteger
       val rdd = session.sparkContext.parallelize(tasks.map(_.toArray), tasks.size)
       val read = (_: TaskContext, group: Iterator[Array[FileStatus]]) => {
-        val reader = FooterReader(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings)
+        val reader = FooterReader(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings, withTraits)
         val interned = new Interned(asked.toIndexedSeq)
         group.flatMap(_.iterator).map(status => tryOne(reader, status).map(interned.apply)).toArray
       }
@@ -129,6 +133,7 @@ object Footers {
   private final class Interned(columns: Seq[ColumnKey]) {
     private val schemas = scala.collection.mutable.Map.empty[StructType, StructType]
     private val keys = columns.map(k => k -> k).toMap
+    private val traits = scala.collection.mutable.Map.empty[FileTraits, FileTraits]
     private val sets = scala.collection.mutable.Map.empty[Set[ColumnKey], Set[ColumnKey]]
 
     private def set(s: Set[ColumnKey]): Set[ColumnKey] = sets.getOrElseUpdate(s, s.map(k => keys.getOrElse(k, k)))
@@ -137,7 +142,8 @@ object Footers {
       schema = schemas.getOrElseUpdate(f.schema, f.schema),
       stats = f.stats.map { case (k, v) => keys.getOrElse(k, k) -> v },
       untrusted = set(f.untrusted),
-      missing = set(f.missing)
+      missing = set(f.missing),
+      traits = f.traits.map(t => traits.getOrElseUpdate(t, t))
     )
   }
 }

@@ -18,7 +18,8 @@ private[footer] final class OrcFooter(
     conf: Configuration,
     tableSchema: StructType,
     columns: Seq[ColumnKey],
-    settings: FooterSettings
+    settings: FooterSettings,
+    withTraits: Boolean = false
 ) extends FooterReader {
 
   private val own = new Configuration(conf)
@@ -56,7 +57,8 @@ private[footer] final class OrcFooter(
         judged.sessionBound,
         positional,
         encryption,
-        finerThanMicros(reader)
+        finerThanMicros(reader),
+        if (withTraits) Some(OrcTraits.of(reader, encryption)) else None
       )
     } catch {
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
@@ -81,7 +83,7 @@ private[footer] final class OrcFooter(
     case None        => Nil
   }
 
-  private def open(path: Path): Reader =
+  private[footer] def open(path: Path): Reader =
     try OrcFile.createReader(path, OrcFile.readerOptions(own).filesystem(path.getFileSystem(own)))
     catch {
       case e: FileFormatException => throw new NotDataFileException(path.toString, "it is not a readable ORC file", e)

@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.{ChecksumException, FileStatus}
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
+import org.apache.parquet.format.{PageHeader, Util}
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData, ParquetMetadata}
@@ -26,7 +27,8 @@ private[footer] final class ParquetFooter(
     conf: Configuration,
     tableSchema: StructType,
     columns: Seq[ColumnKey],
-    settings: FooterSettings
+    settings: FooterSettings,
+    withTraits: Boolean = false
 ) extends FooterReader {
 
   private val own = {
@@ -69,7 +71,9 @@ private[footer] final class ParquetFooter(
       judged.sessionBound,
       positional = false,
       encryption,
-      if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema)
+      if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
+      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _)))
+      else None
     )
   }
 
@@ -85,7 +89,15 @@ private[footer] final class ParquetFooter(
         Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
     }
 
-  private def metadataOf(status: FileStatus): ParquetMetadata = {
+  private def pageHeader(status: FileStatus, offset: Long): PageHeader = {
+    val stream = status.getPath.getFileSystem(own).open(status.getPath)
+    try {
+      stream.seek(offset)
+      Util.readPageHeader(stream)
+    } finally stream.close()
+  }
+
+  private[footer] def metadataOf(status: FileStatus): ParquetMetadata = {
     val path = status.getPath.toString
     val input = HadoopInputFile.fromStatus(status, own)
     val options =

@@ -35,7 +35,7 @@ object IndexContents {
   ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed)
 
   /**
-   * The files of `old` that `keep` says to, and `added`, with the properties of `old`. An added file replaces the same
+   * The files of `old` that `keep` says to, and `added`, with the properties of `old` and more. An added file replaces the same
    * file (path, length and time) of the old index. Columns of the old index are copied as they are, without an object
    * for each value. One that cannot be read is lost, with a warning, as is one that `keepColumn` does not say to.
    */
@@ -44,14 +44,15 @@ object IndexContents {
       keep: FileId => Boolean,
       added: Seq[(FileId, FileStats)],
       keepColumn: ColumnKey => Boolean = _ => true,
-      placed: Map[FileId, CurveInterval] = Map.empty
+      placed: Map[FileId, CurveInterval] = Map.empty,
+      properties: Map[String, String] = Map.empty
   ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
       val id = old.fileId(i)
       !replaced(id) && keep(id)
     }
-    new Merged(Some(old), kept, added, old.properties, placed, keepColumn)
+    new Merged(Some(old), kept, added, old.properties ++ properties, placed, keepColumn)
   }
 
   private final class Merged(

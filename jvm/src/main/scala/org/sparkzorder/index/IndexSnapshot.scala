@@ -127,6 +127,9 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   }
 }
 
-private object IndexSnapshot {
+object IndexSnapshot {
+
+  /** Property: some file spells a column in another case than the table, so that a case-sensitive session misses it. */
+  val NamesInAnyCase = "namesInAnyCase"
   private val log = LoggerFactory.getLogger(classOf[IndexSnapshot])
 }

@@ -3,6 +3,7 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.stats.StatsColumn
 
@@ -25,7 +26,8 @@ private[skipping] object Pruning {
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
-    lazy val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation)
+    lazy val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation) &&
+      !missesNames(relation, views)
     val conjuncts = if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
@@ -109,6 +111,11 @@ private[skipping] object Pruning {
 
   private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
     relation.partitionSchema.fieldNames.contains(name)
+
+  /** A case-sensitive session reads nulls where a file spells a column otherwise; statistics know the values. */
+  private def missesNames(relation: HadoopFsRelation, views: Seq[TableView]): Boolean =
+    relation.sparkSession.sessionState.conf.caseSensitiveAnalysis &&
+      views.flatMap(_.snapshot).exists(_.properties.contains(IndexSnapshot.NamesInAnyCase))
 
   /** With field ids a column's name is not what finds it in the file. */
   private def readsByFieldId(relation: HadoopFsRelation): Boolean = {

@@ -108,6 +108,7 @@ final case class RewriteResult(
  * @param sampleRows rows to sample in all; None for 100 an output file, and [[RewriteJob.MinSample]] a unit
  * @param bytes rows are put in the order of one key made of the bytes of all columns; None for the range mapping
  * @param maxRecords rows of a file at most: a file that would have more is written as several; 0 for any number
+ * @param kept what the new files have of the old ones beside the rows
  * @param density from the keys' distributions in the sample to those that ids are made of; None when these are the same
  * @param hashed rows are hashed before the shuffle and when they are written; not so only to measure what that costs
  */
@@ -128,7 +129,8 @@ final class RewriteJob(
     bytes: Option[BytesMapping] = None,
     maxRecords: Long = 0,
     density: Option[UnitLayouts.Density] = None,
-    hashed: Boolean = true
+    hashed: Boolean = true,
+    kept: Option[Kept] = None
 ) {
 
   private val session = {
@@ -342,9 +344,10 @@ final class RewriteJob(
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
-    val factory = RewriteJob.active(session) {
+    val ofSpark = RewriteJob.active(session) {
       format.prepareWrite(session, job, CaseInsensitiveMap(options), schema)
     }
+    val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
     val conf = new SerializableConfiguration(job.getConfiguration)
     // Where there are no rows at all, one file keeps the schema readable.
     val keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet

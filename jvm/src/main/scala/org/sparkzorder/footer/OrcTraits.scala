@@ -1,0 +1,48 @@
+package org.sparkzorder.footer
+
+import java.nio.charset.StandardCharsets
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.orc.{OrcProto, Reader}
+import org.apache.orc.impl.RecordReaderImpl
+
+/** The traits of an ORC file. */
+private[footer] object OrcTraits {
+
+  def of(reader: Reader, encryption: Encryption): FileTraits = {
+    val (keys, extents) = FileTraits.keysOf(texts(reader))
+    FileTraits(
+      schema = FileTraits.digest(reader.getSchema.toString),
+      keys = keys,
+      extents = extents,
+      bloomFilters = if (encryption.isNone) bloomFilters(reader) else Set.empty,
+      pageVersions = Set.empty,
+      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
+    )
+  }
+
+  /** User metadata. Each byte is a character, so that none is lost: ORC does not say what the bytes are. */
+  def texts(reader: Reader): Map[String, String] = reader.getMetadataKeys.asScala.map { key =>
+    val value = reader.getMetadataValue(key).duplicate()
+    val bytes = new Array[Byte](value.remaining)
+    value.get(bytes)
+    key -> new String(bytes, StandardCharsets.ISO_8859_1)
+  }.toMap
+
+  /** Of the first stripe: the footer does not name them, each stripe lists its streams. */
+  private def bloomFilters(reader: Reader): Set[Seq[String]] = reader.getStripes.asScala.headOption match {
+    case None         => Set.empty
+    case Some(stripe) =>
+      val rows = reader.rows()
+      try
+        rows.asInstanceOf[RecordReaderImpl].readStripeFooter(stripe).getStreamsList.asScala.collect {
+          case s if isBloomFilter(s.getKind) =>
+            reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
+        }.toSet
+      finally rows.close()
+  }
+
+  private def isBloomFilter(kind: OrcProto.Stream.Kind): Boolean =
+    kind == OrcProto.Stream.Kind.BLOOM_FILTER || kind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8
+}

@@ -1,0 +1,49 @@
+package org.sparkzorder.footer
+
+import java.io.IOException
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.format.{PageHeader, PageType}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+
+/** The traits of a Parquet file. */
+private[footer] object ParquetTraits {
+
+  /**
+   * @param hidden whether a column is encrypted, so that nothing is known of its chunks
+   * @param pageHeader reads what is at an offset of the file
+   */
+  def of(
+      metadata: ParquetMetadata,
+      hidden: ColumnChunkMetaData => Boolean,
+      pageHeader: Long => PageHeader
+  ): FileTraits = {
+    val file = metadata.getFileMetaData
+    val chunks = metadata.getBlocks.asScala.flatMap(_.getColumns.asScala).filterNot(hidden)
+    val (keys, extents) = FileTraits.keysOf(WholeFooter.texts(file.getKeyValueMetaData))
+    FileTraits(
+      schema = FileTraits.digest(file.getSchema.toString),
+      keys = keys,
+      extents = extents,
+      bloomFilters = chunks.iterator.filter(_.getBloomFilterOffset >= 0).map(_.getPath.toArray.toSeq).toSet,
+      pageVersions =
+        if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
+        else chunks.headOption.flatMap(firstPage(_, pageHeader)).toSet,
+      codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
+    )
+  }
+
+  private def pageVersion(chunk: ColumnChunkMetaData): Option[Int] =
+    Option(chunk.getEncodingStats).map(s => if (s.usesV2Pages) 2 else 1)
+
+  private def isOfParquetJava(createdBy: String): Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
+
+  /** Other writers do not tell the versions apart in the footer. */
+  private def firstPage(chunk: ColumnChunkMetaData, pageHeader: Long => PageHeader): Option[Int] =
+    try Some(if (pageHeader(chunk.getFirstDataPageOffset).getType == PageType.DATA_PAGE_V2) 2 else 1)
+    catch {
+      // Whether the file is damaged is seen, and said, when its rows are read.
+      case _: IOException | _: RuntimeException => None
+    }
+}

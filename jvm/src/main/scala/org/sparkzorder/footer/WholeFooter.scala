@@ -1,0 +1,32 @@
+package org.sparkzorder.footer
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.schema.MessageType
+import org.apache.spark.sql.types.StructType
+
+/** What of a Parquet file is too long to be kept for each of many files. */
+final case class WholeFooter(schema: MessageType, keyValues: Map[String, String])
+
+object WholeFooter {
+
+  /** @throws NotDataFileException for a file that is not intact */
+  def parquet(conf: Configuration, status: FileStatus): WholeFooter = {
+    val settings = FooterSettings(caseSensitive = false, fieldIds = false)
+    val file = new ParquetFooter(conf, new StructType, Nil, settings).metadataOf(status).getFileMetaData
+    WholeFooter(file.getSchema, texts(file.getKeyValueMetaData))
+  }
+
+  /** User metadata of an ORC file, each byte a character. */
+  def orc(conf: Configuration, status: FileStatus): Map[String, String] = {
+    val settings = FooterSettings(caseSensitive = false, fieldIds = false)
+    val reader = new OrcFooter(conf, new StructType, Nil, settings).open(status.getPath)
+    try OrcTraits.texts(reader)
+    finally reader.close()
+  }
+
+  private[footer] def texts(keyValues: java.util.Map[String, String]): Map[String, String] =
+    keyValues.asScala.iterator.filter { case (key, value) => key != null && value != null }.toMap
+}

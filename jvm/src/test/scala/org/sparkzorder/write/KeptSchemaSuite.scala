@@ -1,0 +1,167 @@
+package org.sparkzorder.write
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.parquet.io.api.{Binary, RecordConsumer}
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.scalatest.funsuite.AnyFunSuite
+
+class KeptSchemaSuite extends AnyFunSuite {
+
+  private def schema(fields: String): MessageType = MessageTypeParser.parseMessageType(s"message m { $fields }")
+
+  private def kept(spark: String, inputs: String*): (String, Seq[String]) = {
+    val result = KeptSchema.of(schema(spark), inputs.map(schema))
+    (result.schema.toString, result.lost)
+  }
+
+  private def is(spark: String, inputs: String*)(fields: String, lost: String*): Unit =
+    assert(kept(spark, inputs: _*) == ((schema(fields).toString, lost.toSeq)))
+
+  test("names, ids and what is required stay where all files agree") {
+    is("optional int32 a;", "required int32 A = 3;")("required int32 A = 3;")
+    is("optional int32 a;", "required int32 A = 3;", "optional int32 A = 3;")("optional int32 A = 3;")
+    is("optional int32 a;", "required int32 A = 3;", "required int32 a = 4;")(
+      "required int32 a;",
+      "spelling of the name of `a`",
+      "field id of `a`"
+    )
+    is("optional int32 a; optional int32 b;", "required int32 a; required int32 b;", "required int32 a;")(
+      "required int32 a; optional int32 b;"
+    )
+  }
+
+  test("the finest unit wins, and the loss is told") {
+    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    is(micros, millis)(millis)
+    is(micros, millis, micros)(micros, "timestamp unit of `t`")
+    is("optional int96 t;", "optional int96 t;", millis)("optional int96 t;", "timestamp unit of `t`")
+    is(micros, "optional int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
+  }
+
+  test("types that Spark reads as the same type stay") {
+    is("optional int32 a (INTEGER(16,true));", "optional int32 a (INTEGER(8,false));")(
+      "optional int32 a (INTEGER(8,false));"
+    )
+    is("optional int64 a;", "optional int32 a (INTEGER(32,false));")("optional int32 a (INTEGER(32,false));")
+    is("optional int32 a;", "optional int32 a (INTEGER(32,true));", "optional int32 a;")("optional int32 a;")
+    is("optional binary a (STRING);", "optional binary a (JSON);")("optional binary a (JSON);")
+    is("optional binary a;", "optional fixed_len_byte_array(4) a;")("optional fixed_len_byte_array(4) a;")
+    is("optional int32 a (DECIMAL(9,2));", "optional fixed_len_byte_array(4) a (DECIMAL(9,2));")(
+      "optional fixed_len_byte_array(4) a (DECIMAL(9,2));"
+    )
+  }
+
+  test("what would be another value, or unreadable, does not stay") {
+    is("optional int64 a;", "optional int32 a;")("optional int64 a;", "stored type of `a`")
+    is("optional double a;", "optional float a;")("optional double a;", "stored type of `a`")
+    is("optional int32 a (DECIMAL(9,2));", "optional int32 a (DECIMAL(7,2));")(
+      "optional int32 a (DECIMAL(9,2));",
+      "stored type of `a`"
+    )
+    // Spark's vectorized reader fails for these.
+    is("optional int64 a (DECIMAL(12,3));", "optional binary a (DECIMAL(12,3));")(
+      "optional int64 a (DECIMAL(12,3));",
+      "stored type of `a`"
+    )
+  }
+
+  private val three = "optional group l (LIST) { repeated group list { optional int32 element; } }"
+  private val two = "optional group l (LIST) { repeated int32 array; }"
+
+  test("lists keep their shape where all files have the same") {
+    is(three, two)(two)
+    is(three, "repeated int32 l;")("repeated int32 l;")
+    is(three, two, three)(three, "list encoding of `l`")
+    is(three + " optional int32 b;", "repeated int32 l;", "optional int32 b;")(
+      three + " optional int32 b;",
+      "list encoding of `l`"
+    )
+    val hive = "optional group l (LIST) { repeated group bag { optional int32 array_element; } }"
+    is(three, hive)(hive)
+  }
+
+  /** Calls that reach the file's own consumer. */
+  private final class Calls extends RecordConsumer {
+    val seen = new ArrayBuffer[String]
+    def startMessage(): Unit = ()
+    def endMessage(): Unit = ()
+    def startField(name: String, index: Int): Unit = seen += s"$name@$index"
+    def endField(name: String, index: Int): Unit = seen += s"/$name"
+    def startGroup(): Unit = seen += "{"
+    def endGroup(): Unit = seen += "}"
+    def addInteger(value: Int): Unit = seen += s"i$value"
+    def addLong(value: Long): Unit = seen += s"l$value"
+    def addBoolean(value: Boolean): Unit = seen += value.toString
+    def addBinary(value: Binary): Unit = seen += value.getBytes.map(b => f"$b%02x").mkString
+    def addFloat(value: Float): Unit = seen += value.toString
+    def addDouble(value: Double): Unit = seen += value.toString
+  }
+
+  private def through(spark: String, file: String)(records: RecordConsumer => Unit): Seq[String] = {
+    val calls = new Calls
+    val consumer = new KeptConsumer(calls, KeptNode.root(schema(spark), schema(file)))
+    consumer.startMessage()
+    records(consumer)
+    consumer.endMessage()
+    calls.seen.toSeq
+  }
+
+  private def value(consumer: RecordConsumer, name: String)(add: => Unit): Unit = {
+    consumer.startField(name, 0)
+    add
+    consumer.endField(name, 0)
+  }
+
+  test("a value that the files' type cannot hold is an error") {
+    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    assert(through(micros, millis)(c => value(c, "t")(c.addLong(-5000))) == Seq("t@0", "l-5", "/t"))
+    intercept[IllegalStateException](through(micros, millis)(c => value(c, "t")(c.addLong(-5001))))
+    val unsigned = "optional int32 t (INTEGER(32,false));"
+    assert(through(
+      "optional int64 t;",
+      unsigned
+    )(c => value(c, "t")(c.addLong(4294967295L))) == Seq("t@0", "i-1", "/t"))
+    Seq(-1L, 4294967296L).foreach { n =>
+      intercept[IllegalStateException](through("optional int64 t;", unsigned)(c => value(c, "t")(c.addLong(n))))
+    }
+    val fixed = "optional fixed_len_byte_array(3) t (DECIMAL(5,2));"
+    val number = "optional int32 t (DECIMAL(5,2));"
+    assert(through(number, fixed)(c => value(c, "t")(c.addInteger(-2))) == Seq("t@0", "fffffe", "/t"))
+  }
+
+  test("a null where the files have none is an error") {
+    intercept[IllegalStateException](through("optional int32 a;", "required int32 a;")(_ => ()))
+    intercept[IllegalStateException](through(three, "repeated int32 l;")(_ => ()))
+    intercept[IllegalStateException] {
+      through(three, two) { c =>
+        value(c, "l") {
+          c.startGroup()
+          value(c, "list") {
+            c.startGroup()
+            c.endGroup()
+          }
+          c.endGroup()
+        }
+      }
+    }
+  }
+
+  test("the entries of a list lose their own group") {
+    def list(c: RecordConsumer): Unit = value(c, "l") {
+      c.startGroup()
+      value(c, "list") {
+        (1 to 2).foreach { i =>
+          c.startGroup()
+          value(c, "element")(c.addInteger(i))
+          c.endGroup()
+        }
+      }
+      c.endGroup()
+    }
+    assert(through(three, two)(list) == Seq("l@0", "{", "array@0", "i1", "i2", "/array", "}", "/l"))
+    assert(through(three, "repeated int32 l;")(list) == Seq("l@0", "i1", "i2", "/l"))
+  }
+}
