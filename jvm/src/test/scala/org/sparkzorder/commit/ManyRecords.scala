@@ -22,7 +22,7 @@ object ManyRecords {
       new HadoopFileOps(FileSystem.getLocal(new Configuration()))
     )
     val side = table.resolve(TableFolder.Side)
-    val Seq(only) = TableFolder.records(folder.ops.list(folder.side)).filter(_.state.isPublished)
+    val only = TableFolder.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
     val last = RecordJson.read(folder, only)
     Files.delete(side.resolve(only.meta.name))
     val end = only.meta.modificationTime
