@@ -26,15 +26,16 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     val history = History.read(folder)
     val trash = Trash.all(folder, history).map(t => t.operation.operationId -> t).toMap
     // An operation that was undone ended before the one that got its version.
-    (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map { entry =>
-      val r = entry.record
-      val retired = trash.get(r.operationId)
-      val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++
-        DescribeHistoryCommand.outcome(entry) ++ Map(
-          "numTrashFiles" -> retired.fold(0)(_.files.size).toString,
-          "trashBytes" -> retired.fold(0L)(_.bytes).toString
-        )
-      Row(r.version, new Timestamp(r.timestamp), r.userId, r.operation, r.parameters, metrics, entry.state)
+    (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map {
+      entry =>
+        val r = entry.record
+        val retired = trash.get(r.operationId)
+        val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++
+          DescribeHistoryCommand.outcome(entry) ++ Map(
+            "numTrashFiles" -> retired.fold(0)(_.files.size).toString,
+            "trashBytes" -> retired.fold(0L)(_.bytes).toString
+          )
+        Row(r.version, new Timestamp(r.timestamp), r.userId, r.operation, r.parameters, metrics, entry.state)
     }
   }
 }

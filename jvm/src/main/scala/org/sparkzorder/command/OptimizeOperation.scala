@@ -64,7 +64,10 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
           committer.abort()
           if (overwritten.isEmpty) throw e
           val conflict =
-            new CommitConflictException(overwritten.map(d => if (d.isEmpty) "." else d), "the folder was overwritten by another")
+            new CommitConflictException(
+              overwritten.map(d => if (d.isEmpty) "." else d),
+              "the folder was overwritten by another"
+            )
           conflict.addSuppressed(e)
           throw conflict
       }

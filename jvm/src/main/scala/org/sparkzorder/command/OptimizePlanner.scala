@@ -3,7 +3,7 @@ package org.sparkzorder.command
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{History, HistoryEntry, Record, Reappeared, TableState}
+import org.sparkzorder.commit.{History, HistoryEntry, Reappeared, Record, TableState}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer._
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}

@@ -42,7 +42,10 @@ private[command] object RestoredFiles {
     }
   }
 
-  private def byChecksum(table: PlainTable, files: Seq[(OutputFile, FileStatus)]): (Seq[OutputFile], Option[Throwable]) = {
+  private def byChecksum(
+      table: PlainTable,
+      files: Seq[(OutputFile, FileStatus)]
+  ): (Seq[OutputFile], Option[Throwable]) = {
     val sparkContext = table.session.sparkContext
     val shared = sparkContext.broadcast(new SerializableConfiguration(table.session.sessionState.newHadoopConf()))
     try {
@@ -80,6 +83,6 @@ private[command] object RestoredFiles {
 
   private def hasChecksum(fs: FileSystem, path: Path): Boolean = fs match {
     case checked: ChecksumFileSystem => checked.exists(checked.getChecksumFile(path))
-    case other => withChecksums(other.getUri.getScheme)
+    case other                       => withChecksums(other.getUri.getScheme)
   }
 }

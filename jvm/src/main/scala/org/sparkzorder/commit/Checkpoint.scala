@@ -136,7 +136,8 @@ private[commit] object Checkpoint {
       val sum = crc(bytes.toByteArray, bytes.size)
       bytes.write(Magic.getBytes(US_ASCII))
       bytes.write(ByteBuffer.allocate(8).putLong(sum).array)
-      if (bytes.size > RecordJson.ReadLimit) throw new IOException(s"the checkpoint is longer than ${RecordJson.ReadLimit}")
+      if (bytes.size > RecordJson.ReadLimit)
+        throw new IOException(s"the checkpoint is longer than ${RecordJson.ReadLimit}")
       bytes.toByteArray
     }
   }

@@ -13,7 +13,8 @@ private[commit] final case class Published(file: RecordFile, record: Record, out
  *
  * @param list lists the side folder; asked again when a file that was listed is gone, since VACUUM and checkpoints rename them
  */
-private[commit] final class PublishedRecords(folder: TableFolder, list: () => Seq[FileMeta]) extends Iterator[Published] {
+private[commit] final class PublishedRecords(folder: TableFolder, list: () => Seq[FileMeta])
+    extends Iterator[Published] {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
   /** How often in a row the folder is listed anew. */
@@ -63,10 +64,13 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
         lines.head.file.state == RecordState.Vacuumed
       val file = if (isVacuumed) listed.copy(state = RecordState.Vacuumed) else listed
       files = files.tail
-      orLookAgain(file.version, orSkip(file.version) {
-        val record = RecordJson.read(folder, file)
-        Published(file, record, () => outcome(record))
-      })
+      orLookAgain(
+        file.version,
+        orSkip(file.version) {
+          val record = RecordJson.read(folder, file)
+          Published(file, record, () => outcome(record))
+        }
+      )
     }
 
   private def open(checkpoint: CheckpointFile): Unit =

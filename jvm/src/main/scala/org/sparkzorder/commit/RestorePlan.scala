@@ -48,7 +48,9 @@ object RestorePlan {
         if (away.remove(keyOf(file)).isEmpty) back(keyOf(file)) = file
       }
     }
-    val outputs = back.toSeq.map { case (key, f) => OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key)) }
+    val outputs = back.toSeq.map { case (key, f) =>
+      OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key))
+    }
     RestorePlan(away.values.toSeq.sortBy(_.path), outputs.sortBy(_.path))
   }
 
@@ -65,7 +67,8 @@ object RestorePlan {
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
         val name = s"$stem-restored-$id-$i$ending"
         // The longest that a file system takes, less what is added to a name in staging and trash.
-        val fits = if (name.getBytes("UTF-8").length <= MostBytes) name else s"restored-$id-$i$ending".takeRight(MostBytes)
+        val fits =
+          if (name.getBytes("UTF-8").length <= MostBytes) name else s"restored-$id-$i$ending".takeRight(MostBytes)
         o.copy(path = if (o.folder.isEmpty) fits else s"${o.folder}/$fits")
       } else o
     })

@@ -83,7 +83,8 @@ object Trash {
     // One that was undone may have a version that was given again, and has a trash of its own. In the first format it has not:
     // then nothing is forgotten whose record just was not listed yet.
     val (known, undone) = retired.partition(_.record.isDefined)
-    val alone = undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
+    val alone =
+      undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
     val gathered = known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
     def mark(): Unit = Checkpoints.vacuum(folder, lock, gathered.map(_.version).toSet)
     try {
