@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from small_tables import ROWS, SmallTable, once, sealed, write_file
 
 from spark_zorder import ZOrderTable, explain_skipping
@@ -94,7 +97,7 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     changed, deleted = folder.files()[:2]
     new = write_file(changed, range(1000, 1000 + ROWS))
     # Who leaves Hadoop's checksum beside another file makes it unreadable to all of Spark.
-    changed.with_name(f".{changed.name}.crc").unlink()
+    changed.with_name(f".{changed.name}.crc").unlink(missing_ok=True)
     deleted.unlink()
     before = contents(folder)
     with pytest.raises(AnalysisException) as refused:
@@ -106,15 +109,66 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     assert new <= folder.spark_ids(spark).keys()
 
 
-def test_a_name_that_is_taken_is_refused(folder: SmallTable, table: ZOrderTable) -> None:
+def test_a_file_whose_name_is_taken_comes_back_by_another(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    first = contents(folder)
     optimize(table, folder, 2)
     taken = folder.folders[-1] / "part-1.parquet"
-    write_file(taken, range(1000, 1000 + ROWS))
-    with pytest.raises(AnalysisException, match=r"\[ZORDER_RESTORE_NAMES_TAKEN\].*part-1\.parquet"):
-        table.restore(0)
-    taken.rename(taken.with_name("mine.parquet"))
+    ids = folder.ids | write_file(taken, range(1000, 1000 + ROWS))
     table.restore(0)
-    assert len(folder.files()) == 3 * len(folder.folders) + 1
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
+    # It is the same file but for its name.
+    found = contents(folder)
+    assert first[str(taken.relative_to(folder.root))] in found.values()
+    assert sum("-restored-" in name for name in found) == 1
+    assert table.describe_history().collect()[0].operationMetrics["numRenamedFiles"] == "1"
+    table.restore(1)
+    table.restore(0)
+    assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
+
+
+FAILURES = (PySparkException, Py4JJavaError)
+"""What a statement throws that fails while it runs."""
+
+
+def flip(file: Path, at: int) -> None:
+    """Change one byte, which neither length nor modification time tells."""
+    before = file.stat()
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_damaged_footer_is_found_before_anything_moves(folder: SmallTable, table: ZOrderTable) -> None:
+    optimize(table, folder, 2)
+    damaged = trash(folder)[1]
+    flip(damaged, -1)
+    before = contents(folder)
+    with pytest.raises(FAILURES, match=rf"ZORDER_RESTORE_DAMAGED_FILES.*{re.escape(damaged.name)}"):
+        table.restore(0)
+    assert contents(folder) == before
+    flip(damaged, -1)
+    table.restore(0)
+    assert folder.plain_ids() == once(folder.ids)
+
+
+def test_a_damaged_page_is_found_by_its_checksum(spark: SparkSession, tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    spark.range(1000).selectExpr("id", "id % 7 AS a").repartition(3).write.parquet(str(root))
+    table = ZOrderTable.for_path(spark, str(root))
+    table.optimize(["a"], options={"num-files": 2})
+    damaged = min(root.rglob("*.retired"))
+    assert damaged.with_name(f".{damaged.name}.crc").exists()
+    flip(damaged, 100)
+    before = sorted(root.glob("*.parquet"))
+    with pytest.raises(FAILURES, match=rf"ZORDER_RESTORE_DAMAGED_FILES.*{re.escape(damaged.name)}"):
+        table.restore(0)
+    assert sorted(root.glob("*.parquet")) == before
+    flip(damaged, 100)
+    table.restore(0)
+    assert spark.read.parquet(str(root)).count() == 1000
 
 
 def test_a_partition_overwritten_since_is_refused(tmp_path: Path, spark: SparkSession) -> None:

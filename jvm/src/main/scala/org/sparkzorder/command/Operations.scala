@@ -139,13 +139,13 @@ object Operations extends Logging {
     catch {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
-      case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: LockLostException          => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
-      case e: RecoveryUnclearException   =>
+      case e: CommitConflictException  => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: LockLostException        => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
+      case e: RecoveryUnclearException =>
         throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
-      case e: VersionNotFoundException => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
-      case e: NotRestorableException   =>
+      case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
+      case e: NotRestorableException     =>
         throw e.obstacle match {
           case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
           case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)

@@ -191,7 +191,8 @@ private[commit] object Checkpoints {
       val json =
         if (bytes.exists(b => b == '\n' || b == '\r')) RecordJson.write(record) else bytes
       val outcome =
-        if (outcomes(folder.outcome(record).getName)) Outcome.read(folder, record).map(Outcome.write).map(utf8)
+        if (outcomes.nonEmpty && outcomes(folder.outcome(record).getName))
+          Outcome.read(folder, record).map(Outcome.write).map(utf8)
         else None
       Some(CheckpointLine(file, outcome, utf8(json)))
     } catch {

@@ -244,7 +244,7 @@ final class Committer(
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
     // The commit point may have been passed by a rename that said otherwise.
-    if (is(RecordState.Publishing)) 
+    if (is(RecordState.Publishing))
       publishing(record, Map.empty).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
     else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
@@ -272,9 +272,9 @@ final class Committer(
       publish.undo(why.getMessage)
       Cleanup.job(folder, record.operationId)
     } catch {
-      case lost: LockLostException       => overtaken(Some(record), lost)
-      case e: RecoveryUnclearException   => throw e
-      case failed: IOException     =>
+      case lost: LockLostException     => overtaken(Some(record), lost)
+      case e: RecoveryUnclearException => throw e
+      case failed: IOException         =>
         why.addSuppressed(failed)
         orTaken(record)(lock.check())
         leave(record, why)

@@ -22,7 +22,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
 
   private var below = Long.MaxValue
   private var attempts = Attempts
-  private var listing: Seq[FileMeta] = Nil
+  private var outcomes = Set.empty[String]
   private var files = List.empty[RecordFile]
   private var checkpoints = List.empty[CheckpointFile]
   private var lines: collection.BufferedIterator[CheckpointLine] = Iterator.empty.buffered
@@ -30,7 +30,8 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
   look()
 
   private def look(): Unit = {
-    listing = list()
+    val listing = list()
+    outcomes = listing.iterator.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
     files = TableFolder.records(listing).filter(f => f.state.isPublished && f.version < below).toList
     checkpoints = TableFolder.checkpoints(listing).toList
     lines = Iterator.empty.buffered
@@ -86,7 +87,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
     )
 
   private def outcome(record: Record): Option[Outcome] =
-    if (listing.exists(_.name == folder.outcome(record).getName)) Outcome.shown(folder, record) else None
+    if (outcomes.nonEmpty && outcomes(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
 
   private def orSkip(version: Long)(record: => Published): Unit = {
     try found = Some(record)

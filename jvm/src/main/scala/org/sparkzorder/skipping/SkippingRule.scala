@@ -66,8 +66,12 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
       // Half an operation's files are no answer, however they are read.
       case e: RecoveryUnclearException =>
         val path = e.table.toUri.getPath
-        throw ZOrderErrors.recoveryUnclear(l.catalogTable.fold(s"`$path`")(_.identifier.quotedString), path,
-          e.folders.map(_.sentence), e)
+        throw ZOrderErrors.recoveryUnclear(
+          l.catalogTable.fold(s"`$path`")(_.identifier.quotedString),
+          path,
+          e.folders.map(_.sentence),
+          e
+        )
       // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
       case NonFatal(e) =>
         // Our own messages name the file that is to blame and hold no data; of others' nobody knows.

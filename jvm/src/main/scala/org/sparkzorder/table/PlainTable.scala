@@ -59,6 +59,7 @@ final class PlainTable(
   def refreshCaches(): Unit = {
     relation.location.refresh()
     catalogTable.foreach(t => session.catalog.refreshTable(t.identifier.quotedString))
+    CachedRelations.forget(session, root)
     session.catalog.refreshByPath(root.toString)
   }
 }

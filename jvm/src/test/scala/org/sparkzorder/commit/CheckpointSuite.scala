@@ -192,6 +192,7 @@ class CheckpointSuite extends AnyFunSuite {
     )
     assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]))
     t.optimize(ops(t), "op-2")
+    assert(History.undone(folder(t)).size == 1)
     val undone = History.undone(folder(t)).head
     assert(undone.record.operationId == "op-1" && undone.record.version == 1 && undone.state == "undone")
     assert(undone.outcome.exists(o => o.reason.contains("part-3.parquet") && o.by.isEmpty))

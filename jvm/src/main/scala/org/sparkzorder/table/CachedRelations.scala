@@ -1,0 +1,67 @@
+package org.sparkzorder.table
+
+import java.util.{Map => JMap}
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.QualifiedTableName
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+
+/**
+ * The relations that the session's catalog caches, each with a listing of its files. A statement that names a folder by its path, or by
+ * one of several tables over it, makes the listings of the others stale.
+ */
+private[table] object CachedRelations extends Logging {
+
+  /** Forgets the relations that read from the folder, from a folder below it, or from one above it. */
+  def forget(session: classic.SparkSession, root: Path): Unit = {
+    val catalog = session.sessionState.catalog
+    cached(catalog) match {
+      case Some(relations) =>
+        relations.foreach { case (name, relation) =>
+          if (relation.location.rootPaths.exists(overlaps(_, root))) {
+            relation.location.refresh()
+            catalog.invalidateCachedTable(name)
+          }
+        }
+      // Then all are looked up anew, which is slower and right as well.
+      case None => catalog.invalidateAllCachedTables()
+    }
+  }
+
+  private def overlaps(a: Path, b: Path): Boolean = {
+    val (one, other) = (a.toUri.getPath.stripSuffix("/") + "/", b.toUri.getPath.stripSuffix("/") + "/")
+    one.startsWith(other) || other.startsWith(one)
+  }
+
+  /** Spark has no method that lists them. None when its field is not what it was in Spark 4.0 to 4.3. */
+  private def cached(catalog: SessionCatalog): Option[Seq[(QualifiedTableName, HadoopFsRelation)]] =
+    try {
+      val field = classOf[SessionCatalog].getDeclaredField("tableRelationCache")
+      field.setAccessible(true)
+      val cache = field.get(catalog)
+      val asMap = field.getType.getMethod("asMap")
+      asMap.setAccessible(true)
+      val all = asMap.invoke(cache).asInstanceOf[JMap[QualifiedTableName, LogicalPlan]].asScala.toSeq
+      Some(all.flatMap { case (name, plan) => relationOf(plan).map(name -> _) })
+    } catch {
+      case NonFatal(e) =>
+        logDebug("The cached relations of the session's catalog cannot be listed", e)
+        None
+    }
+
+  private def relationOf(plan: LogicalPlan): Option[HadoopFsRelation] = plan match {
+    case l: LogicalRelation =>
+      l.relation match {
+        case r: HadoopFsRelation => Some(r)
+        case _                   => None
+      }
+    case _ => None
+  }
+}

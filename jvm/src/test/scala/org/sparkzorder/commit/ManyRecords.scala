@@ -1,0 +1,59 @@
+package org.sparkzorder.commit
+
+import java.nio.file.{Files, Path => LocalPath}
+import java.nio.file.attribute.FileTime
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/**
+ * Gives a table that was optimized once a long history: its one record becomes that of the last version, and records of operations
+ * before it are made up, an hour apart, each of so many files in and out that were never there.
+ */
+object ManyRecords {
+
+  /**
+   * @param table a local folder
+   * @param operations how many operations the table has had then
+   */
+  def make(table: LocalPath, operations: Int, filesEach: Int = 10): Unit = {
+    val folder = TableFolder(
+      new Path(table.toUri),
+      new HadoopFileOps(FileSystem.getLocal(new Configuration()))
+    )
+    val side = table.resolve(TableFolder.Side)
+    val only = TableFolder.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
+    val last = RecordJson.read(folder, only)
+    Files.delete(side.resolve(only.meta.name))
+    val end = only.meta.modificationTime
+    var files = names(0, filesEach)
+    for (version <- 1 until operations) {
+      val next = names(version, filesEach)
+      val time = end - (operations - version) * 3600000L
+      val record = last.copy(
+        version = version.toLong,
+        operationId = f"00000000-0000-4000-8000-$version%012d",
+        timestamp = time,
+        inputs = files.map(n => InputFile(n, 1000000L, time - 3600000L, 1000L)),
+        outputs = next.map(n => OutputFile(n, 1000000L, time, 1000L))
+      )
+      write(side, folder.published(version.toLong, 12).getName, record, time)
+      files = next
+    }
+    write(side, folder.published(operations.toLong, 12).getName, last.copy(version = operations.toLong), end)
+  }
+
+  private def names(version: Int, files: Int): Seq[String] = {
+    val random = new scala.util.Random(version)
+    (0 until files).map { i =>
+      val id = java.util.UUID.nameUUIDFromBytes(Array.fill(16)(random.nextInt().toByte))
+      f"part-$i%05d-$id-c000.snappy.parquet"
+    }
+  }
+
+  private def write(side: LocalPath, name: String, record: Record, time: Long): Unit = {
+    val path = Files.write(side.resolve(name), RecordJson.write(record))
+    Files.setLastModifiedTime(path, FileTime.fromMillis(time))
+    ()
+  }
+}
