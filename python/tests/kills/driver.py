@@ -27,7 +27,7 @@ def main(work: Path, java_options: str) -> None:
     from pyspark.sql import SparkSession
     from small_tables import SmallTable
 
-    from kills.statements import EXPECTED, statement
+    from kills.statements import EXPECTED, RIVALS, create_inner, inner_of, statement
     from spark_zorder import configure_spark
 
     builder = (
@@ -50,16 +50,16 @@ def main(work: Path, java_options: str) -> None:
         with out:
             print(json.dumps(message), flush=True)
 
-    def loop(session: SparkSession, root: Path, rng: Random) -> None:
+    def loop(session: SparkSession, root: Path, rng: Random, name: str, allowed: tuple[str, ...]) -> None:
         while True:
-            sql = statement(root, rng)
+            sql = statement(root, rng, name)
             try:
                 rows = session.sql(sql).collect()
                 if sql.startswith("OPTIMIZE"):
                     say({"strategy": rows[0]["metrics"]["strategy"]["name"]})
             except (PySparkException, Py4JJavaError) as error:
                 condition = condition_of(error)
-                if condition not in EXPECTED:
+                if condition not in allowed:
                     say({"sql": sql, "error": condition, "message": str(error)[:3000]})
 
     # The first statement of each kind loads thousands of classes, and most kills would hit the loading.
@@ -80,8 +80,15 @@ def main(work: Path, java_options: str) -> None:
         return
     work_to_do = json.loads(told)
     for i, table in enumerate(work_to_do["tables"]):
-        own_session, rng = spark.newSession(), Random(f"{work_to_do['seed']}/{i}")
-        threading.Thread(target=loop, args=(own_session, Path(table), rng), daemon=True).start()
+        root, seed = Path(table), f"{work_to_do['seed']}/{i}"
+        nested = table in work_to_do["nested"]
+        allowed = (*EXPECTED, *RIVALS) if nested else EXPECTED
+        work = [(root, Random(seed), "", allowed)]
+        if nested:
+            spark.sql(create_inner(root))
+            work.append((root / "p=1", Random(f"{seed}/inner"), inner_of(root), allowed))
+        for arguments in work:
+            threading.Thread(target=loop, args=(spark.newSession(), *arguments), daemon=True).start()
     sys.stdin.read()
 
 

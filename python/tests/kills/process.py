@@ -58,10 +58,11 @@ class Driver:
         """About as many seconds as a statement takes when its classes are loaded, on this machine at this time."""
         return min(max(0.3, float(self._said()[0]["first"]) / 3), 3.0)
 
-    def begin(self, seed: str, tables: list[Path]) -> None:
-        """Let it work on these tables."""
+    def begin(self, seed: str, tables: list[Path], nested: list[Path]) -> None:
+        """Let it work on these tables, and on those over the first partition of some of them."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"seed": seed, "tables": [str(t) for t in tables]}) + "\n")
+        told = {"seed": seed, "tables": [str(t) for t in tables], "nested": [str(t) for t in nested]}
+        self._process.stdin.write(json.dumps(told) + "\n")
         self._process.stdin.flush()
 
     def kill(self) -> None:

@@ -9,12 +9,36 @@ from random import Random
 EXPECTED = ("ZORDER_RESTORE_FILES_GONE", "ZORDER_INDEX_EXISTS", "ZORDER_INDEX_NOT_FOUND", "ZORDER_VERSION_NOT_FOUND")
 """What a statement may well answer on a table on which others of its kind have been run before."""
 
+RIVALS = (
+    "ZORDER_CONCURRENT_OPERATION",
+    "ZORDER_COMMIT_CONFLICT",
+    "ZORDER_RESTORE_CHANGED_FILES",
+    "FAILED_READ_FILE.FILE_NOT_EXIST",
+)
+"""What a statement may answer besides where another table over the same files is at work."""
+
 WEIGHTS = {"OPTIMIZE": 8, "RESTORE": 8, "VACUUM": 3, "REFRESH": 4, "CREATE": 3, "DROP": 1, "SELECT": 3}
 
 
-def statement(root: Path, rng: Random) -> str:
-    """One of them, or a query, which recovers."""
-    source = f"parquet.`{root}`"
+def inner_of(root: Path) -> str:
+    """The name of a table over the first partition of a folder."""
+    return f"inner_{root.name}"
+
+
+def create_inner(root: Path) -> str:
+    """Makes it, if it is not there."""
+    columns = "(id BIGINT, a INT)"
+    return f"CREATE TABLE IF NOT EXISTS {inner_of(root)} {columns} USING parquet LOCATION '{root / 'p=1'}'"
+
+
+def statement(root: Path, rng: Random, name: str = "") -> str:
+    """One of them, or a query, which recovers.
+
+    Args:
+        root: The table's folder.
+        name: Its name, if it has one.
+    """
+    source = name or f"parquet.`{root}`"
     kind = rng.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))[0]
     if kind == "OPTIMIZE":
         return f"OPTIMIZE {source} {_layout(root, rng)}"

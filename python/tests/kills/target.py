@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from small_tables import SmallTable, write_file
+from small_tables import ROWS, SmallTable, write_file
 
 
 @dataclass
@@ -22,16 +22,21 @@ class Target:
         kills: How many it has been through.
         unfinished: Names of lock files that were not written to their end.
         unsettled: Whether no statement has been run to its end since an operation was killed here.
+        nested: Whether there is a table over the first partition as well.
+        inner_ids: The ids in that.
     """
 
     table: SmallTable
+    nested: bool = False
     ids: set[int] = field(init=False)
     kills: int = 0
     unfinished: set[str] = field(default_factory=set)
     unsettled: bool = False
+    inner_ids: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ids = self.table.ids
+        self.inner_ids = set(range(3 * ROWS))
 
     @property
     def root(self) -> Path:
@@ -42,8 +47,11 @@ class Target:
         """A file more, which is complete when it has its name."""
         hidden = self.root / f".{ids.start}.tmp"
         write_file(hidden, ids)
-        hidden.rename(rng.choice(self.table.folders) / f"added-{ids.start}.parquet")
+        folder = rng.choice(self.table.folders)
+        hidden.rename(folder / f"added-{ids.start}.parquet")
         self.ids |= set(ids)
+        if folder == self.table.folders[0]:
+            self.inner_ids |= set(ids)
 
     @property
     def is_exchanging(self) -> bool:
@@ -106,10 +114,13 @@ class Target:
         return found
 
     def _side(self, pattern: str) -> list[Path]:
-        try:
-            return list((self.root / "_zorder").glob(pattern))
-        except FileNotFoundError:
-            return []
+        found = []
+        for folder in (self.root, self.root / "p=1") if self.nested else (self.root,):
+            try:
+                found += (folder / "_zorder").glob(pattern)
+            except FileNotFoundError:
+                continue
+        return found
 
     def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
         """Rows lost and rows doubled for a plain reader, with nothing done about a kill."""

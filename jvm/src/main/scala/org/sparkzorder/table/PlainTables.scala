@@ -1,5 +1,7 @@
 package org.sparkzorder.table
 
+import java.io.FileNotFoundException
+
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
@@ -111,10 +113,15 @@ object PlainTables {
     }
 
   private def firstForeignFile(fs: FileSystem, files: Seq[FileStatus], format: String): Option[Throwable] =
-    files.find(f => !magic(fs, f).contains(format)).map { f =>
+    files.find(f => isThere(magic(fs, f)).exists(!_.contains(format))).map { f =>
       val name = if (format == "orc") "ORC" else "Parquet"
       ZOrderErrors.notDataFile(f.getPath.toUri.getPath, name, s"it does not begin as $name files do")
     }
+
+  /** None for a file that somebody took away meanwhile: what failed says so better. */
+  private def isThere[T](look: => T): Option[T] =
+    try Some(look)
+    catch { case _: FileNotFoundException => None }
 
   private def magic(fs: FileSystem, file: FileStatus): Option[String] = {
     val head = new Array[Byte](math.min(4L, file.getLen).toInt)
