@@ -50,6 +50,8 @@ class LinksSuite extends AnyFunSuite {
     val folder = TableFolder(new Path(dir.toUri), ops)
     val lock = Locking.acquire(folder, "op-1", settings)
     try {
+      val committer = new Committer(folder, lock)
+      committer.stage(Seq(""))
       val staged =
         (1 to 2).flatMap(p => Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3", s"p=$p/new-2.parquet" -> s"${p}2"))
       val outputs = staged.map { case (name, text) =>
@@ -58,7 +60,6 @@ class LinksSuite extends AnyFunSuite {
         val meta = this.ops.status(new Path(file.toUri)).get
         OutputFile(name, meta.length, meta.modificationTime, if (name.endsWith("1.parquet")) 2L else 1L)
       }
-      val committer = new Committer(folder, lock)
       committer.prepare(
         Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs),
         staged.map { case (name, _) => name -> new Path(folder.stagingOf("", "op-1"), name + ".staged") }.toMap
