@@ -29,7 +29,7 @@ ROLLED_BACK = (
     "after-deal-all",
     "before-commit-point",
 )
-MOMENT = ("retire-1", "retire-rest", "publish-first-1", "retire-first-1", "retire-first-all", "publish-rest-1")
+MOMENT = ("retire-1", "retire-rest", "publish-first-1", "retire-first-1", "publish-rest-1")
 """While files are exchanged; before and after it any reader sees each row once."""
 PUBLISHED = (
     "publish-rest-all",

@@ -20,7 +20,6 @@ FORWARD = (
     "after-commit-point",
     "retire-1",
     "publish-first-1",
-    "retire-first-all",
     "publish-rest-1",
     "after-record-done",
 )

@@ -41,9 +41,11 @@ final class Committer(
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
       lock.check()
+      staging += dir
       make(dir)(folder.stagingsOf(dir), folder.stagingOf(dir, lock.operationId))
     }
-    staging = dirs.toSet
+    // An overwrite of the whole table just now took the manifest, too: nobody would know of what tasks write.
+    lock.check()
     Failpoints.hit("after-stage-folders")
   }
 
@@ -229,7 +231,9 @@ final class Committer(
   def abort(): Unit =
     try prepared match {
         case Some(record) => rollBack(record)
-        case None         => Cleanup.job(folder, lock.operationId)
+        case None         =>
+          Cleanup.job(folder, lock.operationId)
+          dropStaging()
       }
     catch {
       case e: IOException =>
@@ -311,6 +315,7 @@ final class Committer(
    */
   private def overtaken(record: Option[Record], lost: LockLostException): Nothing = {
     lock.abandon()
+    if (record.isEmpty) dropStaging()
     record.foreach { r =>
       val gone =
         try !ops.exists(lock.path) && !TableFolder.records(Listing.now(folder, sleep)).exists(_.version == r.version)
@@ -327,6 +332,18 @@ final class Committer(
     }
     throw lost
   }
+
+  /** Before there is a record: files that the job wrote are nobody's when the manifest and the lock are gone. */
+  private def dropStaging(): Unit =
+    try if (!ops.exists(lock.path) && !ops.exists(folder.manifest(lock.operationId))) {
+        staging.foreach { dir =>
+          val mine = folder.stagingOf(dir, lock.operationId)
+          if (ops.exists(mine)) ops.deleteRecursive(mine)
+          ops.deleteEmpty(folder.stagingsOf(dir))
+          ops.deleteEmpty(folder.sideOf(dir))
+        }
+      }
+    catch { case e: IOException => log.warn(s"cannot remove what the job wrote in ${folder.root}", e) }
 
   private def removeOutputs(record: Record): Unit = {
     // A folder that still has its staging was not overwritten (yet): it gets back what it had.
