@@ -116,7 +116,8 @@ class RecordFuzzSuite extends AnyFunSuite {
         val keys = t.fs.nodes.keySet
         assert(keys.forall(k => k == "/t" || k.startsWith("/t/") || outside.contains(k)))
         ops.trace.foreach { call =>
-          call.split(" mem:").drop(1).foreach { path =>
+          // Whether a table begins in a folder above is the one question about a place outside.
+          if (call != "status mem:/_zorder") call.split(" mem:").drop(1).foreach { path =>
             assert((path == "/t" || path.startsWith("/t/")) && !path.split('/').contains(".."), call)
           }
         }
