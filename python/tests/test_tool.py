@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 from logs import logged
 from rival import Rival, Running
-from small_tables import SmallTable, once
+from small_tables import SmallTable, once, write_file
 
 from spark_zorder import tool
 from spark_zorder.__main__ import main
@@ -131,6 +132,42 @@ def test_recover_finishes_what_a_killed_process_left(scene: Scene, tmp_path: Pat
     assert table.leftovers(versions) == []
     assert answer("recover", table.root)["actions"] == []
     assert answer("status", table.root)["state"] == "quiet"
+
+
+@pytest.mark.parametrize("flag", ["--keep-visible", "--bring-back"])
+def test_a_table_that_somebody_repaired_by_hand_needs_a_choice(
+    spark: SparkSession, scene: Scene, tmp_path: Path, flag: str
+) -> None:
+    table = scene.copy("retire-1", tmp_path)
+    # Who repairs deletes what he sees of the partition, and loads it again.
+    [half] = {f.parents[3] for f in table.root.rglob("*.retired")}
+    part = set(range(60)) if half.name == "p=1" else set(range(60, 120))
+    waiting = {i for f in half.rglob("*.retired") for i in pq.read_table(f, columns=["id"])["id"].to_pylist()}
+    for file in half.glob("*.parquet"):
+        file.unlink()
+    loaded = write_file(half / "loaded.parquet", range(1000, 1060))
+    before = everything(table.root)
+    refused = answer("recover", table.root)
+    assert (refused["exitCode"], refused["error"]) == (1, "UNCLEAR")
+    assert f"In `{half.name}`, {len(waiting)} rows wait in the trash" in refused["message"]
+    assert f"unknown: {half.name}/loaded.parquet" in refused["message"]
+    with pytest.raises(Exception, match="ZORDER_RECOVERY_UNCLEAR"):
+        spark.sql(table.optimize).collect()
+    # A query does not wait for the choice: what is visible is right, or it fails.
+    assert table.spark_ids(spark) == once(table.ids - part | loaded)
+    # But for the other partition, which does not stay half published.
+    assert {k: v for k, v in before.items() if half.name in k} == {
+        k: v for k, v in everything(table.root).items() if half.name in k
+    }
+    [operation] = answer("status", table.root)["unfinished"]
+    assert operation["recovery"] == "needs a choice"
+    done = answer("recover", table.root, flag)
+    assert done["exitCode"] == 0, done
+    backs = flag == "--bring-back"
+    assert table.plain_ids() == once(table.ids - part | loaded | (waiting if backs else set()))
+    assert table.spark_ids(spark) == table.plain_ids()
+    assert answer("status", table.root)["state"] == "quiet"
+    assert len(list(half.rglob("*.retired"))) == (0 if backs else len(waiting) // 20)
 
 
 def test_a_living_owner_is_left_alone_and_the_exit_code_says_so(scene: Scene) -> None:

@@ -25,14 +25,15 @@ _MAIN = "org.sparkzorder.tool.TableTool"
 _FLAGS = ("-Xshare:auto", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
-def run(command: str, path: str, lock_timeout: int = 60, *, force: bool = False) -> dict[str, Any]:
+def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> dict[str, Any]:
     """Run `status`, `recover`, `unlock` or `uninstall` on a table.
 
     Args:
         command: Which of them.
         path: The table's folder: a local path, or a URI.
         lock_timeout: Seconds after which the heartbeat of an owner that nobody can look up counts as too old.
-        force: Whether `unlock` takes the lock of an owner that may live.
+        flag: `force` makes `unlock` take the lock of an owner that may live. `keep-visible` or `bring-back` tells
+            `recover` what is right when others deleted or wrote files after an operation died.
 
     Returns:
         What was found or done. `exitCode` is 0 when it is done, 1 when it failed, 3 when a living owner has the lock.
@@ -43,14 +44,14 @@ def run(command: str, path: str, lock_timeout: int = 60, *, force: bool = False)
     """
     local = local_path(path)
     if local is None:
-        return _by_session(command, path, lock_timeout, force=force)
+        return _by_session(command, path, lock_timeout, flag=flag)
     try:
         java = _java()
     except ToolError as no_java:
         if not os.environ.get("SPARK_REMOTE"):
             raise
-        return _by_session(command, path, lock_timeout, force=force, why=str(no_java))
-    return _by_java(java, command, str(Path(local).absolute()), lock_timeout, force=force)
+        return _by_session(command, path, lock_timeout, flag=flag, why=str(no_java))
+    return _by_java(java, command, str(Path(local).absolute()), lock_timeout, flag=flag)
 
 
 def local_path(path: str) -> str | None:
@@ -90,8 +91,8 @@ def _spark_jars() -> Path:
     return Path(next(iter(found.submodule_search_locations))) / "jars"
 
 
-def _by_java(java: list[str], command: str, path: str, lock_timeout: int, *, force: bool) -> dict[str, Any]:
-    asked = [*java, _MAIN, command, path, str(lock_timeout), str(force).lower()]
+def _by_java(java: list[str], command: str, path: str, lock_timeout: int, *, flag: str) -> dict[str, Any]:
+    asked = [*java, _MAIN, command, path, str(lock_timeout), flag]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
     try:
@@ -100,7 +101,7 @@ def _by_java(java: list[str], command: str, path: str, lock_timeout: int, *, for
         raise ToolError(f"Java ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}") from error
 
 
-def _by_session(command: str, path: str, lock_timeout: int, *, force: bool, why: str | None = None) -> dict[str, Any]:
+def _by_session(command: str, path: str, lock_timeout: int, *, flag: str, why: str | None = None) -> dict[str, Any]:
     reason = why or f"`{path}` is not on a local disk"
     try:
         from pyspark.sql import SparkSession
@@ -117,10 +118,11 @@ def _by_session(command: str, path: str, lock_timeout: int, *, force: bool, why:
     if jvm is not None:
         state: Any = session._jsparkSession.sessionState()
         tool = jvm.org.sparkzorder.tool.TableTool
-        return dict(json.loads(tool.run(command, path, lock_timeout, force, state.newHadoopConf())))
-    if command != "recover":
+        return dict(json.loads(tool.run(command, path, lock_timeout, flag, state.newHadoopConf())))
+    if command != "recover" or flag:
+        asked = f"{command} --{flag}" if flag else command
         raise ToolError(
-            f"{reason}, and `{command}` needs a JVM, which Spark Connect does not offer. Run it where Java and "
+            f"{reason}, and `{asked}` needs a JVM, which Spark Connect does not offer. Run it where Java and "
             "pyspark's jars are, or with a classic session. Over Spark Connect, `recover` works."
         )
     # Any statement recovers the table before it does anything else.

@@ -19,7 +19,14 @@ _CODES = "Exit codes: 0 done, or nothing to do; 1 failed; 2 wrong usage; 3 an ow
 _STATUS = "Show who has the lock, what is half done, and what the trash holds. Changes nothing."
 
 _RECOVER = """Finish or undo what a dead process left half done, as the next statement on the table would.
-Does nothing while an owner that may live has the lock."""
+Does nothing while an owner that may live has the lock. When others have deleted or written files since, nobody can tell
+which rows are right: then it changes nothing, says what there is, and you choose with one of the two options."""
+
+_KEEP_VISIBLE = """choose, for folders where nobody can tell what is right: the visible files are the table. The files of
+before stay in the trash until VACUUM"""
+
+_BRING_BACK = """choose, for folders where nobody can tell what is right: the files of before the operation come back
+beside the visible files"""
 
 _UNLOCK = """Remove the locks of owners whose process is gone from this host, or whose heartbeat is older than the lock
 timeout. Then recover the table. Other locks stay, and nothing is done."""
@@ -36,9 +43,12 @@ while an operation is half done (`recover` first). Leaves, and names, whatever s
 def add(commands: Subparsers) -> None:
     """Add the commands to the parser of the module."""
     _add(commands, "status", "show what is half done and what the trash holds", _STATUS)
-    _add(commands, "recover", "finish or undo what a dead process left half done", _RECOVER)
+    recover = _add(commands, "recover", "finish or undo what a dead process left half done", _RECOVER)
+    chosen = recover.add_mutually_exclusive_group()
+    for flag, meaning in (("keep-visible", _KEEP_VISIBLE), ("bring-back", _BRING_BACK)):
+        chosen.add_argument(f"--{flag}", action="store_const", const=flag, default="", dest="flag", help=meaning)
     unlock = _add(commands, "unlock", "remove the locks of dead owners, then recover", _UNLOCK)
-    unlock.add_argument("--force", action="store_true", help=_FORCE)
+    unlock.add_argument("--force", action="store_const", const="force", default="", dest="flag", help=_FORCE)
     uninstall = _add(commands, "uninstall", "remove everything of spark-zorder from a table", _UNINSTALL)
     uninstall.add_argument("--yes", action="store_true", help="do not ask")
     uninstall.add_argument("--dry-run", action="store_true", help="only show what would be removed")
@@ -61,11 +71,11 @@ def _add(commands: Subparsers, name: str, summary: str, description: str) -> arg
 
 
 def _run(options: argparse.Namespace) -> int:
-    force = getattr(options, "force", False)
+    flag = getattr(options, "flag", "")
     try:
-        if force and not options.json:
+        if flag == "force" and not options.json:
             _warn_of_living(options)
-        result = tool.run(options.command, options.path, options.lock_timeout, force=force)
+        result = tool.run(options.command, options.path, options.lock_timeout, flag=flag)
     except ToolError as error:
         return _cannot(options, error)
     return _show(options, result)

@@ -28,6 +28,8 @@ def _status(found: dict[str, Any]) -> Iterator[str]:
         yield _row("lock", _lock(lock))
     for operation in found["unfinished"]:
         yield _row("unfinished", _unfinished(operation))
+        for sentence in operation.get("unclear", []):
+            yield _row("unclear", sentence)
     for version in found["trash"]:
         yield _row("trash", _trash(version))
     for folder in found["otherTrash"]:

@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.Path
  * @param published its outputs that are in the table
  * @param missing inputs and outputs that are nowhere
  * @param goesOn whether a recovery finishes it; else it undoes it
+ * @param unclear folders for which somebody has to choose first, see [[Choice]]
  */
 final case class UnfinishedReport(
     file: RecordFile,
@@ -18,7 +19,8 @@ final case class UnfinishedReport(
     retired: Seq[FileMeta],
     published: Int,
     missing: Int,
-    goesOn: Boolean
+    goesOn: Boolean,
+    unclear: Seq[UnclearFolder] = Nil
 )
 
 /** Files that wait in a staging or trash folder. */
@@ -118,7 +120,8 @@ object TableReport {
           f.work.inputs.count(i => !f.inPlace.contains(i.path) && !f.retired.contains(i.path)) +
             f.work.outputs.count(o => !f.inPlace.contains(o.path) && !f.staged.contains(o.path))
         },
-        file.state == RecordState.Publishing && survey.canFinish
+        file.state == RecordState.Publishing && survey.canFinish,
+        if (file.state == RecordState.Publishing) survey.unclear.map(_.describe) else Nil
       )
     } catch {
       case e: UnreadableRecordException => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)

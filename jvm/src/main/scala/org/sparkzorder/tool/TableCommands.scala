@@ -36,8 +36,8 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     report.otherTables.foreach(o => others.add(text(o.path)))
   }
 
-  def recover(node: ObjectNode): Unit = {
-    val recovered = Recovery.recover(folder, settings)
+  def recover(node: ObjectNode, choice: Choice): Unit = {
+    val recovered = Recovery.recover(folder, settings, choice)
     // A recovery that is not needed leaves a living owner alone, who may be at it.
     val locked = LockReport.of(folder, folder.ops.list(folder.side), settings).filterNot(_.isDead)
     actions(node, recovered)
@@ -116,7 +116,12 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
       node.put("outputs", r.outputs.size)
       node.put("published", found.published)
       node.put("missing", found.missing)
-      node.put("recovery", if (found.goesOn) "finishes it" else "undoes it")
+      node.put(
+        "recovery",
+        if (found.unclear.nonEmpty) "needs a choice" else if (found.goesOn) "finishes it" else "undoes it"
+      )
+      val unclear = node.putArray("unclear")
+      found.unclear.foreach(f => unclear.add(f.sentence))
     }
   }
 

@@ -25,29 +25,33 @@ object TableTool {
 
   private val mapper = new ObjectMapper()
 
-  /** `command path lockTimeoutSeconds force` */
+  /** `command path lockTimeoutSeconds [flag]` */
   def main(arguments: Array[String]): Unit = {
-    require(arguments.length == 4, "usage: command path lockTimeoutSeconds force")
-    val Seq(command, path, timeout, force) = arguments.toSeq: @unchecked
+    require(Seq(3, 4).contains(arguments.length), "usage: command path lockTimeoutSeconds [flag]")
+    val Seq(command, path, timeout, flag) = arguments.toSeq.padTo(4, ""): @unchecked
     // Not by `FileSystem.get`, which looks for every file system there is and takes longer than all the rest.
     val local = new LocalFileSystem()
     local.initialize(URI.create("file:///"), new Configuration())
-    val result = answer(command, path, timeout.toLong, force.toBoolean, _ => local)
+    val result = answer(command, path, timeout.toLong, flag, _ => local)
     println(mapper.writeValueAsString(result))
     System.out.flush()
     // Heartbeats end with the process.
     Runtime.getRuntime.halt(result.get("exitCode").asInt)
   }
 
-  /** For a session: the same over any file system that its settings know. Returns JSON. */
-  def run(command: String, path: String, timeoutSeconds: Long, force: Boolean, settings: Configuration): String =
-    mapper.writeValueAsString(answer(command, path, timeoutSeconds, force, _.getFileSystem(settings)))
+  /**
+   * For a session: the same over any file system that its settings know. Returns JSON.
+   *
+   * @param flag `force` of `unlock`, `keep-visible` or `bring-back` of `recover`, or empty
+   */
+  def run(command: String, path: String, timeoutSeconds: Long, flag: String, settings: Configuration): String =
+    mapper.writeValueAsString(answer(command, path, timeoutSeconds, flag, _.getFileSystem(settings)))
 
   private def answer(
       command: String,
       path: String,
       timeoutSeconds: Long,
-      force: Boolean,
+      flag: String,
       fileSystem: Path => FileSystem
   ): ObjectNode = {
     val node = mapper.createObjectNode()
@@ -68,12 +72,14 @@ object TableTool {
       node.put("path", if (root.toUri.getScheme == "file") root.toUri.getPath else root.toString)
       node.put("exitCode", Done)
       val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000), realPath)
-      command match {
-        case "status"    => commands.status(node)
-        case "recover"   => commands.recover(node)
-        case "unlock"    => commands.unlock(node, force)
-        case "uninstall" => commands.uninstall(node)
-        case other       => throw new IllegalArgumentException(s"no command '$other'")
+      (command, flag) match {
+        case ("status", "")              => commands.status(node)
+        case ("recover", "")             => commands.recover(node, Choice.Ask)
+        case ("recover", "keep-visible") => commands.recover(node, Choice.KeepVisible)
+        case ("recover", "bring-back")   => commands.recover(node, Choice.BringBack)
+        case ("unlock", "" | "force")    => commands.unlock(node, flag == "force")
+        case ("uninstall", "")           => commands.uninstall(node)
+        case other                       => throw new IllegalArgumentException(s"no command $other")
       }
     } catch {
       case e: ConcurrentOperationException =>
@@ -83,6 +89,15 @@ object TableTool {
         failed(Locked, "LOCKED", s"Somebody else works on the table: ${e.getMessage}. Run `status`.")
       case e: UnfinishedOperationException =>
         failed(Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
+      case e: RecoveryUnclearException =>
+        failed(
+          Failed,
+          "UNCLEAR",
+          "An operation ended half way, and others have deleted or written files since, so nobody can tell which rows " +
+            s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing is lost. If the visible files are right, run " +
+            "`recover --keep-visible`: the files in the trash then stay there until VACUUM. To get the files of before " +
+            "back beside them, run `recover --bring-back`."
+        )
       case e: CommitException => failed(Failed, "FAILED", s"${e.getMessage}.".capitalize)
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         failed(Failed, "NO_PERMISSION", s"This user may not do that: ${e.getMessage}")
