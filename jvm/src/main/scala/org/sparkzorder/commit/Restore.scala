@@ -78,10 +78,11 @@ object Restore {
       outputs.filterNot(o => there.get(TableFolder.name(o.source.get)).exists(o.isSame)).map(_.path)
     }.sorted
 
+  // The listing may be late and show a file that is in the trash by now.
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)
-      outputs.map(_.path).filter(p => there.contains(TableFolder.name(p)))
+      outputs.map(_.path).filter(p => there.contains(TableFolder.name(p)) && folder.ops.exists(folder.resolve(p)))
     }.toSet
 
   private def listed(folder: TableFolder, dir: String): Map[String, FileMeta] =
