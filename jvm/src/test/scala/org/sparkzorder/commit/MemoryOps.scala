@@ -92,6 +92,9 @@ object Fault {
 
   /** From this call on the disk is full: what is written is cut off, no folder can be made. */
   case object DiskFull extends Fault
+
+  /** From this call on nothing can be reached. */
+  case object Away extends Fault
 }
 
 /** What a listing that is late shows. */
@@ -150,6 +153,7 @@ final class MemoryOps(
       some()
       fs.changed()
     }
+    if (fault == Fault.Away && at > 0 && calls >= at) throw new IOException(s"the file system is away: $what")
     if (calls == at) fault match {
       case Fault.DieBefore   => dead = true; throw new Died
       case Fault.ThrowBefore => throw new IOException(s"call $at fails: $what")

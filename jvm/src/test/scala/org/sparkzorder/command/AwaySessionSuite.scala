@@ -1,0 +1,95 @@
+package org.sparkzorder.command
+
+import java.io.IOException
+import java.net.URI
+import java.nio.file.Files
+
+import org.apache.commons.io.FileUtils
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
+import org.apache.spark.sql.SparkSession
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.commit.Meters
+
+/** The local disk, until a call after the lock was written: then nothing of it can be reached. */
+final class AwayFs extends RawLocalFileSystem {
+  override def getScheme: String = "away"
+  override def getUri: URI = URI.create("away:///")
+
+  private def reached[A](call: => A): A = {
+    AwayFs.count()
+    call
+  }
+
+  override def open(f: Path, bufferSize: Int): FSDataInputStream = reached(super.open(f, bufferSize))
+  override def create(
+      f: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = reached(super.create(f, permission, overwrite, bufferSize, replication, blockSize, progress))
+  override def rename(src: Path, dst: Path): Boolean = reached(super.rename(src, dst))
+  override def delete(f: Path, recursive: Boolean): Boolean = reached(super.delete(f, recursive))
+  override def mkdirs(f: Path): Boolean = reached(super.mkdirs(f))
+  override def setTimes(f: Path, mtime: Long, atime: Long): Unit = reached(super.setTimes(f, mtime, atime))
+}
+
+object AwayFs {
+
+  /** Calls until it is away; negative when it is not going to be. */
+  @volatile var left = -1
+
+  def count(): Unit = synchronized {
+    if (left == 0) throw new IOException("the file system is away")
+    if (left > 0) left -= 1
+  }
+}
+
+class AwaySessionSuite extends AnyFunSuite with BeforeAndAfterAll {
+  private var spark: SparkSession = _
+  private val dir = Files.createTempDirectory("away")
+
+  override def beforeAll(): Unit = {
+    spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "2")
+      .config("spark.hadoop.fs.away.impl", classOf[AwayFs].getName)
+      .config("spark.hadoop.fs.away.impl.disable.cache", "true")
+      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+  }
+
+  override def afterAll(): Unit = {
+    spark.stop()
+    FileUtils.deleteDirectory(dir.toFile)
+  }
+
+  test("a statement whose file system goes away leaves no lock that lives, and the next one runs") {
+    val target = s"parquet.`away:${dir.resolve("t")}`"
+    spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(dir.resolve("t").toString)
+    val statements = Seq(
+      s"OPTIMIZE $target FULL ZORDER BY (a) OPTIONS ('num-files' = '2')",
+      s"CREATE OR REPLACE SKIPPING INDEX ON $target",
+      s"RESTORE $target TO VERSION AS OF 0",
+      s"VACUUM $target RETAIN 0 HOURS"
+    )
+    statements.foreach { statement =>
+      var failed = 0
+      for (calls <- Seq(0, 2, 5, 13, 34)) {
+        AwayFs.left = calls
+        try spark.sql(statement).collect()
+        catch { case _: Exception => failed += 1 }
+        finally AwayFs.left = -1
+        assert(Meters.locksHeld == 0, s"$statement, away after $calls calls")
+      }
+      assert(failed > 1, statement)
+      spark.sql(statement).collect()
+      assert(spark.sql(s"SELECT count(DISTINCT id), count(*) FROM $target").head().toSeq == Seq(400L, 400L))
+    }
+  }
+}

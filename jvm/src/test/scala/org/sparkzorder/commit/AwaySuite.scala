@@ -1,0 +1,34 @@
+package org.sparkzorder.commit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** A file system that goes away at any call of a statement, and comes back afterwards: no row and no lock is lost. */
+class AwaySuite extends AnyFunSuite with Explores {
+
+  for (statement <- Statement.all; dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
+    test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: away from any call on") {
+      val first = statement.prepared(dirs)
+      val calls = {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        val ops = new MemoryOps(table.fs)
+        statement.run(table, ops)
+        ops.calls
+      }
+      for (k <- 1 to calls) {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        val end = table.attempt("op-1")(statement.run(table, new MemoryOps(table.fs, k, Fault.Away)))
+        withClue(s"away from call $k on, ended with $end: ")(explore {
+          // Nobody takes the process for at work any more, so the next statement need not wait.
+          assert(table.liveness.running.isEmpty)
+          table.nextStatement()
+          assert(table.fs.visibleRows == table.allRows)
+          assert(table.litter.isEmpty)
+          table.optimize(new MemoryOps(table.fs), "op-2")
+          assert(table.fs.visibleRows == table.allRows)
+        })
+      }
+    }
+  }
+}
