@@ -84,6 +84,15 @@ private[commit] final case class FolderSurvey(
   val onlyForward: Boolean = staging && !isOver && timed && missingInputs.isEmpty && missingOutputs.nonEmpty &&
     wasPublished && strangers.isEmpty && !displaced && !isTaken
 
+  /**
+   * Whether all that others did was to write inputs anew that were still visible, each under its own name. That is a change
+   * of these files, as long as something is there that an overwrite would have deleted: the others come back beside it.
+   */
+  private def isRewrite: Boolean = {
+    val rewritten = missingInputs.map(_.path).filter(inPlace.contains).toSet
+    rewritten.nonEmpty && missing.forall(rewritten) && strangers.forall(rewritten) && timed && keeps
+  }
+
   /** Whether anything is there that an overwrite would have deleted. */
   private def keeps: Boolean = work.inputs.exists(stays) || others.exists(m => bystanders.exists(_.isThis(m, timed)))
 
@@ -91,7 +100,7 @@ private[commit] final case class FolderSurvey(
    * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
    * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
    */
-  val isUnclear: Boolean = staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && (
+  val isUnclear: Boolean = staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
     !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
   ))
 
