@@ -188,7 +188,7 @@ def test_a_forced_unlock_stops_a_living_owner_and_loses_no_row(scene: Scene) -> 
     assert scene.forced is not None
     assert scene.forced.returncode == 0, scene.forced.stderr
     assert "is in this host's process table" in scene.forced.stderr
-    assert scene.forced_error == "ZORDER_COMMIT_CONFLICT"
+    assert scene.forced_error == "ZORDER_LOCK_LOST"
     assert scene.forced_table is not None
     assert scene.forced_table.plain_ids() == once(scene.forced_table.ids)
     assert scene.forced_table.leftovers(1) == []

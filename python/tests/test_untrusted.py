@@ -100,7 +100,7 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
     "a record of noise": lambda side: write(record(side), random.Random(2).randbytes(500)),
     "a record cut short": lambda side: write(record(side), record(side).read_bytes()[:-5]),
     "a record of a later format": lambda side: write(
-        record(side), sealed(json.loads(record(side).read_bytes()) | {"format": 2})
+        record(side), sealed(json.loads(record(side).read_bytes()) | {"format": 99})
     ),
     "a record that goes deep": lambda side: write(record(side), b"[" * 100_000),
     "a publishing record of noise": lambda side: write(side / "v0000000003.publishing", b"{\x00"),
