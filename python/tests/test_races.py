@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
+
+from spark_zorder import tool
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -141,7 +144,16 @@ def test_a_change_of_its_files_wins(
 ) -> None:
     running = rival.pause(table.optimize, place)
     ids = action(table, spark)
-    assert running.error() == CONFLICT
+    error = running.error()
+    if action in (delete_input, replace_input) and place == "publish-first-1" and not table.partitioned:
+        # It was the only input that was visible: an overwrite would have deleted it as well.
+        assert error == "ZORDER_RECOVERY_UNCLEAR"
+        assert tool.run("recover", str(table.root), flag="bring-back")["exitCode"] == 0
+    elif action in (overwrite, overwrite_by_spark) and place == "after-staging":
+        # The lock went with the folder, and nobody knows who took it.
+        assert error in (CONFLICT, "ZORDER_LOCK_LOST")
+    else:
+        assert error == CONFLICT
     assert_settled(spark, table, ids, versions=0)
 
 
@@ -199,8 +211,8 @@ def test_a_partition_overwritten_meanwhile_is_the_others(
     new = action(partitioned, spark, number)
     kept = set(range(3 * ROWS * (1 - number), 3 * ROWS * (2 - number)))
     error = running.error()
-    # While files are exchanged, the folder is left to him, and the other partition's new files stay.
-    assert error == (CONFLICT if place in BEFORE else None)
+    # Once its files were checked, the folder is left to him, and the other partition's new files stay.
+    assert error == (CONFLICT if place == "after-staging" else None)
     assert_settled(spark, partitioned, kept | new, versions=0 if error else 1)
 
 
@@ -240,6 +252,8 @@ def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival,
 def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "retire-rest")
     asked = rival.run(f"SELECT id FROM {partitioned.source}")
+    # It has read the schema from a file, and waits.
+    time.sleep(3)
     ids = delete_input(partitioned, spark)
     assert running.error() == CONFLICT
     assert once(row[0] for row in asked.rows()) == once(ids)
@@ -264,7 +278,9 @@ def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
     if place in ("retire-1", "undo-outputs"):
         one = f"OPTIMIZE {partitioned.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '3')"
         assert rival.run(one).error() is None
-    for frame, expected in zip(frames, (ids, first, second), strict=True):
+    # In the second folder nothing was exchanged: a frame of it alone fails as any does whose file was deleted.
+    whole = place in ("retire-rest", "retire-first-1")
+    for frame, expected in list(zip(frames, (ids, first, second), strict=True))[: 2 if whole else 3]:
         assert once(row[0] for row in frame.collect()) == once(expected)
 
 
