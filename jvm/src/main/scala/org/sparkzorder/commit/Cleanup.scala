@@ -59,8 +59,10 @@ private[commit] object Cleanup {
       case None         => folder.ops.delete(staged)
       case Some(source) =>
         if (folder.ops.exists(staged)) {
-          // Who deleted the trash meanwhile meant this file, too.
-          if (folder.ops.exists(source.getParent)) folder.ops.rename(staged, source) else folder.ops.delete(staged)
+          // Who removes empty folders removes a trash out of which all files were taken.
+          val trash = source.getParent
+          if (!folder.ops.exists(trash)) Seq(trash.getParent.getParent, trash.getParent, trash).foreach(folder.ops.mkdir)
+          folder.ops.rename(staged, source)
         }
     }
   }

@@ -211,7 +211,7 @@ final class Committer(
   /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
   private def lastCheck(record: Record): Map[String, Set[String]] =
     Hands.map(record.folders, threads) { work =>
-      if (Survey.isOverwritten(folder, work.folder, record)) throw overwrittenBy(work.folder)
+      if (!Survey.hasTraces(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val listed = ops.list(folder.resolve(work.folder))
       val found = listed.map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))

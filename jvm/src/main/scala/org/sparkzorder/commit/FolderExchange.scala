@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import scala.collection.mutable
 
@@ -113,7 +113,7 @@ private[commit] final class FolderExchange(
     ops.status(place) match {
       case Some(meta) if input.isThis(meta, timed) =>
         guard()
-        ops.rename(place, trash)
+        into(trash)(ops.rename(place, trash))
         // Somebody may have replaced the file after we looked.
         ops.status(trash) match {
           case Some(moved) if input.isThis(moved, timed) =>
@@ -184,8 +184,20 @@ private[commit] final class FolderExchange(
 
   /** A file that has just been deleted need not be moved, nor may one take a name that is taken. */
   private def move(from: Path, to: Path): Unit =
-    try ops.rename(from, to)
+    try into(to)(ops.rename(from, to))
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
+
+  /** Who removes empty folders, or copies files only, removes staging and trash of ours while nothing is in them. */
+  private def into(target: Path)(rename: => Unit): Unit =
+    try rename
+    catch {
+      case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>
+        val dir = target.getParent
+        if (ops.exists(dir)) throw e
+        // One by one: the folder of the data is never made anew.
+        Seq(dir.getParent.getParent, dir.getParent, dir).foreach(ops.mkdir)
+        rename
+    }
 
   /**
    * The way back: inputs return to their names, then outputs to staging, so that the folder does not look empty. A name

@@ -3,27 +3,28 @@ package org.sparkzorder.commit
 /**
  * Where the files of a record are in one folder.
  *
- * @param staging whether the folder's staging is there
+ * @param traces whether the operation's staging and its trash are there
+ * @param exists whether the folder itself is there
  * @param inPlace what has the names of the record's files among the data, by relative name
  * @param retired what is in the trash of the record's operation, by the relative name that it had
  * @param staged what waits in staging, by its final relative name
  * @param others the data files that are no files of the record
  * @param bystanders those that were there before the operation, as the record lists them
+ * @param left whether somebody chose that what is visible there is right
  * @param timed whether time stamps tell files apart; they do not in a copy of a table
  */
 private[commit] final case class FolderSurvey(
     work: FolderWork,
-    staging: Boolean,
+    traces: Boolean,
+    exists: Boolean,
     inPlace: Map[String, FileMeta],
     retired: Map[String, FileMeta],
     staged: Map[String, FileMeta],
     others: Seq[FileMeta],
     bystanders: Seq[Bystander],
-    timed: Boolean = true
+    timed: Boolean = true,
+    left: Boolean = false
 ) {
-
-  /** Somebody deleted the folder (and may have made it anew), or it was given up: nothing is put there or back. */
-  def overwritten: Boolean = !staging
 
   /** Whether the input is in its place, unchanged. A file that only has its name is a stranger. */
   def stays(input: InputFile): Boolean = inPlace.get(input.path).exists(isInput(input, _))
@@ -42,6 +43,17 @@ private[commit] final case class FolderSurvey(
 
   /** Names of the record's files that a reader sees. */
   val visible: Seq[String] = work.inputs.filter(stays).map(_.path) ++ work.outputs.filter(isOut).map(_.path)
+
+  /** Somebody deleted the folder: or it was moved away, and comes back as it was. */
+  val absent: Boolean = !left && !exists && !traces
+
+  /**
+   * Somebody deleted all that was in the folder, and may have written it anew, or it was given up: nothing is put there or
+   * back. Where files of ours are visible, only empty folders were removed.
+   */
+  val overwritten: Boolean = left || !traces && !absent && visible.isEmpty
+
+  private val staging: Boolean = !overwritten && !absent
 
   private val missingInputs: Seq[InputFile] = work.inputs.filterNot(i => stays(i) || isRetired(i))
 
@@ -100,7 +112,7 @@ private[commit] final case class FolderSurvey(
    * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
    * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
    */
-  val isUnclear: Boolean = staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
+  val isUnclear: Boolean = absent || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
     !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
   ))
 
@@ -108,6 +120,9 @@ private[commit] final case class FolderSurvey(
 
   /** Whether files of this folder may be moved at all. */
   def isOurs: Boolean = staging && !isOver && !isUnclear
+
+  /** Whether there is anything here to go on with. */
+  def isThere: Boolean = staging
 
   def inputsComplete: Boolean = work.inputs.forall(i => inPlace.contains(i.path) || retired.contains(i.path))
 
@@ -119,6 +134,7 @@ private[commit] final case class FolderSurvey(
     missing,
     strangers,
     visible,
-    work.inputs.filter(i => retired.contains(i.path)).map(_.rows).sum
+    work.inputs.filter(i => absent || retired.contains(i.path)).map(_.rows).sum,
+    absent
   )
 }

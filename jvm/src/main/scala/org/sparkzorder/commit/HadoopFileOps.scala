@@ -4,12 +4,14 @@ import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{
   DirectoryNotEmptyException,
   FileAlreadyExistsException,
+  FileSystemException,
   Files,
   LinkOption,
   NoSuchFileException,
   Path => LocalPath,
   Paths
 }
+import java.nio.file.attribute.BasicFileAttributes
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -55,14 +57,36 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       else if (links.isTrash(dir)) all.filterNot(m => links.is(m.path)) ++ links.in(dir)
       else if (links.isInSide(dir)) all.filterNot(isLink)
       else all.map(m => links.at(m.path).getOrElse(m))
-    } catch { case _: FileNotFoundException => Nil }
+    } catch {
+      case _: FileNotFoundException =>
+        requireAbsent(dir)
+        Nil
+    }
   }
 
   override def status(path: Path): Option[FileMeta] = {
     refuseLinksAbove(path)
     links.at(path).orElse {
       try Some(meta(fs.getFileStatus(path)))
-      catch { case _: FileNotFoundException => None }
+      catch {
+        case _: FileNotFoundException =>
+          requireAbsent(path)
+          None
+      }
+    }
+  }
+
+  /**
+   * Hadoop's local file system says that a file does not exist whenever it cannot be looked at: where we may not enter a
+   * folder, or a disk fails. By 'it does not exist' we decide what becomes of rows, so the system is asked for its reason.
+   */
+  private def requireAbsent(path: Path): Unit = if (local) {
+    try {
+      Files.readAttributes(nio(path), classOf[BasicFileAttributes], LinkOption.NOFOLLOW_LINKS)
+      ()
+    } catch {
+      case _: NoSuchFileException                                              => ()
+      case e: FileSystemException if HadoopFileOps.Impossible(e.getReason) => ()
     }
   }
 
@@ -269,5 +293,9 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 }
 
 private object HadoopFileOps {
+
+  /** Why there cannot be a file of this name: in words of POSIX, which the JDK hands on. */
+  private val Impossible = Set("Not a directory", "File name too long")
+
   private val log = LoggerFactory.getLogger(classOf[HadoopFileOps])
 }

@@ -14,7 +14,8 @@ private[commit] final class Publish private (
     record: Record,
     exchanges: Seq[FolderExchange],
     unclear: Seq[String],
-    guard: () => Unit
+    guard: () => Unit,
+    sleep: Long => Unit
 ) {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Publish])
@@ -32,8 +33,23 @@ private[commit] final class Publish private (
     Hands.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
     Hands.each(exchanges, threads)(_.confirm())
+    follow(exchanges.filter(_.isTheirs).map(_.work)) { (there, survey) =>
+      if (survey.canFinish) Publish.left(folder, there, survey, asked = false, guard, sleep).forward()
+    }
     warn(exchanges.filter(_.isTheirs).map(_.work))
   }
+
+  /** Somebody may have moved a folder to another place in the table while we were at it. */
+  private def follow(suspects: Seq[FolderWork])(settle: (Record, Survey) => Unit): Unit =
+    if (suspects.exists(work => !ops.exists(folder.resolve(work.folder)))) {
+      val named = record.folders.map(_.folder).toSet
+      val strays = Strays.followed(folder, record).folders.filterNot(w => named(w.folder))
+      if (strays.nonEmpty) {
+        val there = record.copy(inputs = strays.flatMap(_.inputs), outputs = strays.flatMap(_.outputs))
+        settle(there, Survey.of(folder, there))
+        Cleanup.done(folder, there)
+      }
+    }
 
   private def warn(theirs: Seq[FolderWork]): Unit = theirs.foreach { work =>
     log.warn(
@@ -69,10 +85,14 @@ private[commit] final class Publish private (
     val found = Survey.of(folder, record).folders.map(f => f.work.folder -> f).toMap
     Hands.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
       val now = found(exchange.work.folder)
-      if (exchange.isTheirs || !now.overwritten && !now.isOver) {
+      if (exchange.isTheirs || !now.overwritten && !now.absent && !now.isOver) {
         try exchange.back(now)
         catch { case _: UnclearException => () }
       }
+    }
+    follow(found.values.filter(_.absent).map(_.work).toSeq) { (there, survey) =>
+      Publish.left(folder, there, survey, asked = false, guard, sleep).back()
+      there.outputs.foreach(Cleanup.unstage(folder, there, _))
     }
     warn(exchanges.filter(_.isTheirs).map(_.work))
     Failpoints.hit("undo-outputs")
@@ -101,7 +121,7 @@ private[commit] object Publish {
       val others = bystanders.getOrElse(work.folder, Set.empty[String])
       new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep)
     }
-    new Publish(folder, record, exchanges, Nil, guard)
+    new Publish(folder, record, exchanges, Nil, guard, sleep)
   }
 
   /**
@@ -121,9 +141,10 @@ private[commit] object Publish {
       val others = found.others.map(_.name).toSet
       new FolderExchange(folder, record, found.work, found.visible, found.missing, others, found.timed, asked, guard, sleep)
     }
-    val wanted = if (asked) survey.unclear.map(exchange(asked = true)) else Nil
-    val unclear = if (asked) Nil else survey.unclear.map(_.work.folder)
-    new Publish(folder, record, survey.ours.map(exchange(asked = false)) ++ wanted, unclear, guard)
+    // Nothing can be brought back into a folder that is gone.
+    val (wanted, unclear) = if (asked) survey.unclear.partition(!_.absent) else (Nil, survey.unclear)
+    val exchanges = survey.ours.map(exchange(asked = false)) ++ wanted.map(exchange(asked = true))
+    new Publish(folder, record, exchanges, unclear.map(_.work.folder), guard, sleep)
   }
 
   /** Leaves these folders to whoever has made them what they are. */

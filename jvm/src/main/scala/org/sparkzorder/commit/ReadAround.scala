@@ -48,16 +48,16 @@ object ReadAround {
   }
 
   private def after(folder: TableFolder, record: Record): ReadAround = {
-    val survey = Survey.listed(folder, record)
-    // Where all files were replaced by hand, they are what there is to read.
-    val undecided = survey.unclear.filter(f => f.visible.nonEmpty || f.strangers.isEmpty)
+    val survey = Survey.listed(folder, Strays.followed(folder, record))
+    // Where all files were replaced by hand, they are what there is to read. In a folder that is gone there is nothing.
+    val undecided = survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.strangers.isEmpty))
     if (undecided.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, undecided.map(_.describe))
     view(survey.ours, survey.canFinish)
   }
 
   private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
     @tailrec def look(left: Int): ReadAround = {
-      val found = Survey.listed(folder, record).folders.filterNot(_.overwritten)
+      val found = Survey.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
       val (forward, back) = (found.forall(_.outputsComplete), found.forall(_.inputsComplete))
       if (forward || back || left == 0) view(found, forward)
       else {

@@ -182,7 +182,7 @@ object Recovery {
       clean: (TableFolder, Record) => Unit
   ): String = {
     lock.check()
-    try clean(folder, RecordJson.read(folder, file))
+    try clean(folder, Strays.followedIfMoved(folder, RecordJson.read(folder, file)))
     catch {
       case e: UnreadableRecordException => // touched nobody's rows
         log.warn("rolled back without looking for its staged files", e)
@@ -198,12 +198,12 @@ object Recovery {
       settings: LockSettings,
       choice: Choice
   ): String = {
-    val record = RecordJson.read(folder, file)
+    val record = Strays.followed(folder, RecordJson.read(folder, file))
     val guard = () => lock.checkInARow()
     val first = Survey.steady(folder, record, settings.sleep)
     val kept = choice == Choice.KeepVisible && first.unclear.nonEmpty
     if (kept) Publish.giveUp(folder, record, first.unclear, guard)
-    val survey = if (kept) Survey.of(folder, record) else first
+    val survey = if (kept) Survey.of(folder, record).leaving(first.unclear.map(_.work.folder).toSet) else first
     val publish = Publish.left(folder, record, survey, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
       publish.undo(why, Some(lock.owner.describe))
@@ -326,7 +326,7 @@ object Recovery {
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
     try busy.publishing.exists { file =>
-        val survey = Survey.listed(folder, RecordJson.read(folder, file))
+        val survey = Survey.listed(folder, Strays.followed(folder, RecordJson.read(folder, file)))
         survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
       }
     catch { case _: FileNotFoundException => false }

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 
 /** Where all files of a record are. */
 private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
-  private val finishable = folders.forall(f => f.overwritten || f.canFinish)
+  private val finishable = folders.forall(f => f.overwritten || f.absent || f.canFinish)
 
   /** Folders in which somebody has to choose. */
   val unclear: Seq[FolderSurvey] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
@@ -14,8 +14,11 @@ private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
   /** Folders in which recovery may move files. */
   val ours: Seq[FolderSurvey] = folders.filter(_.isOurs).diff(unclear)
 
+  /** The same once somebody chose that what is visible in these folders is right. */
+  def leaving(dirs: Set[String]): Survey = Survey(folders.map(f => if (dirs(f.work.folder)) f.copy(left = true) else f))
+
   /** Whether the way is forward; else what was done is to be undone. */
-  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.staging) && finishable
+  def canFinish: Boolean = unclear.isEmpty && folders.exists(_.isThere) && finishable
 }
 
 private[commit] object Survey {
@@ -30,7 +33,7 @@ private[commit] object Survey {
   /** The same when somebody may be about to delete files: until two looks agree, a second apart, if any is missing. */
   def steady(folder: TableFolder, record: Record, sleep: Long => Unit): Survey = {
     @tailrec def again(before: Survey, left: Int): Survey =
-      if (left == 0 || before.folders.forall(f => f.overwritten || f.missing.isEmpty)) before
+      if (left == 0 || before.folders.forall(f => f.overwritten || f.absent || f.missing.isEmpty)) before
       else {
         sleep(PauseMillis)
         val now = of(folder, record)
@@ -47,9 +50,11 @@ private[commit] object Survey {
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
+    val traces = hasTraces(folder, work.folder, record)
     FolderSurvey(
       work,
-      !isOverwritten(folder, work.folder, record),
+      traces,
+      traces || folder.ops.exists(folder.resolve(work.folder)),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record.operationId)),
@@ -80,9 +85,11 @@ private[commit] object Survey {
     val foundStaged = look(lostOutputs, staged)(folder.staged(_, record.operationId))
     val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
     val names = (inputs ++ outputs).toSet
+    val traces = hasTraces(folder, work.folder, record)
     FolderSurvey(
       work,
-      !isOverwritten(folder, work.folder, record),
+      traces,
+      traces || folder.ops.exists(folder.resolve(work.folder)),
       look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
       foundRetired,
       foundStaged,
@@ -100,21 +107,20 @@ private[commit] object Survey {
     metas.filterNot(_.isDirectory).map(m => (if (dir.isEmpty) m.name else s"$dir/${m.name}") -> m).toMap
 
   /**
-   * Whether time stamps count. In a table that was copied no file has the time that it had, or all have it cut to whole
-   * seconds; then names, places and lengths tell the files.
+   * Whether time stamps count. In a folder that was copied no file has the time that it had, or all have it cut to whole
+   * seconds; then names, places and lengths tell the files. One folder may be a copy while the others are not.
    */
-  private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = {
-    val times = folders.flatMap { f =>
-      f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
-        f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
-    }.map { case (recorded, meta) => recorded -> meta.modificationTime }
+  private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = folders.map { f =>
+    val files = f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
+      f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
+    val times = files.map { case (recorded, meta) => recorded -> meta.modificationTime }
     val none = times.forall { case (recorded, found) => found != recorded }
     val cut = times.exists(_._1 % 1000 != 0) &&
       times.forall { case (recorded, found) => found == recorded - recorded % 1000 }
-    if (times.nonEmpty && (none || cut)) folders.map(_.copy(timed = false)) else folders
+    if (times.nonEmpty && (none || cut)) f.copy(timed = false) else f
   }
 
   /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
-  def isOverwritten(folder: TableFolder, dir: String, record: Record): Boolean =
-    !folder.ops.exists(folder.stagingOf(dir, record.operationId)) || !folder.ops.exists(folder.trashOf(dir, record))
+  def hasTraces(folder: TableFolder, dir: String, record: Record): Boolean =
+    folder.ops.exists(folder.stagingOf(dir, record.operationId)) && folder.ops.exists(folder.trashOf(dir, record))
 }

@@ -108,7 +108,7 @@ object TableReport {
   private def unfinished(folder: TableFolder, file: RecordFile): UnfinishedReport =
     try {
       val record = RecordJson.read(folder, file)
-      val survey = Survey.listed(folder, record)
+      val survey = Survey.listed(folder, Strays.followed(folder, record))
       def count(of: FolderSurvey => Int) = survey.folders.map(of).sum
       UnfinishedReport(
         file,

@@ -106,7 +106,7 @@ private[commit] final class Watch(
       !work.outputs.exists(o => TableFolder.name(o.path) == n))
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
-    else if (Survey.isOverwritten(folder, work.folder, record)) Seen.Theirs
+    else if (!Survey.hasTraces(folder, work.folder, record)) Seen.Theirs
     else if (!noneLeft || keepsInputs) Seen.Changed(missing)
     else if (lostOutputs.nonEmpty) {
       val first = lostOutputs.toSet == published.take(lostOutputs.size).toSet
