@@ -105,6 +105,13 @@ final class RecoveryUnclearException(val table: Path, val version: Long, val fol
 private[commit] final class UnclearException(val folder: String)
     extends CommitException(s"cannot tell what is right in '$folder'", null)
 
+/** Files are being exchanged, and we may not look at all places where they are now, or cannot: what is visible is no answer. */
+final class HalfPublishedException(val table: Path, cause: java.io.IOException)
+    extends CommitException(
+      s"cannot read around an operation on $table that is half published: ${Option(cause.getMessage).getOrElse(cause)}",
+      cause
+    )
+
 /** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
 final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)

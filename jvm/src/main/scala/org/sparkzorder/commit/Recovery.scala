@@ -297,7 +297,10 @@ object Recovery {
     // None when the owner came to an end just now.
     def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
       try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
-      catch { case _: FileNotFoundException => None }
+      catch {
+        case _: FileNotFoundException                       => None
+        case e: IOException if busy.publishing.nonEmpty => throw new HalfPublishedException(folder.root, e)
+      }
     def next(pause: Long, recoveries: Int): Settled =
       TableState.look(folder.root, folder.ops) match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>

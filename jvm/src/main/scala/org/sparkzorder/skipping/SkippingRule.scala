@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.commit.{CommitException, RecoveryUnclearException}
+import org.sparkzorder.commit.{CommitException, HalfPublishedException, RecoveryUnclearException}
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexFormatException
@@ -70,6 +70,11 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
           l.catalogTable.fold(s"`$path`")(_.identifier.quotedString),
           path,
           e.folders.map(_.sentence),
+          e
+        )
+      case e: HalfPublishedException =>
+        throw ZOrderErrors.recoveryFailed(
+          l.catalogTable.fold(s"`${e.table.toUri.getPath}`")(_.identifier.quotedString),
           e
         )
       // A query must not fail for want of a shortcut; what is lost is speed, and the log says so.
