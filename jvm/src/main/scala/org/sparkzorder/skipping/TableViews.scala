@@ -19,16 +19,24 @@ import org.sparkzorder.table.{ForeignFormats, RelativePath, Targets}
 /** From a scan to how its tables lie now, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
 
-  /** None when no table that the scan reads from has a side folder: one look at the file system each. */
+  /**
+   * None when no table that the scan reads from has a side folder, nor one above of which it is a partition by its name:
+   * one look at the file system each.
+   */
   def of(session: SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val found = roots(classicSession, relation, table)
-      .filterNot(root => Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side)))
+      .filterNot(isBare(classicSession, _))
     if (found.isEmpty) None
     else {
       val views = of(classicSession, relation.location, found)
       if (views.isEmpty) None else Some(views)
     }
+  }
+
+  private def isBare(session: classic.SparkSession, root: Path): Boolean = {
+    def isMissing(folder: Path) = Targets.isSurelyMissing(session, new Path(folder, TableFolder.Side))
+    isMissing(root) && Targets.spellings(session, root).flatMap(NestedRoots.partitionedAbove).forall(isMissing)
   }
 
   private def of(session: classic.SparkSession, location: FileIndex, roots: Seq[Path]): Seq[TableView] = {
@@ -89,14 +97,17 @@ object TableViews extends Logging {
       settings: LockSettings
   ): Seq[(TableFolder, Settled)] = {
     val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
-    val nested = NestedRoots.beside(own.map(_._2.state))
-    val settled = own ++ nested.map(t => t -> Recovery.settled(t, waitMillis, settings))
+    val nested = NestedRoots.beside(own.map { case (t, s) => t -> s.state }, listedFolders(location, _))
+    val settled = own ++ Recovery.settled(nested, waitMillis, settings)
     val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, s.state) }
     val moved = relist && {
       location.refresh()
-      val now = settled.map { case (t, s) => s -> TableState.look(t.root, t.ops) }
-      now.exists { case (before, after) => isMoved(before, after) } ||
-      NestedRoots.beside(now.take(tables.size).map(_._2)).map(_.root).toSet != nested.map(_.root).toSet
+      val now = settled.map { case (t, s) => (t, s, TableState.look(t.root, t.ops)) }
+      def beside =
+        NestedRoots.beside(now.take(tables.size).map { case (t, _, s) => t -> s }, listedFolders(location, _))
+      now.exists { case (_, before, after) => isMoved(before, after) } || beside.map(_.root).toSet != nested.map(
+        _.root
+      ).toSet
     }
     if (moved) whole(location, tables, waitMillis, settings)
     else {
@@ -110,6 +121,14 @@ object TableViews extends Logging {
       settled
     }
   }
+
+  private def listedNames(location: FileIndex, folder: TableFolder): Set[String] = {
+    val names = new RelativePath(folder.root)
+    location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
+  }
+
+  private def listedFolders(location: FileIndex, folder: TableFolder): Set[String] =
+    listedNames(location, folder).map(TableFolder.parent)
 
   /** Whether an operation was published, or is being published, since. */
   private def isMoved(before: Settled, after: TableState): Boolean = after match {
@@ -135,8 +154,7 @@ object TableViews extends Logging {
     val seen = seenWhole.get(location, state.folder.root)
     val unseen = seen.unseen(state)
     unseen.nonEmpty && {
-      val names = new RelativePath(state.folder.root)
-      val listed = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
+      val listed = listedNames(location, state.folder)
       val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
       try ListingAge.isStale(listed, traces).getOrElse(seen.mayLack(state) || unseen.length > MaxRecords)
       catch {
