@@ -309,3 +309,21 @@ def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
         assert not list(case.root.glob("_zorder/lock-*"))
         assert not list(case.root.glob("_zorder/*.publishing"))
         case.assert_whole(spark)
+
+
+@pytest.mark.parametrize("link", ["day", "p=9"])
+def test_a_partition_by_another_name_finds_the_table_above(
+    spark: SparkSession, rival: Rival, tmp_path: Path, link: str
+) -> None:
+    root = tmp_path / f"linked_{link[0]}"
+    (tmp_path / link).symlink_to(root / "p=1")
+    case = Deep.write(root, tmp_path / link)
+    case.create(spark)
+    spark.sql("SET spark.zorder.publish.wait = 0")
+    for place in ("retire-rest", "publish-first-1"):
+        running = rival.pause(case.optimize, place)
+        case.assert_seen(spark)
+        held = spark.table(case.inner).select("id")
+        assert running.error() is None
+        assert Counter(row[0] for row in held.collect()) == once(range(6 * ROWS))
+        case.assert_seen(spark)
