@@ -51,28 +51,28 @@ object NestedRoots {
 
   /** Where there are links, a table above goes by the name by which a listing of this one has its files, if it has one. */
   private def aboveListed(folder: TableFolder, candidates: Path => Seq[Path]): Seq[TableFolder] =
-    outer(folder, spellings(folder).reverse, candidates, _ => false).map(_.folder)
+    outer(folder, spellings(folder).reverse, candidates, isKnownRoot).map(_.folder)
 
   /** Tables above that have a side folder with anything of ours in it, outermost first. */
   def above(folder: TableFolder): Seq[TableFolder] =
-    outer(folder, spellings(folder), allAbove, _ => false).map(_.folder)
+    outer(folder, spellings(folder), allAbove, isRoot).map(_.folder)
 
   /** The same, and folders that are tables by their names, as `/x` is above `/x/p=1`: with what may be there soon. */
   private[commit] def toLock(folder: TableFolder): Seq[OuterRoot] = {
     val likely = spellings(folder).flatMap(partitionedAbove).toSet
-    outer(folder, spellings(folder), allAbove, likely)
+    outer(folder, spellings(folder), allAbove, o => likely(o.root) || isRoot(o))
   }
 
   /**
    * @param roots the folder's names; of a table above that is found by more than one the first counts
    * @param candidates the folders to look at above such a name
-   * @param likely those that count whatever is there
+   * @param isTable which of them count
    */
   private def outer(
       folder: TableFolder,
       roots: Seq[Path],
       candidates: Path => Seq[Path],
-      likely: Path => Boolean
+      isTable: TableFolder => Boolean
   ): Seq[OuterRoot] = {
     val found = for {
       root <- roots
@@ -81,7 +81,7 @@ object NestedRoots {
       inner <- outer.relative(root)
       // What is below another side folder is nobody's table.
       if Record.isDataName(inner)
-      if likely(above) || isRoot(outer)
+      if isTable(outer)
     } yield OuterRoot(outer, inner)
     found.groupBy(o => folder.ops.realPath(o.folder.root)).values.map(_.head).toSeq
       .sortBy(o => (o.folder.root.depth, o.folder.root.toString))
@@ -99,6 +99,15 @@ object NestedRoots {
 
   private def isRoot(folder: TableFolder): Boolean =
     folder.ops.exists(folder.side) && isRoot(folder.ops.list(folder.side))
+
+  /** The same for a query, whose user may have no right to look above: his own table must not suffer from that. */
+  private def isKnownRoot(folder: TableFolder): Boolean =
+    try isRoot(folder)
+    catch {
+      case e: IOException =>
+        log.warn(s"cannot look into ${folder.side}, so queries of tables below do not see what is half done there", e)
+        false
+    }
 
   /** Not one that holds the staging and the trash of a table above alone. */
   private def isRoot(statuses: Seq[FileMeta]): Boolean = Seq(
