@@ -14,9 +14,12 @@ import org.sparkzorder.table.RelativePath
 private[skipping] final class ListedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
   private val plain = new RelativePath(folder.root)
 
-  def of(file: Path): String =
-    links.collectFirst { case (link, inner) if link.isBelow(file) => s"$inner/${link.of(file)}" }
-      .getOrElse(plain.of(file))
+  /** Those of the files that are in the table's folders. */
+  def of(files: Seq[Path]): Set[String] = files.iterator.flatMap(of).toSet
+
+  private def of(file: Path): Option[String] =
+    if (plain.isBelow(file)) Some(plain.of(file))
+    else links.collectFirst { case (link, inner) if link.isBelow(file) => s"$inner/${link.of(file)}" }
 
   /** Every path by which a listing may have the file. */
   def paths(name: String): Seq[Path] = folder.resolve(name) +: links.collect {

@@ -97,15 +97,16 @@ object TableViews extends Logging {
       settings: LockSettings
   ): Seq[(TableFolder, Settled)] = {
     val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
-    def beside(states: Seq[(TableFolder, TableState)]): Seq[TableFolder] =
-      NestedRoots.beside(states, t => listed(location, ListedNames.of(t, tables)).map(TableFolder.parent))
-    val nested = beside(own.map { case (t, s) => t -> s.state })
+    def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
+      NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
+    lazy val files = listed(location)
+    val nested = beside(own.map { case (t, s) => t -> s.state }, files)
     val settled = own ++ Recovery.settled(nested, waitMillis, settings)
-    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, s.state, tables) }
+    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, files, s.state, tables) }
     val moved = relist && {
       location.refresh()
       val now = settled.map { case (t, s) => (t, s, TableState.look(t.root, t.ops)) }
-      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state })
+      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state }, listed(location))
       now.exists { case (_, before, after) => isMoved(before, after) } ||
       besideNow.map(_.root).toSet != nested.map(_.root).toSet
     }
@@ -122,8 +123,7 @@ object TableViews extends Logging {
     }
   }
 
-  private def listed(location: FileIndex, names: ListedNames): Set[String] =
-    location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
+  private def listed(location: FileIndex): Seq[Path] = location.listFiles(Nil, Nil).flatMap(_.files).map(_.getPath)
 
   /** Whether an operation was published, or is being published, since. */
   private def isMoved(before: Settled, after: TableState): Boolean = after match {
@@ -133,11 +133,6 @@ object TableViews extends Logging {
     case TableState.NoSideFolder => false
   }
 
-  private def isStale(location: FileIndex, state: TableState, tables: Seq[TableFolder]): Boolean = state match {
-    case side: TableState.SideFolder => isStaleFor(location, side, tables)
-    case TableState.NoSideFolder     => false
-  }
-
   /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
   private val MaxRecords = 32
 
@@ -145,20 +140,33 @@ object TableViews extends Logging {
    * Where no operation says how old the listing is, and there are many, it is taken for stale. So it is when it may be older than all
    * records that are files: a checkpoint is not read for it.
    */
-  private def isStaleFor(location: FileIndex, state: TableState.SideFolder, tables: Seq[TableFolder]): Boolean = {
-    val seen = seenWhole.get(location, state.folder.root)
-    val unseen = seen.unseen(state)
-    unseen.nonEmpty && {
-      val names = listed(location, ListedNames.of(state.folder, tables))
-      val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
-      try ListingAge.isStale(names, traces).getOrElse(seen.mayLack(state) || unseen.length > MaxRecords)
-      catch {
-        case e: UnreadableRecordException =>
-          logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
-          true
-        // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
-        case _: FileNotFoundException => true
-      }
+  private def isStale(
+      location: FileIndex,
+      files: => Seq[Path],
+      state: TableState,
+      tables: Seq[TableFolder]
+  ): Boolean = state match {
+    case side: TableState.SideFolder =>
+      val seen = seenWhole.get(location, side.folder.root)
+      val unseen = seen.unseen(side)
+      unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
+    case TableState.NoSideFolder => false
+  }
+
+  private def isStale(
+      names: Set[String],
+      state: TableState.SideFolder,
+      unseen: Seq[RecordFile],
+      mayLack: Boolean
+  ): Boolean = {
+    val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
+    try ListingAge.isStale(names, traces).getOrElse(mayLack || unseen.length > MaxRecords)
+    catch {
+      case e: UnreadableRecordException =>
+        logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
+        true
+      // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
+      case _: FileNotFoundException => true
     }
   }
 }
