@@ -160,7 +160,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     assert(looked(TableFolder(deep.root, new MemoryOps(deep.fs))) == (Nil, 1))
     assert(looked(within) == (Nil, 2))
     assert(looked(TableFolder(new Path("mem:/t/p=1/q=1"), within.ops)) == (Nil, 3))
-    // Who may not look above reads his own table as ever.
+    // A user without the right to look above reads his own table as ever.
     val denied = within.copy(ops = new MemoryOps(deep.fs, 1, Fault.ThrowBefore))
     assert(NestedRoots.beside(Seq(denied -> TableState.NoSideFolder), _ => Set.empty).isEmpty)
     // Nothing of the table above is in the root of the one over its partition.
