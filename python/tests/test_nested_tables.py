@@ -74,6 +74,56 @@ class Nested:
         assert self.outer.leftovers(9) == []
 
 
+@dataclass(frozen=True)
+class Deep:
+    """A table of two levels of partitions, and by a name another over a folder of the first level."""
+
+    root: Path
+    location: Path
+
+    @classmethod
+    def write(cls, root: Path, location: Path | None = None) -> Deep:
+        """Make the folders; `location` is another name of `p=1`."""
+        for f, folder in enumerate(root / f"p={p}" / f"q={q}" for p in (1, 2) for q in (1, 2)):
+            for i in range(3):
+                start = (f * 3 + i) * ROWS
+                write_file(folder / f"part-{i}.parquet", range(start, start + ROWS))
+        return cls(root, location or root / "p=1")
+
+    @property
+    def inner(self) -> str:
+        """The inner table's name."""
+        return f"deep_{self.root.name}"
+
+    def create(self, spark: SparkSession) -> None:
+        """Make the inner table in the catalog."""
+        spark.sql(
+            f"CREATE TABLE {self.inner} (id BIGINT, a INT, q INT) USING parquet PARTITIONED BY (q)"
+            f" LOCATION '{self.location}'"
+        )
+        spark.sql(f"MSCK REPAIR TABLE {self.inner}")
+
+    @property
+    def optimize(self) -> str:
+        """The statement that rewrites the outer table."""
+        return f"OPTIMIZE parquet.`{self.root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '8')"
+
+    def assert_seen(self, spark: SparkSession) -> None:
+        """Queries of the inner table find each row once, and of each of its partitions."""
+        for where, ids in (
+            ("", range(6 * ROWS)),
+            (" WHERE q = 1", range(3 * ROWS)),
+            (" WHERE id >= 0", range(6 * ROWS)),
+        ):
+            found = Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}{where}").collect())
+            assert found == once(ids), where
+
+    def assert_whole(self, spark: SparkSession) -> None:
+        """The same of the outer one."""
+        found = spark.sql(f"SELECT id FROM parquet.`{self.root}`").collect()
+        assert Counter(row[0] for row in found) == once(range(12 * ROWS))
+
+
 def refused(spark: SparkSession, sql: str) -> str | None:
     """The condition that a statement ends with."""
     try:
@@ -218,3 +268,62 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
     spark.sql(table.optimize).collect()
     spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0").collect()
     assert [p for p in table.root.rglob("*") if p.name.endswith(".crc")] == []
+
+
+DEEP_PLACES = ("retire-1", "retire-rest", "publish-first-1", "publish-rest-1")
+
+
+@pytest.mark.parametrize("history", [False, True])
+@pytest.mark.parametrize("place", DEEP_PLACES)
+def test_a_query_of_a_partition_that_has_partitions_finds_the_table_above(
+    spark: SparkSession, rival: Rival, tmp_path: Path, place: str, history: bool
+) -> None:
+    case = Deep.write(tmp_path / f"{place.replace('-', '_')}_{history}".lower())
+    case.create(spark)
+    if history:
+        spark.sql(f"OPTIMIZE {case.inner} ZORDER BY (a) OPTIONS ('num-files' = '6')").collect()
+    spark.sql("SET spark.zorder.publish.wait = 0")
+    running = rival.pause(case.optimize, place)
+    case.assert_seen(spark)
+    held = spark.table(case.inner).select("id")
+    assert running.error() is None
+    case.assert_seen(spark)
+    assert Counter(row[0] for row in held.collect()) == once(range(6 * ROWS))
+    case.assert_whole(spark)
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
+    spark: SparkSession, tmp_path: Path, history: bool
+) -> None:
+    rival = Rival(tmp_path / "rival")
+    cases = [Deep.write(tmp_path / f"crash{n}_{history}".lower()) for n in range(len(DEEP_PLACES))]
+    for case, place in zip(cases, DEEP_PLACES, strict=True):
+        case.create(spark)
+        if history:
+            spark.sql(f"OPTIMIZE {case.inner} ZORDER BY (a) OPTIONS ('num-files' = '6')").collect()
+        rival.pause(case.optimize, place)
+    rival.kill()
+    for case in cases:
+        case.assert_seen(spark)
+        assert not list(case.root.glob("_zorder/lock-*"))
+        assert not list(case.root.glob("_zorder/*.publishing"))
+        case.assert_whole(spark)
+
+
+@pytest.mark.parametrize("link", ["day", "p=9"])
+def test_a_partition_by_another_name_finds_the_table_above(
+    spark: SparkSession, rival: Rival, tmp_path: Path, link: str
+) -> None:
+    root = tmp_path / f"linked_{link[0]}"
+    (tmp_path / link).symlink_to(root / "p=1")
+    case = Deep.write(root, tmp_path / link)
+    case.create(spark)
+    spark.sql("SET spark.zorder.publish.wait = 0")
+    for place in ("retire-rest", "publish-first-1"):
+        running = rival.pause(case.optimize, place)
+        case.assert_seen(spark)
+        held = spark.table(case.inner).select("id")
+        assert running.error() is None
+        assert Counter(row[0] for row in held.collect()) == once(range(6 * ROWS))
+        case.assert_seen(spark)

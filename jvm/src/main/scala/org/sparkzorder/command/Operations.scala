@@ -82,7 +82,7 @@ object Operations extends Logging {
   /** Whether a table above or below shares folders with it. */
   def isNested(table: PlainTable, lock: Lock): Boolean =
     lock.isNested || (TableState.look(table.root, folder(table).ops) match {
-      case s: TableState.SideFolder => NestedRoots.below(s).nonEmpty
+      case s: TableState.SideFolder => NestedRoots.hasBelow(s)
       case TableState.NoSideFolder  => false
     })
 

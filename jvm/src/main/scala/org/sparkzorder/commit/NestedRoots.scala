@@ -25,39 +25,63 @@ object NestedRoots {
   /** Bytes of a path. */
   private val NameLimit = 16384L
 
-  /** More inner tables than these are not looked for, so that a folder of noise costs a query nothing. */
-  private val MostInner = 1000
+  /** So many files that name inner tables are read for a query. A folder may hold any number of them, and noise. */
+  private[commit] val MostRead = 1000
 
   /**
    * Tables above and below these, for a query of them: what lies half done there lies in their folders as well. Looks
-   * above only where somebody has put files away, and needs no look for what is below.
+   * above where somebody has put files away, or where the folder is a partition by its name.
+   *
+   * @param tables each with its state
+   * @param listed the folders whose files the query reads, relative to a table's root; asked for only where a table has
+   *               very many below it
    */
-  def beside(states: Seq[TableState]): Seq[TableFolder] = {
-    val sides = states.collect { case s: TableState.SideFolder => s }
-    def hasFolders(s: TableState.SideFolder) =
-      s.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
-    val found = sides.flatMap(s => (if (hasFolders(s)) above(s.folder) else Nil) ++ below(s))
-    found.distinctBy(_.root).filterNot(f => sides.exists(_.folder.root == f.root))
+  def beside(tables: Seq[(TableFolder, TableState)], listed: TableFolder => Set[String]): Seq[TableFolder] = {
+    val found = tables.flatMap {
+      case (folder, side: TableState.SideFolder) =>
+        aboveListed(folder, if (hasFolders(side)) allAbove else partitionedAbove) ++ below(side, listed(folder))
+      // The staging and the trash of a table above may be in folders of this one, and none in its root.
+      case (folder, TableState.NoSideFolder) => aboveListed(folder, partitionedAbove)
+    }
+    found.distinctBy(_.root).filterNot(f => tables.exists(_._1.root == f.root))
   }
 
+  private def hasFolders(side: TableState.SideFolder): Boolean =
+    side.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
+
+  /** Where there are links, a table above goes by the name by which a listing of this one has its files, if it has one. */
+  private def aboveListed(folder: TableFolder, candidates: Path => Seq[Path]): Seq[TableFolder] =
+    outer(folder, spellings(folder).reverse, candidates, isKnownRoot).map(_.folder)
+
   /** Tables above that have a side folder with anything of ours in it, outermost first. */
-  def above(folder: TableFolder): Seq[TableFolder] = outer(folder, _ => false).map(_.folder)
+  def above(folder: TableFolder): Seq[TableFolder] =
+    outer(folder, spellings(folder), allAbove, isRoot).map(_.folder)
 
   /** The same, and folders that are tables by their names, as `/x` is above `/x/p=1`: with what may be there soon. */
   private[commit] def toLock(folder: TableFolder): Seq[OuterRoot] = {
     val likely = spellings(folder).flatMap(partitionedAbove).toSet
-    outer(folder, likely)
+    outer(folder, spellings(folder), allAbove, o => likely(o.root) || isRoot(o))
   }
 
-  private def outer(folder: TableFolder, likely: Path => Boolean): Seq[OuterRoot] = {
+  /**
+   * @param roots the folder's names; of a table above that is found by more than one the first counts
+   * @param candidates the folders to look at above such a name
+   * @param isTable which of them count
+   */
+  private def outer(
+      folder: TableFolder,
+      roots: Seq[Path],
+      candidates: Path => Seq[Path],
+      isTable: TableFolder => Boolean
+  ): Seq[OuterRoot] = {
     val found = for {
-      root <- spellings(folder)
-      above <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
+      root <- roots
+      above <- candidates(root)
       outer = TableFolder(above, folder.ops)
       inner <- outer.relative(root)
       // What is below another side folder is nobody's table.
       if Record.isDataName(inner)
-      if likely(above) || isRoot(outer)
+      if isTable(outer)
     } yield OuterRoot(outer, inner)
     found.groupBy(o => folder.ops.realPath(o.folder.root)).values.map(_.head).toSeq
       .sortBy(o => (o.folder.root.depth, o.folder.root.toString))
@@ -66,12 +90,24 @@ object NestedRoots {
   /** A folder may have two names where there are links. */
   private def spellings(folder: TableFolder): Seq[Path] = Seq(folder.ops.realPath(folder.root), folder.root).distinct
 
-  private def partitionedAbove(root: Path): Seq[Path] =
+  private def allAbove(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toSeq
+
+  /** The folders of which this one is a partition by its name: `/x/p=1` and `/x` for `/x/p=1/q=1`. */
+  def partitionedAbove(root: Path): Seq[Path] =
     Iterator.iterate(root)(_.getParent).takeWhile(p => p.getParent != null && p.getName.indexOf('=') > 0)
       .map(_.getParent).toSeq
 
   private def isRoot(folder: TableFolder): Boolean =
     folder.ops.exists(folder.side) && isRoot(folder.ops.list(folder.side))
+
+  /** The same for a query, whose user may have no right to look above: his own table must not suffer from that. */
+  private def isKnownRoot(folder: TableFolder): Boolean =
+    try isRoot(folder)
+    catch {
+      case e: IOException =>
+        log.warn(s"cannot look into ${folder.side}, so queries of tables below do not see what is half done there", e)
+        false
+    }
 
   /** Not one that holds the staging and the trash of a table above alone. */
   private def isRoot(statuses: Seq[FileMeta]): Boolean = Seq(
@@ -81,10 +117,27 @@ object NestedRoots {
     TableFolder.innerRoots(statuses)
   ).exists(_.nonEmpty)
 
-  /** The tables below that the side folder names. */
-  def below(state: TableState.SideFolder): Seq[TableFolder] =
-    TableFolder.innerRoots(state.statuses).take(MostInner).flatMap(named(state.folder, _))
-      .map(name => TableFolder(state.folder.resolve(name), state.folder.ops))
+  /** Whether the side folder names tables below. */
+  def hasBelow(state: TableState.SideFolder): Boolean = TableFolder.innerRoots(state.statuses).nonEmpty
+
+  /**
+   * The tables below that the side folder names.
+   *
+   * Where it names very many, only those over folders that the query reads, and those with an owner at work: their
+   * names give their files' names, so that no file is read.
+   */
+  private[commit] def below(state: TableState.SideFolder, listed: => Set[String]): Seq[TableFolder] = {
+    val (folder, files) = (state.folder, TableFolder.innerRoots(state.statuses))
+    val names =
+      if (files.size <= MostRead) Hands.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
+      else {
+        val existing = files.map(_.name).toSet
+        val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
+        (listed.flatMap(withFoldersAbove) ++ owned).toSeq.sorted
+          .filter(name => existing(folder.innerRoot(name).getName))
+      }
+    names.map(name => TableFolder(folder.resolve(name), folder.ops))
+  }
 
   private def named(folder: TableFolder, file: FileMeta): Option[String] =
     if (file.length > NameLimit) None

@@ -326,6 +326,16 @@ object Recovery {
     next(5L, 0)
   }
 
+  /** The same for many tables. Those in which nothing is under way are looked at side by side. */
+  def settled(folders: Seq[TableFolder], waitMillis: Long, settings: LockSettings): Seq[(TableFolder, Settled)] = {
+    val states =
+      Hands.map(folders, math.min(TableFolder.Threads, folders.size / 8))(f => TableState.look(f.root, f.ops))
+    folders.zip(states).map {
+      case (folder, busy: TableState.SideFolder) if busy.isBusy => folder -> settled(folder, waitMillis, settings)
+      case (folder, quiet)                                      => folder -> Settled(quiet, None, exchanging = false)
+    }
+  }
+
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
     try busy.publishing.exists { file =>

@@ -14,16 +14,18 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation}
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.IndexStore
-import org.sparkzorder.table.{ForeignFormats, RelativePath, Targets}
+import org.sparkzorder.table.{ForeignFormats, Targets}
 
 /** From a scan to how its tables lie now, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
 
-  /** None when no table that the scan reads from has a side folder: one look at the file system each. */
+  /**
+   * None when no table that the scan reads from has a side folder, nor one above of which it is a partition by its name:
+   * one look at the file system each.
+   */
   def of(session: SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val found = roots(classicSession, relation, table)
-      .filterNot(root => Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side)))
+    val found = roots(classicSession, relation, table).filterNot(isBare(classicSession, _))
     if (found.isEmpty) None
     else {
       val views = of(classicSession, relation.location, found)
@@ -31,12 +33,17 @@ object TableViews extends Logging {
     }
   }
 
+  private def isBare(session: classic.SparkSession, root: Path): Boolean = {
+    def isMissing(folder: Path) = Targets.isSurelyMissing(session, new Path(folder, TableFolder.Side))
+    isMissing(root) && Targets.spellings(session, root).flatMap(NestedRoots.partitionedAbove).forall(isMissing)
+  }
+
   private def of(session: classic.SparkSession, location: FileIndex, roots: Seq[Path]): Seq[TableView] = {
     val conf = session.sessionState.conf
     val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val settled = whole(location, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
-    settled.flatMap { case (folder, now) => view(session, folder, now, isNested = !folders.contains(folder)) }
+    settled.flatMap { case (folder, now) => view(session, folder, now, folders) }
   }
 
   private def roots(session: classic.SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Seq[Path] =
@@ -46,32 +53,33 @@ object TableViews extends Logging {
       case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }
 
-  /** @param isNested a table above or below: it tells what lies half done in our folders, and nothing else */
+  /** @param tables that the query reads. One above or below tells what lies half done in our folders, and nothing else */
   private def view(
       session: classic.SparkSession,
       folder: TableFolder,
       settled: Settled,
-      isNested: Boolean
+      tables: Seq[TableFolder]
   ): Option[TableView] = settled.state match {
-    case state: TableState.SideFolder if !isNested || settled.around.isDefined =>
+    case state: TableState.SideFolder if tables.contains(folder) || settled.around.isDefined =>
       val fs = Targets.fileSystem(session, folder.root)
+      val names = ListedNames.of(folder, tables)
       def snapshot =
-        if (isNested || state.indexes.isEmpty) None
+        if (!tables.contains(folder) || state.indexes.isEmpty) None
         else {
           val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
           val mostBytes = session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)
           new IndexStore(fs, folder.root, mostBytes).newest(indexes)
         }
-      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, folder, _))))
+      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _))))
     case _ => None
   }
 
-  private def overlay(fs: org.apache.hadoop.fs.FileSystem, folder: TableFolder, around: ReadAround): Overlay = {
-    val added = around.add.map { a =>
-      val logical = folder.resolve(a.path)
-      logical.getParent -> fs.getFileStatus(a.meta.path)
+  private def overlay(fs: org.apache.hadoop.fs.FileSystem, names: ListedNames, around: ReadAround): Overlay = {
+    val added = around.add.flatMap { a =>
+      val status = fs.getFileStatus(a.meta.path)
+      names.paths(a.path).map(_.getParent -> status)
     }
-    Overlay(around.leaveOut.map(folder.resolve), added.groupMap(_._1)(_._2))
+    Overlay(around.leaveOut.flatMap(names.paths), added.groupMap(_._1)(_._2))
   }
 
   private val seenWhole = new SeenListings
@@ -89,14 +97,18 @@ object TableViews extends Logging {
       settings: LockSettings
   ): Seq[(TableFolder, Settled)] = {
     val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
-    val nested = NestedRoots.beside(own.map(_._2.state))
-    val settled = own ++ nested.map(t => t -> Recovery.settled(t, waitMillis, settings))
-    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, s.state) }
+    def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
+      NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
+    lazy val files = listed(location)
+    val nested = beside(own.map { case (t, s) => t -> s.state }, files)
+    val settled = own ++ Recovery.settled(nested, waitMillis, settings)
+    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, files, s.state, tables) }
     val moved = relist && {
       location.refresh()
-      val now = settled.map { case (t, s) => s -> TableState.look(t.root, t.ops) }
-      now.exists { case (before, after) => isMoved(before, after) } ||
-      NestedRoots.beside(now.take(tables.size).map(_._2)).map(_.root).toSet != nested.map(_.root).toSet
+      val now = settled.map { case (t, s) => (t, s, TableState.look(t.root, t.ops)) }
+      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state }, listed(location))
+      now.exists { case (_, before, after) => isMoved(before, after) } ||
+      besideNow.map(_.root).toSet != nested.map(_.root).toSet
     }
     if (moved) whole(location, tables, waitMillis, settings)
     else {
@@ -111,17 +123,14 @@ object TableViews extends Logging {
     }
   }
 
+  private def listed(location: FileIndex): Seq[Path] = location.listFiles(Nil, Nil).flatMap(_.files).map(_.getPath)
+
   /** Whether an operation was published, or is being published, since. */
   private def isMoved(before: Settled, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       before.around.isEmpty &&
       (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(before.state))
     case TableState.NoSideFolder => false
-  }
-
-  private def isStale(location: FileIndex, state: TableState): Boolean = state match {
-    case side: TableState.SideFolder => isStale(location, side)
-    case TableState.NoSideFolder     => false
   }
 
   /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
@@ -131,21 +140,33 @@ object TableViews extends Logging {
    * Where no operation says how old the listing is, and there are many, it is taken for stale. So it is when it may be older than all
    * records that are files: a checkpoint is not read for it.
    */
-  private def isStale(location: FileIndex, state: TableState.SideFolder): Boolean = {
-    val seen = seenWhole.get(location, state.folder.root)
-    val unseen = seen.unseen(state)
-    unseen.nonEmpty && {
-      val names = new RelativePath(state.folder.root)
-      val listed = location.listFiles(Nil, Nil).flatMap(_.files).map(f => names.of(f.getPath)).toSet
-      val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
-      try ListingAge.isStale(listed, traces).getOrElse(seen.mayLack(state) || unseen.length > MaxRecords)
-      catch {
-        case e: UnreadableRecordException =>
-          logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
-          true
-        // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
-        case _: FileNotFoundException => true
-      }
+  private def isStale(
+      location: FileIndex,
+      files: => Seq[Path],
+      state: TableState,
+      tables: Seq[TableFolder]
+  ): Boolean = state match {
+    case side: TableState.SideFolder =>
+      val seen = seenWhole.get(location, side.folder.root)
+      val unseen = seen.unseen(side)
+      unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
+    case TableState.NoSideFolder => false
+  }
+
+  private def isStale(
+      names: Set[String],
+      state: TableState.SideFolder,
+      unseen: Seq[RecordFile],
+      mayLack: Boolean
+  ): Boolean = {
+    val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
+    try ListingAge.isStale(names, traces).getOrElse(mayLack || unseen.length > MaxRecords)
+    catch {
+      case e: UnreadableRecordException =>
+        logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
+        true
+      // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
+      case _: FileNotFoundException => true
     }
   }
 }

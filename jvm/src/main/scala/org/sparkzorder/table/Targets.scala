@@ -1,6 +1,7 @@
 package org.sparkzorder.table
 
 import java.io.IOException
+import java.nio.file.{Files, Paths}
 
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
@@ -152,6 +153,17 @@ object Targets {
       val implementation = session.sparkContext.hadoopConfiguration.get("fs.file.impl")
       (implementation == null || implementation == classOf[LocalFileSystem].getName) &&
       !new java.io.File(path.toUri.getPath).exists()
+    }
+
+  /** The folder, and what it is called without links where that may tell of which table it is a partition. */
+  def spellings(session: classic.SparkSession, folder: Path): Seq[Path] =
+    if (!isOfLocalDisk(session, folder)) Seq(folder)
+    else {
+      val file = Paths.get(folder.toUri.getPath)
+      if (!ForeignFormats.isPartition(folder) && !Files.isSymbolicLink(file)) Seq(folder)
+      else
+        try Seq(folder, new Path("file", null, file.toRealPath().toString)).distinct
+        catch { case _: IOException => Seq(folder) }
     }
 
   /** Which local file system there is depends on two settings, of which a session may have its own. */

@@ -1,5 +1,6 @@
 package org.sparkzorder.commit
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 /** Two tables, one over a partition of the other: `/t` with two folders, and `/t/p=1`. Each row is there exactly once. */
@@ -145,6 +146,57 @@ class NestedSuite extends AnyFunSuite with Explores {
     fs.attempt(ops, "op-4")
     assert(fs.attempt(ops, "op-5").isEmpty)
     assert(fs.fs.visibleRows == fs.allRows)
+  }
+
+  test("a query of a table over a partition looks for tables above by its name, and of any other looks once") {
+    val deep = new SmallTable(Seq("p=1/q=1", "p=1/q=2", "p=2/q=1"))
+    val within = TableFolder(new Path("mem:/t/p=1"), new MemoryOps(deep.fs))
+    def looked(folder: TableFolder): (Seq[Path], Int) = {
+      val ops = new MemoryOps(deep.fs)
+      val own = folder.copy(ops = ops)
+      val found = NestedRoots.beside(Seq(own -> TableState.look(own.root, ops)), _ => Set.empty)
+      (found.map(_.root), ops.calls)
+    }
+    assert(looked(TableFolder(deep.root, new MemoryOps(deep.fs))) == (Nil, 1))
+    assert(looked(within) == (Nil, 2))
+    assert(looked(TableFolder(new Path("mem:/t/p=1/q=1"), within.ops)) == (Nil, 3))
+    // A user without the right to look above reads his own table as ever.
+    val denied = within.copy(ops = new MemoryOps(deep.fs, 1, Fault.ThrowBefore))
+    assert(NestedRoots.beside(Seq(denied -> TableState.NoSideFolder), _ => Set.empty).isEmpty)
+    // Nothing of the table above is in the root of the one over its partition.
+    deep.attempt("op-1")(deep.optimize(new MemoryOps(deep.fs, 80, Fault.DieAfter), "op-1"))
+    assert(deep.isPublishing && !deep.fs.nodes.contains("/t/p=1/_zorder"))
+    assert(looked(within)._1 == Seq(deep.root))
+    // The same with a history of its own.
+    val inner = new SmallTable(Seq("q=1", "q=2"), at = "/t/p=1", inside = Some(deep))
+    inner.nextStatement()
+    inner.index(new MemoryOps(deep.fs), "op-2")
+    deep.attempt("op-3")(deep.optimize(new MemoryOps(deep.fs, 80, Fault.DieAfter), "op-3"))
+    assert(!deep.fs.children("/t/p=1/_zorder").exists(f => f.endsWith("trash") || f.endsWith("staging")))
+    assert(looked(within)._1 == Seq(deep.root))
+  }
+
+  test("of very many tables below, those in the folders that are read are found, and those at work") {
+    val many = new SmallTable(Seq("p=1", "p=2", "p=3"))
+    val ops = new MemoryOps(many.fs)
+    for (i <- 1 to 3) many.fs.mkdirs(s"/t/p=$i")
+    val folder = TableFolder(many.root, ops, threads = 1)
+    ops.mkdirs(folder.side)
+    def register(name: String): Unit = ops.writeNew(folder.innerRoot(name), name.getBytes("UTF-8"))
+    Seq("p=1", "p=2", "p=3").foreach(register)
+    def below(listed: String*): Seq[String] = {
+      val state = TableState.look(folder.root, ops).asInstanceOf[TableState.SideFolder]
+      NestedRoots.below(state, listed.toSet).map(_.root.getName)
+    }
+    assert(below().toSet == Set("p=1", "p=2", "p=3"))
+    (1 to NestedRoots.MostRead).foreach(i => register(s"gone=$i"))
+    val calls = ops.calls
+    assert(below("p=1", "p=2/q=5", "p=7") == Seq("p=1", "p=2"))
+    // Noise costs nothing: one listing.
+    assert(ops.calls == calls + 1)
+    val lock = Locking.acquire(TableFolder(new Path("mem:/t/p=3"), ops), "op-1", many.settings)
+    assert(below("p=1") == Seq("p=1", "p=3"))
+    lock.release()
   }
 
   test("an uninstalled table is forgotten in the tables above it") {
