@@ -348,17 +348,25 @@ def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, da
         assert "time(3) where the table has time(2)" in message
 
 
+def nanos(file: Path) -> list[int]:
+    """The times of a file of either unit."""
+    column = pq.read_table(file)["at"]
+    return [int(v) * (1 if column.type.unit == "ns" else 1000) for v in column.cast(pa.int64()).to_pylist()]
+
+
 @pytest.mark.usefixtures("times")
-def test_a_folder_of_microseconds_and_nanoseconds_keeps_both(spark: SparkSession, tmp_path: Path) -> None:
-    folder = tmp_path / "t"
+def test_microseconds_and_nanoseconds_are_nanoseconds_under_a_type_that_keeps_both(
+    spark: SparkSession, database: Path
+) -> None:
+    folder = database / "files"
     write_times(folder, ["us", "ns"])
-    before = [str(row) for name in "01" for row in pq.read_table(folder / f"{name}.parquet")["at"].cast(pa.time64("ns"))]
-    try:
-        spark.sql(f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
-    except PySparkException as refusal:
-        assert condition_of(refusal) == "ZORDER_SCHEMA_DRIFT", refusal  # noqa: PT017
-    after = [row for file in folder.glob("*.parquet") for row in pq.read_table(file)["at"].cast(pa.time64("ns"))]
-    assert sorted(map(str, after)) == sorted(before)
+    before = [v for file in folder.glob("*.parquet") for v in nanos(file)]
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+    spark.sql(f"CREATE TABLE t (id BIGINT, at TIME(9)) USING parquet LOCATION '{folder}'")
+    spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
+    assert sorted(v for file in folder.glob("*.parquet") for v in nanos(file)) == sorted(before)
+    [metrics] = [row[0] for row in spark.sql("DESCRIBE HISTORY t").select("operationMetrics").collect()]
+    assert "stored type of `at`" in metrics["notKept"]
 
 
 @pytest.mark.usefixtures("times")
@@ -393,6 +401,13 @@ def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession
     spark.sql(table.optimize).collect()
     assert table.plain_ids() == once(table.ids)
     assert (table.root / "_common_metadata").exists()
+
+
+def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession, database: Path) -> None:
+    table = SmallTable.write(database / "files", partitioned=True)
+    pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
+    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SUMMARY_FILE", database)
 
 
 # --- Nanoseconds ---

@@ -313,6 +313,8 @@ def test_columns_of_nothing_stay(spark: SparkSession, tmp_path: Path) -> None:
         spark.sql(f"OPTIMIZE parquet.`{folder}` FULL ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
         assert schemas(folder) == before
         assert spark.read.parquet(str(folder)).dtypes == types
-    assert sum(1 for row in spark.read.parquet(str(folder)).collect() if row.n is None and row.m == {row.id: None}) == 60
+    found = spark.read.parquet(str(folder)).collect()
+    assert len(found) == 60
+    assert all(row.n is None and row.m == {row.id: None} and row.l == [None] for row in found)
     for row in spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").collect():
         assert "notKept" not in (row["operationMetrics"] or {})
