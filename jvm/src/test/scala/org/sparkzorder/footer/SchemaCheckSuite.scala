@@ -109,7 +109,11 @@ class SchemaCheckSuite extends AnyFunSuite {
     def time(n: Int) = scala.util.Try(DataType.fromJson(s"\"time($n)\"")).toOption
     for { micros <- time(6); millis <- time(3) } {
       def drift(t: DataType, f: DataType) =
-        SchemaCheck.drift(new StructType().add("a", ArrayType(t)), footer(new StructType().add("a", ArrayType(f))), loose)
+        SchemaCheck.drift(
+          new StructType().add("a", ArrayType(t)),
+          footer(new StructType().add("a", ArrayType(f))),
+          loose
+        )
       assert(drift(micros, millis).isEmpty && drift(millis, millis).isEmpty)
       assert(drift(millis, micros).exists(_.reason == "the file has time(6) where the table has time(3)"))
       val file = footer(new StructType().add("a", micros))
