@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import pwd
 import shutil
@@ -19,8 +20,11 @@ from pyspark.errors import PySparkException
 from small_tables import SmallTable, once, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
+OLD_DAY = datetime.date(1500, 1, 1)
 ACCEPT_LOSS = "'allow-nanosecond-loss' = 'true'"
 
 
@@ -175,6 +179,7 @@ def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: 
         ("ignoreMissingFiles", "false"),
         ("mergeSchema", "true"),
         ("datetimeRebaseMode", "CORRECTED"),
+        # Spark's own files say their calendar, so the option does not matter.
         ("int96RebaseMode", "LEGACY"),
     ],
 )
@@ -210,6 +215,199 @@ def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, d
     )
     spark.sql("CREATE SKIPPING INDEX ON t").collect()
     assert spark.sql("SELECT count(*) FROM t WHERE id = 150").collect()[0][0] == 1
+
+
+# --- Calendars ---
+
+REBASE = "spark.sql.parquet.datetimeRebaseModeInRead"
+INT96_REBASE = "spark.sql.parquet.int96RebaseModeInRead"
+
+
+def write_old_days(folder: Path, int96: bool) -> None:
+    """Files of a writer that does not say its calendar, with old days in a list of a struct."""
+    folder.mkdir()
+    kind, value = (pa.timestamp("us"), datetime.datetime(1500, 1, 1)) if int96 else (pa.date32(), OLD_DAY)
+    for i in range(3):
+        days = pa.array([[value]] * 2, pa.list_(kind))
+        columns = {"id": pa.array([2 * i, 2 * i + 1]), "s": pa.StructArray.from_arrays([days], ["l"])}
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet", use_deprecated_int96_timestamps=int96)
+
+
+@pytest.mark.parametrize("int96", [False, True])
+def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_theirs(
+    spark: SparkSession, tmp_path: Path, int96: bool
+) -> None:
+    folder = tmp_path / "t"
+    write_old_days(folder, int96)
+    before = pq.read_table(folder).to_pylist()
+    statement = f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    key, other = (INT96_REBASE, REBASE) if int96 else (REBASE, INT96_REBASE)
+    spark.conf.set(key, "legacy")
+    try:
+        message = refused(spark, statement, "ZORDER_UNSAFE_OPTION", tmp_path)
+    finally:
+        spark.conf.unset(key)
+    assert key in message
+    assert "`s.l.list." in message
+    # The other setting is about other columns.
+    spark.conf.set(other, "LEGACY")
+    try:
+        spark.sql(statement).collect()
+    finally:
+        spark.conf.unset(other)
+    assert sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"]) == before
+
+
+@pytest.mark.parametrize("of_table", ["LEGACY", "CORRECTED"])
+def test_the_calendar_of_a_table_wins_over_that_of_the_session(
+    spark: SparkSession, database: Path, of_table: str
+) -> None:
+    folder = database / "files"
+    write_old_days(folder, int96=False)
+    spark.sql(
+        f"CREATE TABLE t (id BIGINT, s STRUCT<l: ARRAY<DATE>>) USING parquet "
+        f"OPTIONS ('datetimeREBASEmode' '{of_table}') LOCATION '{folder}'"
+    )
+    statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    spark.conf.set(REBASE, "CORRECTED" if of_table == "LEGACY" else "LEGACY")
+    try:
+        if of_table == "LEGACY":
+            assert "rebasemode" in refused(spark, statement, "ZORDER_UNSAFE_OPTION", database).lower()
+        else:
+            spark.sql(statement).collect()
+    finally:
+        spark.conf.unset(REBASE)
+    assert {row["l"][0] for row in pq.read_table(folder)["s"].to_pylist()} == {OLD_DAY}
+
+
+# --- Times of the day ---
+
+
+def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
+    """A file for each unit: `us` or `ns`."""
+    folder.mkdir()
+    for i, unit in enumerate(units):
+        at = pa.array([1_001_001, 5_000_001], pa.time64(unit))
+        column = pa.StructArray.from_arrays([pa.ListArray.from_arrays([0, 1, 2], at)], ["l"]) if nested else at
+        pq.write_table(pa.table({"id": pa.array([2 * i, 2 * i + 1]), "at": column}), folder / f"{i}.parquet")
+
+
+@pytest.fixture
+def times(spark: SparkSession) -> Iterator[None]:
+    """`TIME` with all its digits, where Spark has it."""
+    if spark.version < "4.3":
+        pytest.skip("TIME(9) came with Spark 4.3")
+    spark.conf.set("spark.sql.timeType.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.timeType.enabled")
+
+
+@pytest.mark.usefixtures("times")
+@pytest.mark.parametrize(("units", "digits"), [("us", 5), ("us", 0), ("ns", 6)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_times_with_more_digits_than_the_table_keeps_are_refused(
+    spark: SparkSession, database: Path, units: str, digits: int, nested: bool
+) -> None:
+    folder = database / "files"
+    write_times(folder, [units] * 2, nested)
+    before = pq.read_table(folder).to_pylist()
+    for n in (digits, digits + 1 if digits == 5 else 9):
+        kind = f"STRUCT<l: ARRAY<TIME({n})>>" if nested else f"TIME({n})"
+        spark.sql("DROP TABLE IF EXISTS t")
+        spark.sql(f"CREATE TABLE t (id BIGINT, at {kind}) USING parquet LOCATION '{folder}'")
+        statement = "OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')"
+        if n == digits:
+            message = refused(spark, statement, "ZORDER_SCHEMA_DRIFT", database)
+            assert f"time({'6' if units == 'us' else '9'}) where the table has time({n})" in message
+        else:
+            spark.sql(statement).collect()
+    after = sorted(pq.read_table(folder).to_pylist(), key=lambda row: row["id"])
+    assert str(after) == str(before)
+
+
+@pytest.mark.usefixtures("times")
+def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, database: Path) -> None:
+    for file_format in ("parquet", "orc"):
+        spark.sql(f"CREATE TABLE t_{file_format} (id BIGINT, s STRUCT<at: TIME(0)>) USING {file_format}")
+        spark.sql(
+            f"INSERT INTO t_{file_format} SELECT /*+ REPARTITION(3) */ id, "
+            "named_struct('at', CAST('12:34:56.789' AS TIME(0))) FROM range(60)"
+        )
+        statement = f"OPTIMIZE t_{file_format} FULL ZORDER BY (id) OPTIONS ('num-files' = '2')"
+        spark.sql(statement).collect()
+        spark.sql(statement).collect()
+        # The same files under a table that keeps fewer digits than they have.
+        folder = database / f"fine_{file_format}"
+        spark.sql(
+            "SELECT /*+ REPARTITION(2) */ id, named_struct('at', CAST('12:34:56.789' AS TIME(3))) AS s FROM range(9)"
+        ).write.format(file_format).save(str(folder))
+        spark.sql(
+            f"CREATE TABLE c_{file_format} (id BIGINT, s STRUCT<at: TIME(2)>) USING {file_format} LOCATION '{folder}'"
+        )
+        message = refused(spark, f"OPTIMIZE c_{file_format} ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+        assert "time(3) where the table has time(2)" in message
+
+
+def nanos(file: Path) -> list[int]:
+    """The times of a file of either unit."""
+    column = pq.read_table(file)["at"]
+    return [int(v) * (1 if column.type.unit == "ns" else 1000) for v in column.cast(pa.int64()).to_pylist()]
+
+
+@pytest.mark.usefixtures("times")
+def test_microseconds_and_nanoseconds_are_nanoseconds_under_a_type_that_keeps_both(
+    spark: SparkSession, database: Path
+) -> None:
+    folder = database / "files"
+    write_times(folder, ["us", "ns"])
+    before = [v for file in folder.glob("*.parquet") for v in nanos(file)]
+    refused(spark, f"OPTIMIZE parquet.`{folder}` ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+    spark.sql(f"CREATE TABLE t (id BIGINT, at TIME(9)) USING parquet LOCATION '{folder}'")
+    spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
+    assert sorted(v for file in folder.glob("*.parquet") for v in nanos(file)) == sorted(before)
+    [metrics] = [row[0] for row in spark.sql("DESCRIBE HISTORY t").select("operationMetrics").collect()]
+    assert "stored type of `at`" in metrics["notKept"]
+
+
+@pytest.mark.usefixtures("times")
+def test_the_messages_about_timestamps_in_nanoseconds_are_true(spark: SparkSession, database: Path) -> None:
+    spark.conf.set("spark.sql.timestampNanosTypes.enabled", "true")
+    try:
+        spark.sql("CREATE TABLE t (id BIGINT, at TIMESTAMP_NTZ(9)) USING parquet")
+        spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, TIMESTAMP_NTZ'2020-01-01' FROM range(60)")
+        message = refused(spark, "OPTIMIZE t ZORDER BY (at)", "ZORDER_UNSUPPORTED_COLUMN_TYPE", database)
+        assert "no order" not in message
+        assert "timestamps in microseconds" in message
+        message = refused(spark, "OPTIMIZE t ZORDER BY (id)", "ZORDER_SCHEMA_DRIFT", database)
+        assert "Give the table a schema" not in message
+        assert "timestamps in nanoseconds. Leave the file's partition out with WHERE" in message
+    finally:
+        spark.conf.unset("spark.sql.timestampNanosTypes.enabled")
+
+
+# --- Summary files ---
+
+
+def test_a_summary_file_that_names_the_data_files_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    schema = pq.read_schema(table.files()[0])
+    pq.write_metadata(schema, table.root / "_common_metadata")
+    for folder in (table.root, table.root / "p=1"):
+        pq.write_metadata(schema, folder / "_metadata")
+        assert str(folder / "_metadata") in refused(spark, table.optimize, "ZORDER_SUMMARY_FILE", tmp_path)
+        if folder != table.root:
+            spark.sql(f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+        (folder / "_metadata").unlink()
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+    assert (table.root / "_common_metadata").exists()
+
+
+def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession, database: Path) -> None:
+    table = SmallTable.write(database / "files", partitioned=True)
+    pq.write_metadata(pq.read_schema(table.files()[0]), table.root / "_metadata")
+    spark.sql(f"CREATE TABLE t (id BIGINT, a BIGINT) USING parquet LOCATION '{table.root / 'p=1'}'")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SUMMARY_FILE", database)
 
 
 # --- Nanoseconds ---

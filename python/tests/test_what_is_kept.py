@@ -297,3 +297,24 @@ def test_lists_and_decimals_that_old_readers_need_stay(spark: SparkSession, tmp_
     assert ("fixed_len_byte_array" in next(iter(before))) == (legacy == "true")
     assert optimize(spark, folder, "a") == ""
     assert schemas(folder) == before
+
+
+def test_columns_of_nothing_stay(spark: SparkSession, tmp_path: Path) -> None:
+    if spark.version < "4.3":
+        pytest.skip("Spark writes VOID into Parquet since 4.3")
+    folder = tmp_path / "void"
+    spark.range(60).selectExpr(
+        "id", "NULL AS n", "named_struct('x', NULL, 'y', id) AS s", "array(NULL) AS l", "map(id, NULL) AS m"
+    ).repartition(3).write.parquet(str(folder))
+    types = spark.read.parquet(str(folder)).dtypes
+    before = schemas(folder)
+    assert ("n", "void") in types
+    for _ in range(2):
+        spark.sql(f"OPTIMIZE parquet.`{folder}` FULL ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+        assert schemas(folder) == before
+        assert spark.read.parquet(str(folder)).dtypes == types
+    found = spark.read.parquet(str(folder)).collect()
+    assert len(found) == 60
+    assert all(row.n is None and row.m == {row.id: None} and row.l == [None] for row in found)
+    for row in spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").collect():
+        assert "notKept" not in (row["operationMetrics"] or {})

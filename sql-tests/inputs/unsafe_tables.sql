@@ -41,3 +41,14 @@ OPTIMIZE parts ZORDER BY (a);
 
 -- The option for timestamps of other writers
 OPTIMIZE plain ZORDER BY (a) OPTIONS ('allow-nanosecond-loss' = 'maybe');
+
+-- A summary file names the data files
+SET parquet.summary.metadata.level = ALL;
+CREATE TABLE summed USING parquet AS SELECT /*+ REPARTITION(2) */ id, id AS a FROM range(100);
+OPTIMIZE plain ZORDER BY (id) OPTIONS ('num-files' = '3');
+RESET parquet.summary.metadata.level;
+-- The rewrite under this setting left none
+OPTIMIZE plain ZORDER BY (a) OPTIONS ('num-files' = '2');
+--! snapshot summed
+OPTIMIZE summed ZORDER BY (a);
+--! unchanged

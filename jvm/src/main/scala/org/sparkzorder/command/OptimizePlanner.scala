@@ -90,12 +90,15 @@ private[command] object OptimizePlanner {
           try PlainTables.resolve(session, statement.target, mergeSchema = true)
           catch { case _: org.apache.spark.SparkException => table }
         try plan(merged, statement)
-        catch { case Drifted(d) => throw ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason) }
-      case Drifted(d) => throw ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason)
+        catch { case Drifted(d) => throw errorOf(d) }
+      case Drifted(d) => throw errorOf(d)
     }
   }
 
   private final case class Drifted(drift: Drift) extends RuntimeException(drift.reason)
+
+  private def errorOf(d: Drift): Throwable =
+    ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason, d.anySchema)
 
   private def plan(table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
@@ -177,10 +180,12 @@ private[command] object OptimizePlanner {
     FileBounds.of(footer.stats.getOrElse(ColumnKey(key.path, key.dataType), ColumnStats.unknown), footer.rows)
   }
 
-  private def refuseDrift(table: PlainTable, inputs: Seq[Input]): Unit =
+  private def refuseDrift(table: PlainTable, inputs: Seq[Input]): Unit = {
+    UnsafeTables.refuseCalendar(table, inputs.map(_.footer))
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), settings(table)).left.foreach(d =>
       throw Drifted(d)
     )
+  }
 
   private def refuseNanoseconds(table: PlainTable, inputs: Seq[Input]): Unit =
     Nanoseconds.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { found =>

@@ -3,6 +3,7 @@ package org.sparkzorder.command
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.table._
 
 /** Refuses tables whose rows an exchange of files could lose or double, before any work is done. */
@@ -15,8 +16,27 @@ private[command] object UnsafeTables {
   def refuse(table: PlainTable, all: Seq[DataFolder], chosen: Seq[DataFolder]): Unit = {
     refuseOptions(table)
     refuseShared(table, all)
+    if (table.formatName == DataFormat.Parquet.name)
+      SummaryFiles.first(table.fileSystem.getConf, table.root, chosen.map(_.path)).foreach { f =>
+        throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
+      }
     val links = LinkedFiles.of(chosen.flatMap(_.files))
     links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
+  }
+
+  /** Old dates in files that do not say their calendar, where this session reads them by another than most readers. */
+  def refuseCalendar(table: PlainTable, footers: Seq[FileFooter]): Unit = {
+    val legacy = LegacyCalendar.of(table.relation.options, table.session.sessionState.conf)
+    for {
+      setting <- legacy
+      footer <- footers
+      column <- footer.unsaidCalendar.find(_.isInt96 == setting.isInt96)
+    } {
+      val reason =
+        s"the file ${footer.path} does not say the calendar of its column `${column.column.mkString(".")}`, " +
+          "so its old dates would be written as other days than readers without this setting see"
+      throw ZOrderErrors.unsafeOption(table.name, setting.name, setting.value, reason)
+    }
   }
 
   /** Of all partitions, since a query that reads one of the two cannot tell that the other is being exchanged. */

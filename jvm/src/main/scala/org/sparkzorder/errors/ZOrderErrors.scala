@@ -82,8 +82,16 @@ object ZOrderErrors {
   def noWritePermission(path: String, cause: Throwable): Throwable =
     new ZOrderAnalysisException("ZORDER_NO_WRITE_PERMISSION", Map("path" -> path), Some(cause))
 
-  def schemaDrift(file: String, column: String, reason: String): Throwable =
-    analysis("ZORDER_SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason)
+  /** @param anySchema whether no schema of the table would help */
+  def schemaDrift(file: String, column: String, reason: String, anySchema: Boolean): Throwable = {
+    val hint =
+      if (anySchema) "Leave the file's partition out with WHERE"
+      else "Give the table a schema that covers all its files"
+    analysis("ZORDER_SCHEMA_DRIFT", "path" -> file, "column" -> column, "reason" -> reason, "hint" -> hint)
+  }
+
+  def summaryFile(target: String, path: String): Throwable =
+    analysis("ZORDER_SUMMARY_FILE", "table" -> target, "path" -> path)
 
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)

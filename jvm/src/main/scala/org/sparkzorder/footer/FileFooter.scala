@@ -22,6 +22,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param encryption what of it is encrypted
  * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only the rows can tell
  * @param traits what it has beside its rows; None when the reader was not asked for it
+ * @param unsaidCalendar columns of dates and instants of which the file does not say the calendar
  * @param positional whether Spark reads the columns by their position, not their names (ORC files of old Hive)
  */
 final case class FileFooter(
@@ -40,7 +41,8 @@ final case class FileFooter(
     positional: Boolean,
     encryption: Encryption = Encryption.none,
     finerThanMicros: Seq[Seq[String]] = Nil,
-    traits: Option[FileTraits] = None
+    traits: Option[FileTraits] = None,
+    unsaidCalendar: Seq[CalendarColumn] = Nil
 )
 
 /**
@@ -76,6 +78,13 @@ object Encryption {
 
 /** A column of a file, by the names in the file, and why Spark cannot hold its values exactly. */
 final case class Unreadable(column: Seq[String], reason: String)
+
+/**
+ * A Parquet column whose old values are other days in the Julian calendar than in today's.
+ *
+ * @param isInt96 whether Spark has the calendar from `int96RebaseMode`, and not from `datetimeRebaseMode`
+ */
+final case class CalendarColumn(column: Seq[String], isInt96: Boolean)
 
 /** How a file stores instants (`TIMESTAMP`). Parquet has all three, ORC one of its own, which is not listed here. */
 sealed abstract class TimestampKind(val sparkName: String) extends Serializable

@@ -52,7 +52,9 @@ private[footer] final class ParquetFooter(
       if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
       else judge(key, file.getSchema, chunks, writer)
     })
-    val (schema, unreadable) = types.of(file.getSchema)
+    val (stored, unreadable) = types.of(file.getSchema)
+    val noted = Option(keys.get(SparkRowTypes.key)).filter(_ => writer.isSpark)
+    val schema = noted.fold(stored)(SparkRowTypes.refine(stored, _))
     val codecs =
       blocks.flatMap(_.getColumns.asScala).filterNot(c => encryption.columns(pathOf(c))).map(_.getCodec).distinct
     FileFooter(
@@ -73,7 +75,8 @@ private[footer] final class ParquetFooter(
       encryption,
       if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
       if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _)))
-      else None
+      else None,
+      if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema)
     )
   }
 

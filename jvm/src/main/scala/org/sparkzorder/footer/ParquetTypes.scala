@@ -70,6 +70,16 @@ private[footer] object ParquetTypes {
       Unreadable(path, "under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
   }
 
+  /** Leaves of dates and instants, which two calendars read differently where they are old. */
+  def ofCalendar(schema: MessageType): Seq[CalendarColumn] = leaves(schema, Nil).flatMap { case (path, leaf) =>
+    leaf.getLogicalTypeAnnotation match {
+      case _: DateLogicalTypeAnnotation                           => Some(CalendarColumn(path, isInt96 = false))
+      case t: TimestampLogicalTypeAnnotation if t.isAdjustedToUTC => Some(CalendarColumn(path, isInt96 = false))
+      case _ if leaf.getPrimitiveTypeName == INT96                => Some(CalendarColumn(path, isInt96 = true))
+      case _                                                      => None
+    }
+  }
+
   /** Leaves of instants in nanoseconds. */
   def int96Columns(schema: MessageType): Seq[Seq[String]] = leaves(schema, Nil).collect {
     case (path, leaf) if leaf.getPrimitiveTypeName == INT96 => path

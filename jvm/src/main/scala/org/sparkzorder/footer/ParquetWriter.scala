@@ -43,7 +43,7 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
    * parquet-java's tools put files of several writers into one, but then they say so.
    */
   val isSpark: Boolean = isParquetJava && keys("original.created.by").isEmpty &&
-    (keys("org.apache.spark.version").isDefined || keys("org.apache.spark.sql.parquet.row.metadata").isDefined)
+    (keys("org.apache.spark.version").isDefined || keys(SparkRowTypes.key).isDefined)
 
   private val sparkVersion = keys("org.apache.spark.version")
 

@@ -2,8 +2,12 @@ package org.sparkzorder.footer
 
 import org.apache.spark.sql.types._
 
-/** Why a file cannot be rewritten under the table's schema without losing something. */
-final case class Drift(file: String, column: Seq[String], reason: String)
+/**
+ * Why a file cannot be rewritten under the table's schema without losing something.
+ *
+ * @param anySchema whether no schema of the table would help
+ */
+final case class Drift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
 /** Whether a file reads back the same rows after it was rewritten under the table's schema. */
 object SchemaCheck {
@@ -25,10 +29,11 @@ object SchemaCheck {
     val names = footer.schema.fieldNames.toSeq
     if (settings.fieldIds && FieldIds.in(tableSchema))
       Some(at((Nil, "the table's columns are found by Parquet field ids")))
-    else if (footer.unreadable.nonEmpty) footer.unreadable.headOption.map(u => Drift(footer.path, u.column, u.reason))
+    else if (footer.unreadable.nonEmpty)
+      footer.unreadable.headOption.map(u => Drift(footer.path, u.column, u.reason, anySchema = true))
     else if (footer.positional && names != tableSchema.fieldNames.take(names.size).toSeq) {
       Some(at((Nil, "its columns are known by their position only")))
-    } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings)).map(at)
+    } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings, exact = true)).map(at)
   }
 
   /**
@@ -36,7 +41,7 @@ object SchemaCheck {
    * A column that the file lacks is read as null.
    */
   def canScan(tableSchema: StructType, footer: FileFooter, path: Seq[String], caseSensitive: Boolean): Boolean = {
-    val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false))
+    val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false), exact = false)
     def fits(table: StructType, file: StructType, names: List[String]): Boolean =
       file.fields.toSeq.filter(f => rules.fold(f.name) == rules.fold(names.head)) match {
         case Seq()    => true
@@ -51,7 +56,8 @@ object SchemaCheck {
     !isUnreadable && (footer.positional || fits(tableSchema, footer.schema, path.toList))
   }
 
-  private final class Rules(val format: DataFormat, settings: FooterSettings) {
+  /** @param exact whether the values must come back as they are in the file */
+  private final class Rules(val format: DataFormat, settings: FooterSettings, val exact: Boolean) {
     def fold(name: String): String = if (settings.caseSensitive) name else NameMatch.fold(name)
     def textBySetting: Boolean = settings.binaryAsString && format == DataFormat.Parquet
   }
@@ -103,7 +109,10 @@ object SchemaCheck {
     case (_: YearMonthIntervalType, IntegerType) | (_: DayTimeIntervalType, LongType) =>
       rules.format == DataFormat.Parquet
     case (VariantType, s: StructType) => rules.format == DataFormat.Parquet && isVariant(s)
-    case (t, f)                       => isTime(t) && isTime(f)
+    case _                            => TimePrecision.of(table).exists { kept =>
+        // Spark's readers cut off the digits that the table's type does not have.
+        TimePrecision.of(file).exists(_ <= kept || !rules.exact)
+      }
   }
 
   private def widens(table: DataType, file: DataType): Boolean = (file, table) match {
@@ -119,7 +128,4 @@ object SchemaCheck {
     val names = s.fieldNames.toSet
     names("value") && names("metadata") && names.subsetOf(Set("value", "metadata", "typed_value"))
   }
-
-  // By name: Spark 4.0 does not have the type. All precisions are stored alike.
-  private def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
 }

@@ -109,7 +109,7 @@ private final class SchemaMerge {
       path: Seq[String]
   ): Type = {
     val types = inputs.filter(_.isPrimitive).map(_.asPrimitiveType)
-      .distinctBy(t => (t.getPrimitiveTypeName, t.getTypeLength, t.getLogicalTypeAnnotation))
+      .distinctBy(t => (t.getPrimitiveTypeName, Conversion.lengthOf(t), t.getLogicalTypeAnnotation))
     val conversions = types.map(Conversion.between(spark, _))
     val chosen =
       if (types.size == 1 && conversions.head.isDefined) types.head

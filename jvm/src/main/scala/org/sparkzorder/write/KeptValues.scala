@@ -26,7 +26,7 @@ private[write] object Conversion {
     val (a, b) = (spark.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation)
     val samePhysical = spark.getPrimitiveTypeName == file.getPrimitiveTypeName
     (a, b) match {
-      case _ if samePhysical && a == b && spark.getTypeLength == file.getTypeLength => Some(Same)
+      case _ if samePhysical && a == b && lengthOf(spark) == lengthOf(file) => Some(Same)
       case (s: DecimalLogicalTypeAnnotation, f: DecimalLogicalTypeAnnotation)
           if s.getPrecision == f.getPrecision && s.getScale == f.getScale && isReadable(file, f.getPrecision) =>
         Some(ToNumber(file))
@@ -41,6 +41,9 @@ private[write] object Conversion {
       case _ => None
     }
   }
+
+  /** Some writers (fastparquet) give a length to types that have none. */
+  def lengthOf(t: PrimitiveType): Int = if (t.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) t.getTypeLength else 0
 
   /** Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary. */
   private def isReadable(file: PrimitiveType, precision: Int): Boolean =

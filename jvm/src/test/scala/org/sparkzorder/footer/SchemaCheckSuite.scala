@@ -94,7 +94,7 @@ class SchemaCheckSuite extends AnyFunSuite {
       s,
       Seq(footer(s), odd),
       loose
-    ) == Left(Drift("/t/f", Seq("a"), "it holds unsigned 64-bit integers")))
+    ) == Left(Drift("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)))
     val ids = StructType(Seq(StructField(
       "a",
       LongType,
@@ -103,6 +103,22 @@ class SchemaCheckSuite extends AnyFunSuite {
     )))
     assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose).isRight)
     assert(SchemaCheck.exactlyReadable(ids, Seq(footer(s)), loose.copy(fieldIds = true)).isLeft)
+  }
+
+  test("a TIME must keep the digits of the file, though a job can read it") {
+    def time(n: Int) = scala.util.Try(DataType.fromJson(s"\"time($n)\"")).toOption
+    for { micros <- time(6); millis <- time(3) } {
+      def drift(t: DataType, f: DataType) =
+        SchemaCheck.drift(
+          new StructType().add("a", ArrayType(t)),
+          footer(new StructType().add("a", ArrayType(f))),
+          loose
+        )
+      assert(drift(micros, millis).isEmpty && drift(millis, millis).isEmpty)
+      assert(drift(millis, micros).exists(_.reason == "the file has time(6) where the table has time(3)"))
+      val file = footer(new StructType().add("a", micros))
+      assert(SchemaCheck.canScan(new StructType().add("a", millis), file, Seq("a"), caseSensitive = false))
+    }
   }
 
   test("intervals, collations and unannotated strings depend on the format") {

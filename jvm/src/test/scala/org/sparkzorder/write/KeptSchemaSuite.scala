@@ -1,9 +1,11 @@
 package org.sparkzorder.write
 
 import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.io.api.{Binary, RecordConsumer}
-import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.apache.parquet.schema.{MessageType, MessageTypeParser, Type, Types}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BOOLEAN, DOUBLE}
 import org.scalatest.funsuite.AnyFunSuite
 
 class KeptSchemaSuite extends AnyFunSuite {
@@ -50,6 +52,20 @@ class KeptSchemaSuite extends AnyFunSuite {
     is("optional binary a;", "optional fixed_len_byte_array(4) a;")("optional fixed_len_byte_array(4) a;")
     is("optional int32 a (DECIMAL(9,2));", "optional fixed_len_byte_array(4) a (DECIMAL(9,2));")(
       "optional fixed_len_byte_array(4) a (DECIMAL(9,2));"
+    )
+  }
+
+  test("a length of a type that has none is ignored") {
+    def of(length: Int) = new MessageType(
+      "m",
+      Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava
+    )
+    Seq(Seq(8), Seq(0, 8), Seq(8, 1)).foreach { lengths =>
+      assert(KeptSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
+    }
+    is("optional fixed_len_byte_array(4) a;", "optional fixed_len_byte_array(5) a;")(
+      "optional fixed_len_byte_array(4) a;",
+      "stored type of `a`"
     )
   }
 
