@@ -61,7 +61,8 @@ private[commit] object Cleanup {
         if (folder.ops.exists(staged)) {
           // Who removes empty folders removes a trash out of which all files were taken.
           val trash = source.getParent
-          if (!folder.ops.exists(trash)) Seq(trash.getParent.getParent, trash.getParent, trash).foreach(folder.ops.mkdir)
+          if (!folder.ops.exists(trash))
+            Seq(trash.getParent.getParent, trash.getParent, trash).foreach(folder.ops.mkdir)
           folder.ops.rename(staged, source)
         }
     }

@@ -88,8 +88,9 @@ final case class UnclearFolder(
     if (isGone)
       s"The folder `$folder` is gone, in which files of $rowsWaiting rows were being exchanged. If it was moved, or its disk is " +
         "away, bring it back first."
-    else s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in the trash; gone: ${some(missing)}; unknown: " +
-      s"${some(unknown)}; still visible of the operation: ${some(visible)}."
+    else
+      s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in the trash; gone: ${some(missing)}; unknown: " +
+        s"${some(unknown)}; still visible of the operation: ${some(visible)}."
   }
 }
 

@@ -89,8 +89,9 @@ private[commit] final case class FolderSurvey(
    * Whether the exchange has come to its end here, and somebody has changed the new files since, as he might on any other
    * day. Such a folder is left alone on both ways.
    */
-  val isOver: Boolean = !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && !hasLinks && wasPublished &&
-    (missing.isEmpty || strangers.isEmpty)
+  val isOver: Boolean =
+    !isWhole && staging && staged.isEmpty && work.inputs.forall(isRetired) && !hasLinks && wasPublished &&
+      (missing.isEmpty || strangers.isEmpty)
 
   /** Whether the way back would bring rows back that somebody deleted. */
   val onlyForward: Boolean = staging && !isOver && timed && missingInputs.isEmpty && missingOutputs.nonEmpty &&
@@ -112,9 +113,10 @@ private[commit] final case class FolderSurvey(
    * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
    * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
    */
-  val isUnclear: Boolean = absent || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
-    !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
-  ))
+  val isUnclear: Boolean =
+    absent || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
+      !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
+    ))
 
   def canFinish: Boolean = isWhole || isOver || onlyForward
 

@@ -85,7 +85,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       Files.readAttributes(nio(path), classOf[BasicFileAttributes], LinkOption.NOFOLLOW_LINKS)
       ()
     } catch {
-      case _: NoSuchFileException                                              => ()
+      case _: NoSuchFileException                                          => ()
       case e: FileSystemException if HadoopFileOps.Impossible(e.getReason) => ()
     }
   }

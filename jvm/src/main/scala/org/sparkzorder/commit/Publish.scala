@@ -139,7 +139,18 @@ private[commit] object Publish {
   ): Publish = {
     def exchange(asked: Boolean)(found: FolderSurvey) = {
       val others = found.others.map(_.name).toSet
-      new FolderExchange(folder, record, found.work, found.visible, found.missing, others, found.timed, asked, guard, sleep)
+      new FolderExchange(
+        folder,
+        record,
+        found.work,
+        found.visible,
+        found.missing,
+        others,
+        found.timed,
+        asked,
+        guard,
+        sleep
+      )
     }
     // Nothing can be brought back into a folder that is gone.
     val (wanted, unclear) = if (asked) survey.unclear.partition(!_.absent) else (Nil, survey.unclear)

@@ -239,9 +239,9 @@ object RecordJson {
 
       /** Empty when there is none, as in the first records. */
       def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
-        case None            => Map.empty
+        case None               => Map.empty
         case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
-        case _               => fail(s"'$name' is not an object")
+        case _                  => fail(s"'$name' is not an object")
       }
 
       def files(name: String): Seq[OutputFile] = get(name) match {

@@ -131,7 +131,12 @@ object Recovery {
     val (below, own) = owners.partition(_._2.exists(_.root.nonEmpty))
     val inners = below.filterNot(_._2.exists(_.root == except))
     removeLocks(lock, settings, own) ++ inner(lock, settings, forOperation, inners) ++
-      records(lock.folder, lock, settings, choice) ++ leftovers(lock.folder, lock, settings, own.flatMap(_._2).map(_.operationId))
+      records(lock.folder, lock, settings, choice) ++ leftovers(
+        lock.folder,
+        lock,
+        settings,
+        own.flatMap(_._2).map(_.operationId)
+      )
   }
 
   private def inner(
@@ -210,7 +215,8 @@ object Recovery {
       s"undid version ${record.version}: $why"
     }
     // What is unclear stays; the other folders do not wait half published, but go back at once.
-    if (survey.unclear.nonEmpty) undo(s"as asked for, in ${survey.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
+    if (survey.unclear.nonEmpty)
+      undo(s"as asked for, in ${survey.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
     else if (!survey.canFinish) undo("some of its files are gone, changed or replaced")
     else {
       lock.publishing = true
@@ -298,7 +304,7 @@ object Recovery {
     def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
       try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
       catch {
-        case _: FileNotFoundException                       => None
+        case _: FileNotFoundException                   => None
         case e: IOException if busy.publishing.nonEmpty => throw new HalfPublishedException(folder.root, e)
       }
     def next(pause: Long, recoveries: Int): Settled =
@@ -352,7 +358,7 @@ object Recovery {
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
         false
-      case _: RecoveryUnclearException => false // told when it is read around
+      case _: RecoveryUnclearException                            => false // told when it is read around
       case _: ConcurrentOperationException | _: LockLostException => false // somebody else does it
     }
 }

@@ -111,8 +111,9 @@ private[commit] object Survey {
    * seconds; then names, places and lengths tell the files. One folder may be a copy while the others are not.
    */
   private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = folders.map { f =>
-    val files = f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
-      f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
+    val files =
+      f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
+        f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))
     val times = files.map { case (recorded, meta) => recorded -> meta.modificationTime }
     val none = times.forall { case (recorded, found) => found != recorded }
     val cut = times.exists(_._1 % 1000 != 0) &&

@@ -209,6 +209,7 @@ object TableFolder {
 
   /** Whether readers see a file of this name. */
   def isData(name: String): Boolean = !name.startsWith("_") && !name.startsWith(".")
+
   /** What a data file is called in the trash. */
   def retiredName(file: String): String = LongNames.fit(name(file), RetiredSuffix)
 

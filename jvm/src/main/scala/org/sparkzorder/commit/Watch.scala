@@ -102,8 +102,10 @@ private[commit] final class Watch(
     val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
     // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
-    val others = listed.exists(n => !work.inputs.exists(i => TableFolder.name(i.path) == n) && !bystanders(n) &&
-      !work.outputs.exists(o => TableFolder.name(o.path) == n))
+    val others = listed.exists(n =>
+      !work.inputs.exists(i => TableFolder.name(i.path) == n) && !bystanders(n) &&
+        !work.outputs.exists(o => TableFolder.name(o.path) == n)
+    )
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
     else if (!Survey.hasTraces(folder, work.folder, record)) Seen.Theirs

@@ -49,7 +49,11 @@ object HistoryBench {
   }
 
   private def made(spark: SparkSession, table: LocalPath, files: Int): Unit = {
-    spark.range(0L, files * 200L, 1L, files).selectExpr("id", "hash(id) AS a", "hash(-id) AS b").write.parquet(table.toString)
+    spark.range(0L, files * 200L, 1L, files).selectExpr(
+      "id",
+      "hash(id) AS a",
+      "hash(-id) AS b"
+    ).write.parquet(table.toString)
     spark.sql(s"OPTIMIZE parquet.`$table` ZORDER BY (a, b) OPTIONS ('num-files' = '$files')").collect()
     ()
   }
@@ -71,7 +75,8 @@ object HistoryBench {
       millis(query.queryExecution.executedPlan)
     }
     // Made anew each time, as a session's first query does it.
-    def fresh(): Double = millis(spark.read.parquet(table.toString).where("a = 5").select("id").queryExecution.executedPlan)
+    def fresh(): Double =
+      millis(spark.read.parquet(table.toString).where("a = 5").select("id").queryExecution.executedPlan)
     Seq(
       "plan, a new listing" -> median(fresh()),
       "plan, a known listing" -> median(again()),

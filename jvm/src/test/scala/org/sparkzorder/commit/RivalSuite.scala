@@ -188,7 +188,10 @@ class RivalSuite extends AnyFunSuite with Explores {
         assert(!t.isPublishing, s"$choice")
         othersAreRight(t)
         if (choice == Choice.KeepVisible) unclear.foreach(dir => assert(t.rowsIn(dir) == before(dir), s"$choice"))
-        else assert(table.kept.intersect(unclear.flatMap(table.rowsOfFolder).toSet).subsetOf(t.fs.visibleRows.toSet), s"$choice")
+        else assert(
+          table.kept.intersect(unclear.flatMap(table.rowsOfFolder).toSet).subsetOf(t.fs.visibleRows.toSet),
+          s"$choice"
+        )
         val rows = t.fs.visibleRows
         t.nextStatement()
         assert(t.fs.visibleRows == rows)
@@ -323,7 +326,9 @@ class RivalSuite extends AnyFunSuite with Explores {
         )
         val end = scenario.attempt(table, ops)
         if (legal.nonEmpty)
-          withClue(s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: ") {
+          withClue(
+            s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: "
+          ) {
             explore(settles(table, legal))
           }
       }
