@@ -35,7 +35,7 @@ def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
 def noticed(spark: SparkSession) -> int:
     """How many files that are back were noticed so far in this process."""
     assert spark._jvm is not None
-    return int(spark._jvm.org.sparkzorder.commit.Reappeared.noticed())  # type: ignore[operator,union-attr]
+    return int(spark._jvm.org.sparkzorder.commit.Reappeared.noticed())
 
 
 def test_a_file_rewritten_from_an_old_read_is_noticed(

@@ -52,7 +52,7 @@ def optimize(spark: SparkSession, folder: Path, column: str, options: str = "") 
 
 
 def duck_rows(folder: Path) -> Counter[str]:
-    return Counter(map(repr, duckdb.sql(f"SELECT * FROM read_parquet('{folder}/*.parquet')").fetchall()))
+    return Counter(map(repr, duckdb.execute(f"SELECT * FROM read_parquet('{folder}/*.parquet')").fetchall()))
 
 
 def write(folder: Path, tables: list[pa.Table], **options: Any) -> list[parquet.FileMetaData]:

@@ -100,7 +100,8 @@ def _window(spark: SparkSession, work: Path, partitions: int, files: int, part: 
     made = _small_files(work / f"small-{partitions}-{files}", partitions, files)
     folder = work / "window"
     name = f"{partitions} partitions of {files} files"
-    lengths, fewest = [], []
+    lengths: list[float] = []
+    fewest: list[float] = []
     for watched in (False, True):
         steps.next(f"{name}{', watched' if watched else ''}")
         shutil.rmtree(folder, ignore_errors=True)

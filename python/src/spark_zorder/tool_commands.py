@@ -22,8 +22,8 @@ _RECOVER = """Finish or undo what a dead process left half done, as the next sta
 Does nothing while an owner that may live has the lock. When others have deleted or written files since, nobody can tell
 which rows are right: then it changes nothing, says what there is, and you choose with one of the two options."""
 
-_KEEP_VISIBLE = """choose, for folders where nobody can tell what is right: the visible files are the table. The files of
-before stay in the trash until VACUUM"""
+_KEEP_VISIBLE = """choose, for folders where nobody can tell what is right: the visible files are the table. The files
+of before stay in the trash until VACUUM"""
 
 _BRING_BACK = """choose, for folders where nobody can tell what is right: the files of before the operation come back
 beside the visible files"""

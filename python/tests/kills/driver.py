@@ -83,11 +83,11 @@ def main(work: Path, java_options: str) -> None:
         root, seed = Path(table), f"{work_to_do['seed']}/{i}"
         nested = table in work_to_do["nested"]
         allowed = (*EXPECTED, *RIVALS) if nested else EXPECTED
-        work = [(root, Random(seed), "", allowed)]
+        loops = [(root, Random(seed), "", allowed)]
         if nested:
             spark.sql(create_inner(root))
-            work.append((root / "p=1", Random(f"{seed}/inner"), inner_of(root), allowed))
-        for arguments in work:
+            loops.append((root / "p=1", Random(f"{seed}/inner"), inner_of(root), allowed))
+        for arguments in loops:
             threading.Thread(target=loop, args=(spark.newSession(), *arguments), daemon=True).start()
     sys.stdin.read()
 
