@@ -94,9 +94,9 @@ object TableTool {
           Failed,
           "UNCLEAR",
           "An operation ended half way, and others have deleted or written files since, so nobody can tell which rows " +
-            s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing is lost. If the visible files are right, run " +
-            "`recover --keep-visible`: the files in the trash then stay there until VACUUM. To get the files of before " +
-            "back beside them, run `recover --bring-back`."
+            s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing was moved or deleted there. If the visible " +
+            "files are right, run `recover --keep-visible`: the files in the trash then stay there until VACUUM. To get " +
+            "the files of before back beside them, run `recover --bring-back`."
         )
       case e: CommitException => failed(Failed, "FAILED", s"${e.getMessage}.".capitalize)
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
