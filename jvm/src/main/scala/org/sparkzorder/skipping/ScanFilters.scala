@@ -1,6 +1,6 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, AttributeSet, Expression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, AttributeSet, Expression, PythonFuncExpression, SubqueryExpression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
@@ -19,6 +19,8 @@ private[skipping] object ScanFilters {
     if (SubqueryExpression.hasSubquery(f))
       Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
     else if (!f.deterministic) Some(Reason(ReasonCode.NotDeterministic, "it may give another value for each row"))
+    else if (f.exists(_.isInstanceOf[PythonFuncExpression]))
+      Some(Reason(ReasonCode.UnsupportedExpression, "a Python function runs in the executors only"))
     else None
 
   /** Reports of those that cannot, in order. */

@@ -6,7 +6,6 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.catalog.CatalogStatistics
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -56,8 +55,9 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] with Logging
         val normalized = ScanFilters.evaluable(filters, l)
         val enabled = conf.getConf(ZOrderConf.skippingEnabled)
         Pruning(l, relation, views, filters, normalized, enabled).map { index =>
+          // Rows and columns stay as they are: the filters stay above the scan, and the optimizer estimates by them.
           val statistics = l.catalogTable.map { t =>
-            if (t.stats.isEmpty) t else t.copy(stats = Some(CatalogStatistics(sizeInBytes = BigInt(index.sizeInBytes))))
+            t.copy(stats = t.stats.map(_.copy(sizeInBytes = BigInt(index.sizeInBytes))))
           }
           l.copy(relation = relation.copy(location = index)(relation.sparkSession), catalogTable = statistics)
         }

@@ -1,0 +1,60 @@
+"""What the optimizer knows of a table stays known when files are skipped."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql.functions import udf
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def cost_of(spark: SparkSession, query: str) -> str:
+    """The optimized plan with its statistics."""
+    return str(spark.sql(f"EXPLAIN COST {query}").collect()[0][0]).split("== Physical Plan ==")[0]
+
+
+def test_joins_are_ordered_by_rows_and_columns_as_without_skipping(spark: SparkSession, database: Path) -> None:
+    spark.range(8000).selectExpr("id", "id % 100 AS a", "id % 10 AS b").write.saveAsTable("fact")
+    for name, column in (("wide", "a"), ("narrow", "b")):
+        spark.range(100 if name == "wide" else 10).selectExpr(f"id AS {column}", "id * 2 AS w").write.saveAsTable(name)
+    spark.sql("OPTIMIZE fact ZORDER BY (a, id) OPTIONS ('num-files' = '8')")
+    for table in ("fact", "wide", "narrow"):
+        spark.sql(f"ANALYZE TABLE {table} COMPUTE STATISTICS FOR ALL COLUMNS")
+    spark.conf.set("spark.sql.cbo.enabled", "true")
+    spark.conf.set("spark.sql.cbo.joinReorder.enabled", "true")
+    query = (
+        "SELECT count(*) FROM fact JOIN wide ON fact.a = wide.a JOIN narrow ON fact.b = narrow.b "
+        "WHERE fact.a = 7 AND narrow.w = 4"
+    )
+    [row] = [r for r in spark.sql(f"EXPLAIN SKIPPING {query}").collect() if "fact" in r["relation"]]
+    assert row["files_kept"] < row["files_total"]
+    skipping = cost_of(spark, query)
+    spark.conf.set("spark.zorder.skipping.enabled", "false")
+    plain = cost_of(spark, query)
+
+    def estimates(plan: str) -> list[str]:
+        return [line.split("Statistics(")[1] for line in plan.splitlines() if "Statistics(" in line and "Join" in line]
+
+    assert estimates(skipping) == estimates(plain)
+    assert all("rowCount" in e for e in estimates(skipping))
+
+
+def test_a_python_function_of_a_partition_column_leaves_the_other_conjuncts_alone(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The Python on the path may lack what the workers need.
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
+    folder = str(tmp_path / "t")
+    spark.range(4000).selectExpr("id", "id % 2 AS p").write.partitionBy("p").parquet(folder)
+    spark.sql(f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '8')")
+    is_one = udf(lambda p: p == 1, "boolean")
+    frame = spark.read.parquet(folder).where("id < 100").where(is_one("p"))
+    assert sorted(r["id"] for r in frame.collect()) == list(range(1, 100, 2))
+    frame.createOrReplaceTempView("asked")
+    [row] = spark.sql("EXPLAIN SKIPPING SELECT * FROM asked").collect()
+    assert row["files_kept"] <= 2 < row["files_total"]
