@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from pyspark.sql import DataFrame
@@ -139,3 +140,11 @@ def test_a_wrong_argument_is_refused_before_any_statement(
 def test_an_empty_path_is_refused() -> None:
     with pytest.raises(ValueError, match="empty"):
         ZOrderTable.for_path(Recorder(), "")
+
+
+def test_a_path_is_a_path_however_it_is_given() -> None:
+    assert ZOrderTable.for_path(Recorder(), Path("/data/t"), "parquet").target == "`parquet`.`/data/t`"
+    paths: list[Any] = ["/data/t", Path("/data/t")]
+    for path in paths:
+        with pytest.raises(ValueError, match=r"is a path: write ZOrderTable.for_path\(spark, '/data/t'\)"):
+            ZOrderTable(Recorder(), path)

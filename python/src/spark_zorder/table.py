@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -35,15 +37,17 @@ class ZOrderTable:
         target: A table's name, `[catalog.][database.]table`. For a folder, see `for_path`.
 
     Raises:
-        ValueError: The name is not one.
+        ValueError: The name is not one, but a path, for instance.
     """
 
     def __init__(self, spark: Session, target: str) -> None:
+        if isinstance(target, os.PathLike) or ("/" in target and "`" not in target):
+            raise ValueError(f"{str(target)!r} is a path: write ZOrderTable.for_path(spark, {str(target)!r})")
         self._spark = spark
         self._target = quote_name(target)
 
     @classmethod
-    def for_path(cls, spark: Session, path: str, format: str | None = None) -> ZOrderTable:  # noqa: A002
+    def for_path(cls, spark: Session, path: str | os.PathLike[str], format: str | None = None) -> ZOrderTable:  # noqa: A002
         """A folder of files.
 
         Args:
@@ -51,6 +55,7 @@ class ZOrderTable:
             path: The folder.
             format: `parquet` or `orc`; when None, whatever the files are.
         """
+        path = os.fspath(path)
         if not path:
             raise ValueError("the path is empty")
         table = cls.__new__(cls)
@@ -230,16 +235,23 @@ class ZOrderTable:
         return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
-def explain_skipping(spark: Session, query: str) -> DataFrame:
+def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
     """What skipping does for a query: a row for each scan of files; `EXPLAIN SKIPPING`. No data is read.
 
     Args:
         spark: The session.
-        query: A query in SQL.
+        query: A query in SQL, or a DataFrame of this session.
 
     Returns:
         `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`, `pruning_ms`, `conjuncts`.
     """
+    if not isinstance(query, str):
+        name = f"explained_{uuid.uuid4().hex}"
+        query.createTempView(name)
+        try:
+            return spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {name}")
+        finally:
+            spark.sql(f"DROP VIEW {name}")
     return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
 
 
