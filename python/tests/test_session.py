@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -43,3 +47,45 @@ def test_twice_is_the_same_as_once() -> None:
 def test_ours_moves_behind_what_was_added_since() -> None:
     builder = SparkSession.builder.config("spark.sql.extensions", f"{EXTENSION},org.A")
     assert options(configure_spark(builder))["spark.sql.extensions"] == f"org.A,{EXTENSION}"
+
+
+def test_a_list_is_a_list() -> None:
+    builder = SparkSession.builder
+    builder._options["spark.jars"] = ["/a.jar", "/b.jar"]
+    assert options(configure_spark(builder))["spark.jars"] == f"/a.jar,/b.jar,{jar_path()}"
+
+
+def test_what_the_defaults_say_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# of the cluster\n\nspark.jars   /c.jar,/d.jar\nspark.sql.extensions=org.C\nspark.master local[7]\n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    assert options(configure_spark(SparkSession.builder)) == {
+        "spark.jars": f"/c.jar,/d.jar,{jar_path()}",
+        "spark.sql.extensions": f"org.C,{EXTENSION}",
+    }
+    builder = configure_spark(SparkSession.builder.config("spark.sql.extensions", "org.A"))
+    assert options(builder)["spark.sql.extensions"] == f"org.A,{EXTENSION}"
+
+
+def test_a_server_elsewhere_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = SparkSession.builder
+    builder._options["spark.remote"] = "sc://elsewhere"
+    assert options(configure_spark(builder)) == {"spark.remote": "sc://elsewhere"}
+    monkeypatch.setenv("SPARK_REMOTE", "sc://elsewhere")
+    assert options(configure_spark(SparkSession.builder)) == {}
+
+
+def test_a_session_that_runs_without_the_extension_is_named() -> None:
+    program = """
+import warnings
+from pyspark.sql import SparkSession
+from spark_zorder import configure_spark
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    configure_spark(SparkSession.builder)
+print([str(w.message)[:44] for w in caught if "spark-zorder" in str(w.message)])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['A session without spark-zorder is running al']"
