@@ -82,9 +82,11 @@ final class Committer(
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    val listing = lock.listing()
-    val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
-    val newest = math.max(underWay, TableFolder.newestPublished(listing))
+    // Two looks, as a listing that is late may lack the one record that tells the number.
+    val newest = Seq.fill(2)(lock.listing()).map { listing =>
+      val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, TableFolder.newestPublished(listing))
+    }.max
     if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
