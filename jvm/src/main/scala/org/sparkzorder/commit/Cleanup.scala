@@ -60,9 +60,7 @@ private[commit] object Cleanup {
       case Some(source) =>
         if (folder.ops.exists(staged)) {
           // Who removes empty folders removes a trash out of which all files were taken.
-          val trash = source.getParent
-          if (!folder.ops.exists(trash))
-            Seq(trash.getParent.getParent, trash.getParent, trash).foreach(folder.ops.mkdir)
+          if (!folder.ops.exists(source.getParent)) folder.ops.remakeInSide(source.getParent)
           folder.ops.rename(staged, source)
         }
     }

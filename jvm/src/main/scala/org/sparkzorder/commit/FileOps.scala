@@ -63,6 +63,12 @@ trait FileOps {
     mkdirs(dir)
   }
 
+  /**
+   * Makes a folder such as `_zorder/trash/v1` anew, with those of ours above it; fails when the folder of the data is
+   * missing, which is never made anew.
+   */
+  def remakeInSide(dir: Path): Unit = Seq(dir.getParent.getParent, dir.getParent, dir).foreach(mkdir)
+
   /** Writes a new file; fails when something lies there or its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit
 

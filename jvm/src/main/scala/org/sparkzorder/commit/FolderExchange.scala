@@ -192,10 +192,8 @@ private[commit] final class FolderExchange(
     try rename
     catch {
       case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>
-        val dir = target.getParent
-        if (ops.exists(dir)) throw e
-        // One by one: the folder of the data is never made anew.
-        Seq(dir.getParent.getParent, dir.getParent, dir).foreach(ops.mkdir)
+        if (ops.exists(target.getParent)) throw e
+        ops.remakeInSide(target.getParent)
         rename
     }
 

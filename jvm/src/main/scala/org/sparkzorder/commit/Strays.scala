@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import org.apache.hadoop.fs.Path
+
 /**
  * Folders of a table that took the staging or the trash of an operation with them when somebody moved, renamed or copied
  * them: `mv p=1 p=9`, `ALTER TABLE .. PARTITION .. RENAME`, `cp -r p=1 p=3`. What is half done in them is finished or
@@ -43,7 +45,7 @@ private[commit] object Strays {
 
   /** The folder of the record that it was: the one most of whose files are in it. */
   private def origin(folder: TableFolder, dir: String, record: Record): Option[FolderWork] = {
-    def names(in: org.apache.hadoop.fs.Path) = folder.ops.list(in).filterNot(_.isDirectory).map(_.name).toSet
+    def names(in: Path) = folder.ops.list(in).filterNot(_.isDirectory).map(_.name).toSet
     val visible = names(folder.resolve(dir))
     val staged = names(folder.stagingOf(dir, record.operationId))
     val retired = names(folder.trashOf(dir, record))

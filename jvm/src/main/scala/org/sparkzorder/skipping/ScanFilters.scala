@@ -1,6 +1,12 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, AttributeSet, Expression, PythonFuncExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  AttributeSet,
+  Expression,
+  PythonFuncExpression,
+  SubqueryExpression
+}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}

@@ -16,7 +16,8 @@ final case class UnsafeOption(name: String, value: String, reason: String)
  * Options of a table under which its readers may not see the files that a rewrite leaves.
  *
  * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file stays in its folder.
- * `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see [[LegacyCalendar]]. Encryption has an error of its own. All other keys of Parquet and ORC are about how to write.
+ * `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see [[LegacyCalendar]]. Encryption has an error of its
+ * own. All other keys of Parquet and ORC are about how to write.
  */
 object UnsafeOptions {
 
