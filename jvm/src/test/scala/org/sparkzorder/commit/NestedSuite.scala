@@ -164,14 +164,22 @@ class NestedSuite extends AnyFunSuite with Explores {
     val denied = within.copy(ops = new MemoryOps(deep.fs, 1, Fault.ThrowBefore))
     assert(NestedRoots.beside(Seq(denied -> TableState.NoSideFolder), _ => Set.empty).isEmpty)
     // Nothing of the table above is in the root of the one over its partition.
-    deep.attempt("op-1")(deep.optimize(new MemoryOps(deep.fs, 80, Fault.DieAfter), "op-1"))
-    assert(deep.isPublishing && !deep.fs.nodes.contains("/t/p=1/_zorder"))
+    def dieWhilePublishing(from: Int): Unit = {
+      val published = (1 to 300).find { k =>
+        deep.nextStatement()
+        deep.attempt(s"op-${from + k}")(deep.optimize(new MemoryOps(deep.fs, k, Fault.DieAfter), s"op-${from + k}"))
+        deep.isPublishing
+      }
+      assert(published.isDefined)
+    }
+    dieWhilePublishing(1000)
+    assert(!deep.fs.nodes.contains("/t/p=1/_zorder"))
     assert(looked(within)._1 == Seq(deep.root))
     // The same with a history of its own.
     val inner = new SmallTable(Seq("q=1", "q=2"), at = "/t/p=1", inside = Some(deep))
     inner.nextStatement()
     inner.index(new MemoryOps(deep.fs), "op-2")
-    deep.attempt("op-3")(deep.optimize(new MemoryOps(deep.fs, 80, Fault.DieAfter), "op-3"))
+    dieWhilePublishing(2000)
     assert(!deep.fs.children("/t/p=1/_zorder").exists(f => f.endsWith("trash") || f.endsWith("staging")))
     assert(looked(within)._1 == Seq(deep.root))
   }
