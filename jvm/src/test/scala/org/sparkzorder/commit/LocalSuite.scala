@@ -41,6 +41,22 @@ class LocalSuite extends AnyFunSuite {
       dir.relativize(f).toString
     ).sorted
 
+  test("what cannot be looked at is not taken for absent") {
+    withRoot { dir =>
+      val loop = Files.createSymbolicLink(dir.resolve("loop"), dir.resolve("loop"))
+      val (file, folder) = (new Path(loop.resolve("a").toUri), new Path(loop.resolve("d").toUri))
+      Seq(file, folder).foreach { path =>
+        assert(intercept[IOException](ops.status(path)).getMessage.contains("loop"))
+        assert(intercept[IOException](ops.list(path)).getMessage.contains("loop"))
+      }
+      val absent = new Path(dir.resolve("none").toUri)
+      assert(ops.status(absent).isEmpty && ops.list(absent).isEmpty)
+      put(new Path(dir.resolve("file").toUri), "A")
+      // Below a file nothing can be.
+      assert(ops.status(new Path(dir.resolve("file/none").toUri)).isEmpty)
+    }
+  }
+
   test("a rename overwrites nothing, moves into nothing and makes no folder") {
     withRoot { dir =>
       val root = new Path(dir.toUri)

@@ -1,0 +1,95 @@
+"""Partitions that somebody moves, copies or empties after a process died while it exchanged their files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rival import Rival
+from small_tables import SmallTable, once
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLACES = ("retire-1", "publish-rest-1")
+
+
+@pytest.fixture(scope="module")
+def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tables of processes that were killed, one for each place."""
+    base = tmp_path_factory.mktemp("moved")
+    rival = Rival(base / "rival")
+    try:
+        for place in PLACES:
+            rival.pause(SmallTable.write(base / place, partitioned=True).optimize, place)
+    finally:
+        rival.kill()
+    return base
+
+
+@pytest.fixture(params=PLACES)
+def table(request: pytest.FixtureRequest, dead: Path, tmp_path: Path) -> SmallTable:
+    # With the times, by which files are known.
+    shutil.copytree(dead / request.param, tmp_path / "t")
+    return SmallTable(tmp_path / "t", partitioned=True)
+
+
+def half(table: SmallTable) -> Path:
+    """The partition whose files are being exchanged."""
+    return next(f.parents[3] for f in sorted(table.root.rglob("*.retired")))
+
+
+def move(table: SmallTable) -> None:
+    half(table).rename(table.root / "p=9")
+
+
+def remove_empty_folders(table: SmallTable) -> None:
+    for folder, _, _ in os.walk(table.root, topdown=False):
+        if not os.listdir(folder):
+            os.rmdir(folder)
+
+
+@pytest.mark.parametrize("change", [move, remove_empty_folders])
+def test_each_row_is_there_once(spark: SparkSession, table: SmallTable, change: Callable[[SmallTable], None]) -> None:
+    change(table)
+    assert table.spark_ids(spark) == once(table.ids)
+    assert table.plain_ids() == once(table.ids)
+    spark.sql(table.optimize).collect()
+    assert table.plain_ids() == once(table.ids)
+
+
+def test_a_copy_has_the_rows_of_its_original_once(spark: SparkSession, table: SmallTable) -> None:
+    original = half(table)
+    ids = set(range(60)) if original.name == "p=1" else set(range(60, 120))
+    shutil.copytree(original, table.root / "p=9")
+    assert table.spark_ids(spark) == once(table.ids) + once(ids)
+    assert table.plain_ids() == once(table.ids) + once(ids)
+
+
+def test_a_partition_put_aside_and_back_has_its_rows_once(
+    spark: SparkSession, table: SmallTable, tmp_path: Path
+) -> None:
+    original = half(table)
+    ids = set(range(60)) if original.name == "p=1" else set(range(60, 120))
+    original.rename(tmp_path / "aside")
+    assert table.spark_ids(spark) == once(table.ids - ids)
+    (tmp_path / "aside").rename(original)
+    assert table.spark_ids(spark) == once(table.ids)
+    assert table.plain_ids() == once(table.ids)
+
+
+def test_a_query_that_may_not_look_at_what_is_half_done_fails(spark: SparkSession, table: SmallTable) -> None:
+    staging = half(table) / "_zorder" / "staging"
+    aside = staging.rename(staging.with_name("aside"))
+    # A link to itself cannot be followed.
+    staging.symlink_to(staging)
+    with pytest.raises(Exception, match="ZORDER_RECOVERY_FAILED"):
+        table.spark_ids(spark)
+    staging.unlink()
+    aside.rename(staging)
+    assert table.spark_ids(spark) == once(table.ids)
+    assert table.plain_ids() == once(table.ids)
