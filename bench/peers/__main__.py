@@ -36,6 +36,7 @@ PARTS = (
     "planning",
     "growth",
     "safety",
+    "rowhash",
 )
 
 

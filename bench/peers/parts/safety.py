@@ -1,4 +1,4 @@
-"""What it costs to be sure: the hash of all rows, the window of publishing, planning behind a long history."""
+"""What it costs to be sure: the window of publishing, planning behind a long history."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from peers import wide
-from peers.beside import program
-from peers.parts.optimize import FILES
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
 from peers.sessions import OURS, seconds, settle
@@ -26,10 +23,6 @@ if TYPE_CHECKING:
 
     from peers.sessions import Setting
 
-HASH = "org.sparkzorder.write.RowHashBench"
-HASH_RATIO = 1.03
-# Pairs for each round: between two rewrites the machine's noise is larger than the cost.
-HASH_PAIRS = 4
 # Partitions of the table, and small files in each.
 WINDOWS = ((300, 10), (3000, 1))
 ROWS_OF_FILE = 20
@@ -40,29 +33,18 @@ DAY_MS = 86_400_000
 
 
 def run(setting: Setting) -> Part:
-    """Each can be left out by SAFETY, which names those to run with commas between."""
-    of = {"window": 2 * len(WINDOWS), "history": 1, "hash": 2}
-    asked = os.environ.get("SAFETY", ",".join(of)).split(",")
+    """The window in two shapes of a table, then planning."""
     part = Part("safety", "The price of safety")
-    steps = Steps(sum(of[name] for name in asked))
-    spark = _session(setting)
-    if "window" in asked:
-        for partitions, files in WINDOWS:
-            _window(spark, setting.work / "safety", partitions, files, part, steps)
-    if "history" in asked:
-        _history(spark, setting.work / "safety", part, steps)
-    if "hash" in asked:
-        steps.next("the wide table")
-        source = wide.make(spark, setting.scale / 5, setting.work, setting.tpchgen)
-        spark.stop()
-        steps.next("OPTIMIZE with and without the hash of all rows")
-        _hash(setting, source, part)
-    else:
-        spark.stop()
+    steps = Steps(2 * len(WINDOWS) + 1)
+    spark = session(setting)
+    for partitions, files in WINDOWS:
+        _window(spark, setting.work / "safety", partitions, files, part, steps)
+    _history(spark, setting.work / "safety", part, steps)
+    spark.stop()
     return part
 
 
-def _session(setting: Setting) -> SparkSession:
+def session(setting: Setting) -> SparkSession:
     """Spark with nothing but ours."""
     from pyspark.sql import SparkSession
 
@@ -78,24 +60,6 @@ def _session(setting: Setting) -> SparkSession:
     )
     spark.sparkContext.setLogLevel("ERROR")
     return spark
-
-
-def _hash(setting: Setting, source: Path, part: Part) -> None:
-    """Of a fifth of the data. By the clock, the machine's noise is as large as the cost."""
-    keys = ",".join(wide.KEYS)
-    pairs = HASH_PAIRS * setting.rounds
-    found = program(setting.sbt, HASH, source, keys, FILES // 5, pairs, setting.work / "safety" / "staging")
-    names = ("with", "without")
-    clock = Figure("rewrite with the hash of all rows", "s", {n: found[n] for n in names})
-    processor = Figure("the same, processor", "s", {n: found[f"{n}, processor"] for n in names})
-    alone = Figure("one hash of one row of 42 columns", "ns", {"ours": found["ns a row"]}, compared=False)
-    part.figures += [clock, processor, alone]
-    part.settings["hash"] = f"the wide table at scale {setting.scale / 5:g}, {FILES // 5} files; by turns in one JVM"
-    for figure in (clock, processor):
-        ratios = [a / b for a, b in zip(figure.values["with"], figure.values["without"], strict=True)]
-        what = f"{figure.name}: with / without, median of pairs"
-        part.checks.append(Check(what, statistics.median(ratios), HASH_RATIO))
-        part.where.append(f"{what}: {', '.join(f'{r:.3f}' for r in ratios)}")
 
 
 def _window(spark: SparkSession, work: Path, partitions: int, files: int, part: Part, steps: Steps) -> None:
