@@ -303,12 +303,14 @@ object Recovery {
     // None when the owner came to an end just now.
     def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
       try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
-      catch {
-        case _: FileNotFoundException                   => None
-        case e: IOException if busy.publishing.nonEmpty => throw new HalfPublishedException(folder.root, e)
-      }
-    def next(pause: Long, recoveries: Int): Settled =
-      TableState.look(folder.root, folder.ops) match {
+      catch { case _: FileNotFoundException => None }
+    def next(pause: Long, recoveries: Int): Settled = {
+      val state = TableState.look(folder.root, folder.ops)
+      try step(state, pause, recoveries)
+      catch { case e: IOException if isPublishing(state) => throw new HalfPublishedException(folder.root, e) }
+    }
+    def step(state: TableState, pause: Long, recoveries: Int): Settled =
+      state match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
           if (needsChoice(folder, busy)) around(busy, lives = false).getOrElse(next(pause, recoveries))
@@ -340,6 +342,11 @@ object Recovery {
       case (folder, busy: TableState.SideFolder) if busy.isBusy => folder -> settled(folder, waitMillis, settings)
       case (folder, quiet)                                      => folder -> Settled(quiet, None, exchanging = false)
     }
+  }
+
+  private def isPublishing(state: TableState): Boolean = state match {
+    case side: TableState.SideFolder => side.publishing.nonEmpty
+    case TableState.NoSideFolder     => false
   }
 
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
