@@ -13,6 +13,16 @@ object ZOrderConf {
     .booleanConf
     .createWithDefault(true)
 
+  val trustListing = SQLConf
+    .buildConf("spark.zorder.skipping.trust-listing")
+    .doc(
+      "Whether a query leaves files out by the listing that the session holds, without a look at the storage. Faster on " +
+        "object stores, and wrong when another program overwrites files in place while the session lasts."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(false)
+
   val indexCacheMaxBytes = SQLConf
     .buildConf("spark.zorder.index.cache.max-bytes")
     .doc("Bound on the driver's memory for cached statistics; the least recently used go first.")

@@ -2,6 +2,7 @@ package org.sparkzorder.skipping
 
 import java.util.BitSet
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
 
 /** A listing, with what indexes know of its files. */
@@ -35,6 +36,22 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
       sum
     }
 
+    /** The files at other places, folder by folder. */
+    def leftOut(places: BitSet): Seq[LeftOut] =
+      if (places.cardinality == count) Nil
+      else {
+        val listed = files.groupBy(_.getPath.getParent)
+        def isOut(i: Int) = !places.get(i)
+        files.indices.filter(isOut).map(files(_).fileStatus).groupBy(_.getPath.getParent)
+          .map { case (folder, out) => LeftOut(folder, out, listed(folder).size) }.toSeq
+      }
+
+    /** These places, and those of the files. */
+    def including(paths: Set[Path], places: BitSet): BitSet = {
+      files.indices.foreach(i => if (paths(files(i).getPath)) places.set(i))
+      places
+    }
+
     def only(places: BitSet): PartitionDirectory =
       if (places.cardinality == count) directory
       else {
@@ -57,6 +74,14 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
 
   def bytes(keepers: Seq[FileKeeper]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
 
-  /** The listing without the others. */
-  def only(keepers: Seq[FileKeeper]): Seq[PartitionDirectory] = directories.map(d => d.only(d.kept(keepers)))
+  /**
+   * The listing without the others.
+   *
+   * @param look at those that are to be left out; those that changed stay in it
+   */
+  def only(keepers: Seq[FileKeeper], look: Option[FreshLook]): Seq[PartitionDirectory] = {
+    val kept = directories.map(d => d -> d.kept(keepers))
+    val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
+    kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }
+  }
 }

@@ -53,7 +53,8 @@ private[skipping] object Pruning {
       val summary =
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
-      Some(new SkippingFileIndex(relation.location, views, predicate, keepers, bytesKept, summary))
+      val look = FreshLook.of(relation.sparkSession)
+      Some(new SkippingFileIndex(relation.location, views, predicate, keepers, look, bytesKept, summary))
     }
   }
 

@@ -14,6 +14,12 @@ trait SkippingDisplay extends FileSourceScanLike {
     case _                        => None
   }
 
+  // Of those that were left out when the query was planned.
+  private def changed = relation.location match {
+    case index: SkippingFileIndex => index.changedFiles
+    case _                        => Nil
+  }
+
   override lazy val metadata: Map[String, String] = plainScan.metadata ++ report.map(r => "Skipping" -> r.text)
 
   private lazy val skippingMetrics: Map[String, SQLMetric] = report.fold(Map.empty[String, SQLMetric]) { _ =>
@@ -36,9 +42,9 @@ trait SkippingDisplay extends FileSourceScanLike {
     plainSend()
     report.foreach { r =>
       skippingMetrics("skippingFilesTotal").set(r.filesTotal)
-      skippingMetrics("skippingFilesKept").set(r.filesKept)
+      skippingMetrics("skippingFilesKept").set(r.filesKept + changed.size)
       skippingMetrics("skippingBytesTotal").set(r.bytesTotal)
-      skippingMetrics("skippingBytesKept").set(r.bytesKept)
+      skippingMetrics("skippingBytesKept").set(r.bytesKept + changed.map(_.getLen).sum)
       skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
       val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
       SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toSeq)

@@ -1,6 +1,6 @@
 package org.sparkzorder.skipping
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
@@ -16,15 +16,20 @@ import org.sparkzorder.predicate.StatsPredicate
  * @param predicate what the files were chosen by, without expression ids: two scans with the same base, view and predicate read
  *                  the same files, so Spark may reuse the one's exchange for the other
  * @param keepers one for each view with an index
+ * @param look at the files that are left out, each time the query asks for the files
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
     val views: Seq[TableView],
     val predicate: StatsPredicate,
     keepers: Seq[FileKeeper],
+    look: Option[FreshLook],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]
 ) extends FileIndex {
+
+  /** Files that had to be read as well when the query asked for the files. */
+  def changedFiles: Seq[FileStatus] = look.fold(Seq.empty[FileStatus])(_.found)
 
   override def rootPaths: Seq[Path] = base.rootPaths
   override def inputFiles: Array[String] = base.inputFiles
@@ -35,7 +40,7 @@ final class SkippingFileIndex private[skipping] (
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listing = SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views)
-    new ListedTable(listing, keepers.map(_.known)).only(keepers)
+    new ListedTable(listing, keepers.map(_.known)).only(keepers, look)
   }
 
   override def equals(other: Any): Boolean = other match {

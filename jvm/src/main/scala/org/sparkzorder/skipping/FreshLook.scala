@@ -1,0 +1,116 @@
+package org.sparkzorder.skipping
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.attribute.BasicFileAttributes
+import java.nio.file.{Files, Paths}
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+
+import org.sparkzorder.commit.Hands
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.table.Targets
+
+/**
+ * Files of one folder that a query is about to leave out.
+ *
+ * @param listed how many files of the folder the listing holds
+ */
+private[skipping] final case class LeftOut(folder: Path, files: Seq[FileStatus], listed: Int)
+
+/**
+ * Looks at files again that a query is about to leave out. A session keeps listings for as long as it lives, and other
+ * programs overwrite files in place: what the listing says of a file, and the index of the same, may be long untrue.
+ *
+ * See `docs/design/fresh-look.md` for what it costs.
+ *
+ * @param fileSystem of a folder; asked again and again
+ */
+private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends Logging {
+  import FreshLook._
+
+  @volatile private var latest = Seq.empty[FileStatus]
+
+  /** What the latest look found to have changed. */
+  def found: Seq[FileStatus] = latest
+
+  /** Files that do not lie there any more as they were listed. A file of which nobody can say that is one of them. */
+  def changed(folders: Seq[LeftOut]): Set[Path] = {
+    // A folder may be large, and a local disk is asked for each file.
+    val parts = folders.flatMap { f =>
+      if (isLocal(fileSystem(f.folder))) f.files.grouped(MostAtOnce).map(part => f.copy(files = part)) else Seq(f)
+    }
+    val quick = parts.forall(p => isLocal(fileSystem(p.folder))) && parts.iterator.map(_.files.size).sum < FewFiles
+    latest = Hands.map(parts, if (quick) 1 else Threads)(lookAt).flatten
+    if (latest.nonEmpty)
+      logInfo(
+        s"${latest.size} files are read as well, since they changed after they were listed: ${latest.head.getPath}.."
+      )
+    latest.iterator.map(_.getPath).toSet
+  }
+
+  private def lookAt(part: LeftOut): Seq[FileStatus] = {
+    val fs = fileSystem(part.folder)
+    try {
+      if (isLocal(fs)) part.files.filterNot(isSameOnDisk)
+      else if (part.files.size <= 1 + part.listed / PageOfListing)
+        part.files.filterNot(f => isSame(f, ifThere(fs.getFileStatus(f.getPath))))
+      else {
+        val now = ifThere(fs.listStatus(part.folder)).fold(Map.empty[String, FileStatus]) {
+          _.iterator.map(s => s.getPath.getName -> s).toMap
+        }
+        part.files.filterNot(f => isSame(f, now.get(f.getPath.getName)))
+      }
+    } catch {
+      case e: IOException =>
+        logWarning(s"No files of ${part.folder} are skipped, since it cannot be looked at", e)
+        SkippingErrors.count()
+        part.files
+    }
+  }
+}
+
+private[skipping] object FreshLook {
+
+  /** None where the session trusts its listings. */
+  def of(session: SparkSession): Option[FreshLook] =
+    Option.when(!session.sessionState.conf.getConf(ZOrderConf.trustListing)) {
+      val known = new ConcurrentHashMap[(String, String), FileSystem]
+      new FreshLook(folder =>
+        known.computeIfAbsent(
+          (folder.toUri.getScheme, folder.toUri.getAuthority),
+          _ => Targets.fileSystem(session, folder)
+        )
+      )
+    }
+
+  /** Files of a local folder that one thread looks at. */
+  private val MostAtOnce = 2048
+
+  /** So many on a local disk are not worth a thread. */
+  private val FewFiles = 512
+
+  /** Side by side. An object store answers many at once, each after a while. */
+  private val Threads = 32
+
+  /** Files that HDFS and object stores tell of in one answer. */
+  private val PageOfListing = 1000
+
+  private def isLocal(fs: FileSystem): Boolean = fs.getClass == classOf[LocalFileSystem]
+
+  private def ifThere[A](look: => A): Option[A] =
+    try Some(look)
+    catch { case _: FileNotFoundException => None }
+
+  private def isSame(listed: FileStatus, now: Option[FileStatus]): Boolean =
+    now.exists(n => n.getLen == listed.getLen && n.getModificationTime == listed.getModificationTime)
+
+  /** The system says it in a tenth of the time that Hadoop takes to make a status of it. */
+  private def isSameOnDisk(listed: FileStatus): Boolean =
+    try {
+      val now = Files.readAttributes(Paths.get(listed.getPath.toUri.getPath), classOf[BasicFileAttributes])
+      now.size == listed.getLen && now.lastModifiedTime.toMillis == listed.getModificationTime
+    } catch { case _: java.nio.file.NoSuchFileException => false }
+}
