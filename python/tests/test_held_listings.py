@@ -27,7 +27,7 @@ def write(file: Path, ids: Iterable[int]) -> None:
 
 @pytest.fixture(params=["flat", "partitioned"])
 def table(request: pytest.FixtureRequest, spark: SparkSession, database: Path) -> list[Path]:
-    """Files of 100 ids each of the table `t`, in one folder or in one for every two; the session holds their listing."""
+    """Files of 100 ids of the table `t`, in one folder or in one for every two; the session holds their listing."""
     part = "p={}/" if request.param == "partitioned" else ""
     files = [database / "t" / f"{part.format(f // 2)}part-{f}.parquet" for f in range(FILES)]
     for f, file in enumerate(files):
@@ -92,9 +92,9 @@ def test_files_replaced_under_other_names_are_missed_as_loudly_as_without_skippi
     for file in table[2:4]:
         file.unlink()
     write(table[2].with_name("other.parquet"), range(5000, 5200))
-    with pytest.raises(Py4JJavaError, match="FAILED_READ_FILE.FILE_NOT_EXIST"):
+    with pytest.raises(Py4JJavaError, match=r"FAILED_READ_FILE\.FILE_NOT_EXIST"):
         later(spark).collect()
-    with no_skipping(spark), pytest.raises(Py4JJavaError, match="FAILED_READ_FILE.FILE_NOT_EXIST"):
+    with no_skipping(spark), pytest.raises(Py4JJavaError, match=r"FAILED_READ_FILE\.FILE_NOT_EXIST"):
         later(spark).collect()
     spark.sql("REFRESH TABLE t")
     assert later(spark).count() == 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -48,9 +47,10 @@ def move(table: SmallTable) -> None:
 
 
 def remove_empty_folders(table: SmallTable) -> None:
-    for folder, _, _ in os.walk(table.root, topdown=False):
-        if not os.listdir(folder):
-            os.rmdir(folder)
+    # The deepest first.
+    for folder in sorted((f for f in table.root.rglob("*") if f.is_dir()), reverse=True):
+        if not any(folder.iterdir()):
+            folder.rmdir()
 
 
 @pytest.mark.parametrize("change", [move, remove_empty_folders])

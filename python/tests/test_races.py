@@ -280,7 +280,7 @@ def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
         assert rival.run(one).error() is None
     if place in ("retire-rest", "retire-first-1"):
         # In the second folder nothing was exchanged: a frame of it alone fails as any does whose file was deleted.
-        with pytest.raises(Py4JJavaError, match="FAILED_READ_FILE.FILE_NOT_EXIST"):
+        with pytest.raises(Py4JJavaError, match=r"FAILED_READ_FILE\.FILE_NOT_EXIST"):
             frames.pop().collect()
     for frame, expected in zip(frames, (ids, first, second), strict=False):
         assert once(row[0] for row in frame.collect()) == once(expected)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 from logs import logged
+from pyspark.errors import SparkRuntimeException
 from rival import Rival, Running
 from small_tables import SmallTable, once, write_file
 
@@ -151,8 +152,11 @@ def test_a_table_that_somebody_repaired_by_hand_needs_a_choice(
     assert (refused["exitCode"], refused["error"]) == (1, "UNCLEAR")
     assert f"In `{half.name}`, {len(waiting)} rows wait in the trash" in refused["message"]
     assert f"unknown: {half.name}/loaded.parquet" in refused["message"]
-    with pytest.raises(Exception, match="ZORDER_RECOVERY_UNCLEAR"):
+    with pytest.raises(SparkRuntimeException, match="nobody can tell which rows are right") as error:
         spark.sql(table.optimize).collect()
+    assert error.value.getCondition() == "ZORDER_RECOVERY_UNCLEAR"
+    assert error.value.getSqlState() == "55000"
+    assert (error.value.getMessageParameters() or {})["path"] == str(table.root)
     # A query does not wait for the choice: what is visible is right, or it fails.
     assert table.spark_ids(spark) == once(table.ids - part | loaded)
     # But for the other partition, which does not stay half published.

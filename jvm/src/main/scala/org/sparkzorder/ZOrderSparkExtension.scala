@@ -14,6 +14,7 @@ import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
  */
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
+    RightJar.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next))
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))

@@ -12,7 +12,7 @@ import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.table.PlainTable
 
 /** What every statement that changes something does around its work. */
@@ -125,7 +125,7 @@ object Operations extends Logging {
 
   /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
   private def isOverwritten(table: PlainTable, lock: Lock, e: Throwable): Boolean = e match {
-    case _: IOException | _: SparkException =>
+    case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try !folder(table).ops.exists(lock.path)
       catch { case _: IOException => false }
     case e: CommitConflictException =>

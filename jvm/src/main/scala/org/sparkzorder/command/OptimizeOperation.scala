@@ -6,6 +6,7 @@ import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
+import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
@@ -78,7 +79,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
 
   /** Folders that were overwritten, if that may be why it failed: a task finds its folder gone, or a look at a file does. */
   private def gone(committer: Committer, e: Throwable): Seq[String] = e match {
-    case _: IOException | _: SparkException =>
+    case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try committer.overwritten()
       catch { case _: IOException => Nil }
     case _ => Nil

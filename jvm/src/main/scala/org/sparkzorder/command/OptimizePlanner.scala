@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.SparkSession
 
 import org.sparkzorder.commit.{History, HistoryEntry, Reappeared, Record, TableState}
-import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer._
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}
 import org.sparkzorder.parser.{LayoutClause, OptimizeStatement}
@@ -88,7 +88,7 @@ private[command] object OptimizePlanner {
       case Drifted(_) if table.catalogTable.isEmpty =>
         val merged =
           try PlainTables.resolve(session, statement.target, mergeSchema = true)
-          catch { case _: org.apache.spark.SparkException => table }
+          catch { case _: org.apache.spark.SparkException | _: ZOrderRuntimeException => table }
         try plan(merged, statement)
         catch { case Drifted(d) => throw errorOf(d) }
       case Drifted(d) => throw errorOf(d)

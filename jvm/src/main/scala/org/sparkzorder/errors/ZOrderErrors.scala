@@ -265,4 +265,7 @@ object ZOrderErrors {
     while (deepest.getCause != null && deepest.getCause != deepest) deepest = deepest.getCause
     Option(deepest.getMessage).getOrElse(deepest.getClass.getSimpleName).linesIterator.take(1).mkString
   }
+
+  def wrongJar(compiledFor: String, running: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }

@@ -2,7 +2,7 @@ package org.sparkzorder.errors
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.{QueryContext, SparkException, SparkThrowable}
+import org.apache.spark.{QueryContext, RuntimeExceptionWithCondition, SparkThrowable}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
@@ -24,13 +24,8 @@ class ZOrderAnalysisException(condition: String, parameters: Map[String, String]
 
 /** What went wrong while a statement ran; the table is as it was unless the message says otherwise. */
 class ZOrderRuntimeException(condition: String, parameters: Map[String, String], cause: Throwable = null)
-    extends SparkException(
-      ErrorConditions.message(condition, parameters),
-      cause,
-      Some(condition),
-      parameters,
-      Array.empty[QueryContext]
-    ) {
+    extends RuntimeExceptionWithCondition(ErrorConditions.message(condition, parameters), cause) {
+  override def getCondition: String = condition
   override def getSqlState: String = ErrorConditions.sqlState(condition)
   override def getMessageParameters: java.util.Map[String, String] = parameters.asJava
 }

@@ -1,0 +1,37 @@
+"""A session that starts with the jar for another Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from spark_zorder import jar_path
+
+MINOR = ".".join(pyspark.__version__.split(".")[:2])
+OTHERS = [minor for minor in ("4.0", "4.1", "4.2", "4.3") if minor != MINOR]
+
+START = """
+import sys
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.jars", sys.argv[1])
+builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
+"""
+
+
+@pytest.mark.parametrize("other", [OTHERS[0], pytest.param(OTHERS[-1], marks=pytest.mark.extended)])
+def test_the_session_does_not_start_and_says_which_jar_to_use(tmp_path: Path, other: str) -> None:
+    jar = jar_path().with_name(jar_path().name.replace(MINOR, other, 1))
+    assert jar.exists()
+    command = [sys.executable, "-c", START, str(jar)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode != 0
+    words = (
+        f"[ZORDER_WRONG_JAR] This jar of spark-zorder is for Spark {other}, and this is Spark {pyspark.__version__}."
+    )
+    assert words in done.stderr
