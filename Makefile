@@ -80,7 +80,7 @@ demo: $(STAMPS)/installed
 test: test-jvm $(addprefix test-,$(OLDER)) test-python
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
-test-all: test
+test-all: test $(STAMPS)/env-store
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
@@ -169,6 +169,12 @@ $(STAMPS)/env-bench: Makefile
 	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
 	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(BENCH_SPARK)) \
 		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
+	@mkdir -p $(@D) && touch $@
+
+# A server of S3, for the tests of object stores.
+$(STAMPS)/env-store: Makefile
+	test -x build/envs/store/bin/python || $(PYTHON) -m venv build/envs/store
+	build/envs/store/bin/python -m pip install -q --disable-pip-version-check 'moto[server]>=5,<6'
 	@mkdir -p $(@D) && touch $@
 
 # --- Jars --------------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   override def run(session: SparkSession): Seq[Row] = {
     val first = OptimizePlanner.resolve(session, statement)
     Operations.recover(first)
+    Operations.translated(first, "OPTIMIZE")(Renames.refuseChanging(first, "OPTIMIZE"))
     val plan = OptimizePlanner.plan(session, statement)
     val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))

@@ -29,6 +29,7 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     val current = Operations.version(table)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.folders())
+    Operations.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
       else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, _))

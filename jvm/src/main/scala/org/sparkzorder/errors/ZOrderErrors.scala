@@ -266,6 +266,9 @@ object ZOrderErrors {
     Option(deepest.getMessage).getOrElse(deepest.getClass.getSimpleName).linesIterator.take(1).mkString
   }
 
+  def renameChangesFiles(operation: String, target: String, storage: String): Throwable =
+    analysis("ZORDER_RENAME_CHANGES_FILES", "storage" -> storage, "operation" -> operation, "table" -> target)
+
   def wrongJar(compiledFor: String, running: String): Throwable =
     new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }
