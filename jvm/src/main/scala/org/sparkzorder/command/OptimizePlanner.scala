@@ -147,11 +147,12 @@ private[command] object OptimizePlanner {
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     refuseDrift(table, inputs)
+    val written = MissingColumns.leftOut(table, inputs, keys.map(_.path.head).toSet, settings(table))
     FreeSpace.refuse(table, rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
     if (!options.allowNanosecondLoss) refuseNanoseconds(table, inputs)
     val writeConf = WriteSettings.conf(table, options, inputs.map(_.footer))
     OptimizePlan(
-      table,
+      written,
       options,
       chosen.map(_._1),
       keys,
@@ -163,7 +164,7 @@ private[command] object OptimizePlanner {
       writeConf,
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
-      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(table, inputs, writeConf)),
+      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(written, inputs, writeConf)),
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),

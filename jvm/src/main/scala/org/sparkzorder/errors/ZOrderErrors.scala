@@ -64,6 +64,12 @@ object ZOrderErrors {
 
   def bucketedTable(target: String): Throwable = analysis("ZORDER_BUCKETED_TABLE", "table" -> target)
 
+  def bucketFile(target: String, path: String): Throwable =
+    analysis("ZORDER_BUCKET_FILE", "table" -> target, "path" -> path)
+
+  def missingColumn(target: String, path: String, column: String): Throwable =
+    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoted(Seq(column)))
+
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
     analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
 
