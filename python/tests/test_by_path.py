@@ -64,7 +64,7 @@ def test_partitions_of_a_folder_whose_files_agree_are_rewritten(spark: SparkSess
         spark.sql(f"OPTIMIZE {target} WHERE p = {p} ORDER BY a OPTIONS ('num-files' = '1')")
         (path,) = (folder / f"p={p}").glob("*.parquet")
         assert pq.ParquetFile(path).schema_arrow.names == ["id", "a", "c"][: 2 + p]
-    assert refused(spark, f"OPTIMIZE {target} WHERE p = 0 FULL ORDER BY (c)")[0] != "ZORDER_MISSING_COLUMN"
+    assert refused(spark, f"OPTIMIZE {target} FULL WHERE p = 0 ORDER BY (c)")[0] != "ZORDER_MISSING_COLUMN"
     merged = spark.read.option("mergeSchema", "true").parquet(str(folder))
     assert merged.where("c IS NULL").count() == 100
     # A table says what its columns are.

@@ -80,6 +80,10 @@ object ZOrderErrors {
   def notDataFile(path: String, format: String, reason: String): Throwable =
     analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
 
+  /** @param right the target as it should be written */
+  def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
+    analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
+
   def mixedFormats(path: String): Throwable = analysis("ZORDER_MIXED_FORMATS", "path" -> path)
 
   def partitionFolder(path: String, table: String, where: String): Throwable =
@@ -151,6 +155,12 @@ object ZOrderErrors {
       "version" -> version.toString,
       "current" -> current.toString
     )
+
+  def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
+
+  /** @param oldest version in the history */
+  def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
+    analysis("ZORDER_TIME_BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
   def restoreChangedFiles(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_RESTORE_CHANGED_FILES", target, version, paths)
