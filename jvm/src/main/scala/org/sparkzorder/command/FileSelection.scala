@@ -145,7 +145,10 @@ private[command] object FileSelection {
     val files = folders.flatMap(_.files)
     val records = recordsOf(files.map(idOf(names, _)), history)
     def isSame(r: Record) = r.operation == "OPTIMIZE" && r.layout.isEmpty &&
-      OptimizeOptions.numFiles(r.parameters).contains(numFiles) && r.parameters.getOrElse("predicate", "") == where.getOrElse("")
+      OptimizeOptions.numFiles(r.parameters).contains(numFiles) && r.parameters.getOrElse(
+        "predicate",
+        ""
+      ) == where.getOrElse("")
     files.filter(f => records.get(idOf(names, f)).exists(isSame)).toSet
   }
 

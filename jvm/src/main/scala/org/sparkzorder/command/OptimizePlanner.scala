@@ -140,7 +140,10 @@ private[command] object OptimizePlanner {
     val found = read(table, selected.flatMap(_.files), keys, withTraits = true)
     val useful =
       if (
-        chosen.isDefined || maxRecords == 0 || options.numFiles.isDefined || FileSelection.isAll(options, statement.full)
+        chosen.isDefined || maxRecords == 0 || options.numFiles.isDefined || FileSelection.isAll(
+          options,
+          statement.full
+        )
       ) selected
       else {
         val rows = found.map(i => i.status.getPath -> i.footer.rows).toMap

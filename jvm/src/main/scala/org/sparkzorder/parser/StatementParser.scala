@@ -19,11 +19,11 @@ object StatementParser {
    * four tokens: every statement of the session comes by here.
    */
   def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
-    case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                      => true
-    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _        => true
-    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                      => true
+    case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _                   => true
+    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                                 => true
     case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY" | "DETAIL") :: _ => true
-    case _                                                                     => false
+    case _                                                                                => false
   }
 
   /** Whether the first words are those of statements that nobody but us has. */

@@ -27,7 +27,8 @@ private[skipping] object Pruning {
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
     lazy val usable = enabled && views.exists(_.snapshot.isDefined)
     lazy val notByName = FoundByName.whyNot(relation, views)
-    val conjuncts = if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
+    val conjuncts =
+      if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     val hasOverlay = views.exists(_.overlay.isDefined)

@@ -61,6 +61,7 @@ object StatsWithDefaults {
 
   /** The table itself where the schema has no default. */
   def of(table: StatsTable, schema: StructType): StatsTable =
-    if (schema.fieldNames.exists(name => ColumnDefaults.concern(schema, Seq(name)))) new StatsWithDefaults(table, schema)
+    if (schema.fieldNames.exists(name => ColumnDefaults.concern(schema, Seq(name))))
+      new StatsWithDefaults(table, schema)
     else table
 }

@@ -118,7 +118,9 @@ object PlainTables {
       files: Seq[FileStatus],
       format: String
   ): Option[Throwable] = {
-    val foreign = files.iterator.map(f => f -> isThere(magic(fs, f))).find { case (_, m) => m.exists(!_.contains(format)) }
+    val foreign = files.iterator.map(f => f -> isThere(magic(fs, f))).find { case (_, m) =>
+      m.exists(!_.contains(format))
+    }
     foreign.map { case (f, m) =>
       val path = f.getPath.toUri.getPath
       m.flatten match {

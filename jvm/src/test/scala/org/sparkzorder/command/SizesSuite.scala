@@ -21,7 +21,22 @@ class SizesSuite extends AnyFunSuite {
   }
 
   test("what is no whole number of bytes is no size") {
-    Seq("", "MB", "-1", "-1MB", "1 parsec", "1,5MB", "1.3", "0.0001k", "1e9", "8192pb", "9223372036854775808", "1 M B", "1bb", "1bib")
+    Seq(
+      "",
+      "MB",
+      "-1",
+      "-1MB",
+      "1 parsec",
+      "1,5MB",
+      "1.3",
+      "0.0001k",
+      "1e9",
+      "8192pb",
+      "9223372036854775808",
+      "1 M B",
+      "1bb",
+      "1bib"
+    )
       .foreach(text => assert(Sizes.parse(text).isEmpty, text))
   }
 }
