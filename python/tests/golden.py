@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BYTES = re.compile(r"bytes(_.*)?|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
-TIMES = re.compile(r"timestamp|.*_ms|.*Ms|.*Millis|.*Seconds")
+TIMES = re.compile(r"timestamp|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds")
 USERS = re.compile(r"userId|user_id")
 REASONS = re.compile(r"reason|strategyReason")
 

@@ -267,3 +267,36 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
         # Names of folders and files are no values; the test's own is in each.
         assert "Token" not in text
         assert "42424242" not in text
+
+
+def test_the_folder_remembers_what_its_table_keeps_out(spark: SparkSession, table: Path) -> None:
+    target = f"parquet.`{table}`"
+    spark.sql("CREATE SKIPPING INDEX ON t")
+    remembered = "excluded-*.txt"
+    assert len(list((table / "_zorder").glob(remembered))) == 1
+    for statement in (
+        f"CREATE OR REPLACE SKIPPING INDEX ON {target}",
+        f"OPTIMIZE {target} ZORDER BY (name, id) OPTIONS ('num-files' = '3')",
+        f"REFRESH SKIPPING INDEX ON {target}",
+    ):
+        spark.sql(statement)
+        assert told(spark, table) - {"s"} == {"id", "s.open"}
+        assert b"Token" not in blocks(table)
+    with pytest.raises(PySparkException, match="ZORDER_EXCLUDED_COLUMN"):
+        spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target} (card)")
+    metrics = spark.sql(f"DESCRIBE HISTORY {target}").head().operationMetrics
+    assert "rowHash" not in metrics
+    # An index that is dropped and made anew by the path is one of the same columns.
+    spark.sql("DROP SKIPPING INDEX ON t")
+    spark.sql(f"CREATE SKIPPING INDEX ON {target}")
+    assert told(spark, table) - {"s"} == {"id", "s.open"}
+    # The table's name follows the property, and tells the path.
+    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card')")
+    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target}")
+    assert told(spark, table) - {"s"} == {"id", "name", "s.open", "s.deep"}
+    spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
+    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
+    assert not list((table / "_zorder").glob(remembered))
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target}")
+    assert {"card", "name", "s.deep"} <= told(spark, table)

@@ -138,22 +138,22 @@ def test_sparks_statements_on_indexes_are_refused_by_spark(spark: SparkSession) 
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "form"),
     [
-        "OPTIMIZE t ZORDER",
-        "VACUUM t RETAIN soon HOURS",
-        "RESTORE t TO VERSION AS OF yesterday",
-        "CREATE SKIPPING INDEX t",
-        "REFRESH SKIPPING INDX ON t",
-        "DROP SKIPPING INDEX ON t (a)",
-        "EXPLAIN SKIPPING",
+        ("OPTIMIZE t ZORDER", "OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] [ZORDER BY (c, ..)"),
+        ("VACUUM t RETAIN soon HOURS", "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"),
+        ("RESTORE t TO VERSION AS OF yesterday", "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF"),
+        ("CREATE SKIPPING INDEX t", "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"),
+        ("REFRESH SKIPPING INDX ON t", "REFRESH SKIPPING INDEX ON <table>"),
+        ("DROP SKIPPING INDEX ON t (a)", "DROP SKIPPING INDEX ON <table>"),
+        ("EXPLAIN SKIPPING", "EXPLAIN SKIPPING <query>"),
     ],
 )
-def test_a_slip_in_a_statement_of_ours_is_told_by_us(spark: SparkSession, statement: str) -> None:
+def test_a_slip_in_a_statement_of_ours_is_told_by_us(spark: SparkSession, statement: str, form: str) -> None:
     slip = error(spark, statement)
     assert isinstance(slip, ParseException)
     assert slip.getCondition() == "PARSE_SYNTAX_ERROR"
-    assert "spark-zorder" in str(slip)
+    assert f"spark-zorder takes {form}" in str(slip)
 
 
 @pytest.mark.parametrize("statement", ["OPTIMISE t", "SELEC 1", "DESCRIBE HISTORY t LIMIT", "EXPLAIN SELEC 1"])

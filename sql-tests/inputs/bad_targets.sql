@@ -108,3 +108,23 @@ SELECT count(*) FROM all_hollow WHERE a < 1000;
 --! snapshot good
 OPTIMIZE orc.`${dir}/good` ZORDER BY (a);
 --! unchanged
+CREATE SKIPPING INDEX ON orc.`${dir}/good`;
+-- Some of them are
+CREATE TABLE as_orc USING orc AS SELECT id, id AS a FROM range(10);
+--! snapshot as_orc
+OPTIMIZE parquet.`${dir}/as_orc` ZORDER BY (a);
+--! unchanged
+
+-- What only the catalog knows of a folder
+--! forget
+CREATE TABLE defaults (id BIGINT) USING parquet;
+INSERT INTO defaults SELECT id FROM range(10);
+ALTER TABLE defaults ADD COLUMN (c INT DEFAULT 5);
+INSERT INTO defaults VALUES (10, 6);
+CREATE TABLE buckets USING parquet CLUSTERED BY (id) INTO 2 BUCKETS AS SELECT id FROM range(10);
+--! snapshot defaults
+--! snapshot buckets
+OPTIMIZE parquet.`${dir}/defaults` FULL;
+OPTIMIZE parquet.`${dir}/buckets` ORDER BY (id);
+--! unchanged
+SELECT c, count(*) FROM defaults GROUP BY c ORDER BY c;

@@ -9,16 +9,17 @@ singleStatement
     ;
 
 statement
-    : OPTIMIZE target FULL? (WHERE predicate)? layout? optionList?                       #optimize
+    : OPTIMIZE TABLE? target FULL? (WHERE predicate)? layout? optionList?                       #optimize
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
     | (DESCRIBE | DESC) SKIPPING INDEX ON target                                         #describeSkippingIndex
     | (DESCRIBE | DESC) CLUSTERING target ('(' column (',' column)* ')')?                #describeClustering
     | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
+    | (DESCRIBE | DESC) DETAIL target                                                    #describeDetail
     | EXPLAIN SKIPPING query                                                             #explainSkipping
-    | RESTORE TABLE? target TO VERSION AS OF INTEGER                                     #restore
-    | VACUUM target (RETAIN number HOURS)? (DRY RUN)?                                    #vacuum
+    | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)      #restore
+    | VACUUM target (RETAIN number (HOUR | HOURS | DAY | DAYS))? (DRY RUN)?              #vacuum
     ;
 
 target
@@ -77,14 +78,17 @@ identifier
 
 nonReserved
     : OPTIMIZE | FULL | LAYOUT_KEYWORD | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
-    | HOURS | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
+    | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
     ;
 
-AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DESC: 'DESC'; DESCRIBE: 'DESCRIBE'; DROP: 'DROP';
-DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOURS: 'HOURS'; INDEX: 'INDEX';
+AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
+DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
+DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
+INDEX: 'INDEX';
 LAYOUT_KEYWORD: 'LAYOUT'; OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
-REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TO: 'TO'; TRUE: 'TRUE';
+REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
+TO: 'TO'; TRUE: 'TRUE';
 VACUUM: 'VACUUM'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';
 
 SEMICOLON: ';';

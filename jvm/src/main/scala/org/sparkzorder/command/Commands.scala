@@ -20,8 +20,9 @@ object Commands {
     case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
     case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
+    case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)
     case s: DescribeClusteringStatement    => DescribeClusteringCommand(s.target, s.columns)
-    case s: RestoreStatement               => RestoreCommand(s.target, s.version)
+    case s: RestoreStatement               => RestoreCommand(s.target, s.to)
     case s: VacuumStatement                => VacuumCommand(s.target, s.retainHours, s.dryRun)
   }
 }

@@ -2,10 +2,16 @@ package org.sparkzorder.command
 
 import org.apache.spark.sql.types.{StructField, StructType}
 
+import org.sparkzorder.commit.{ExcludedFiles, Lock}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ExcludedNames, PlainTable}
 
-/** Columns of whose values nothing comes into the index, because the table says so. */
+/**
+ * Columns of whose values nothing comes into the index, because the table says so.
+ *
+ * The property of a catalog's table decides where a statement names the table. Each such statement that changes something
+ * leaves the names in the side folder, where statements that name the folder by its path find them.
+ */
 private[command] object ExcludedColumns {
 
   val Property: String = ExcludedNames.Property
@@ -16,10 +22,23 @@ private[command] object ExcludedColumns {
    * @throws org.apache.spark.sql.AnalysisException when the table has no column of a name: it was meant to be one
    */
   def of(table: PlainTable): Seq[String] => Boolean = {
-    val excluded = ExcludedNames.of(table.catalogTable)
+    val excluded = names(table)
     val all = StructType(table.dataSchema.fields ++ table.partitionSchema.fields)
-    excluded.names.find(!exists(all, _)).foreach(n => throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq))
+    // A path may be read without the column.
+    if (table.catalogTable.isDefined)
+      excluded.names.find(!exists(all, _)).foreach(n => throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq))
     excluded.covers
+  }
+
+  /** By the table's property, or as the side folder remembers it. */
+  def names(table: PlainTable): ExcludedNames =
+    if (table.catalogTable.isDefined) ExcludedNames.of(table.catalogTable)
+    else ExcludedFiles.read(Operations.folder(table)).fold(ExcludedNames(Nil))(ExcludedNames.parse)
+
+  /** Leaves in the side folder what the catalog says now. Needs the lock. */
+  def remember(table: PlainTable, lock: Lock): Unit = table.catalogTable.foreach { t =>
+    val text = t.properties.get(Property).filter(_ => ExcludedNames.of(Some(t)).names.nonEmpty)
+    ExcludedFiles.write(Operations.folder(table), lock, text)
   }
 
   private def exists(schema: StructType, path: Seq[String]): Boolean = schema.exists {

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.HistoryEntry
+import org.sparkzorder.commit.{HistoryEntry, Record}
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
@@ -74,13 +74,25 @@ private[command] object FileSelection {
 
   /**
    * Packing: small files next to each other in the order of their times come together in groups of the target size, oversized ones are split;
-   * the others are left alone. With a number of files, or `full`, all files of all folders are rewritten.
+   * the others are left alone. With `full`, all files of all folders are rewritten; with a number of files, those of folders that have
+   * another number and do not come from the same statement.
+   *
+   * @param repeated of the files that the same statement has written before
    */
-  def packed(folders: Seq[DataFolder], options: OptimizeOptions, full: Boolean): Seq[Rewrite] =
-    if (isAll(options, full)) {
+  def packed(
+      folders: Seq[DataFolder],
+      options: OptimizeOptions,
+      full: Boolean,
+      repeated: => Set[FileStatus]
+  ): Seq[Rewrite] =
+    if (isAll(options, full) || options.numFiles.isDefined) {
       val ordered = folders.map(f => f.copy(files = byTime(f.files)))
-      ordered.zip(outputCounts(ordered.map(_.files.map(_.getLen).sum), options)).map { case (f, n) =>
-        Rewrite(f, f.files, n)
+      val counts = outputCounts(ordered.map(_.files.map(_.getLen).sum), options)
+      lazy val done = repeated
+      ordered.zip(counts).flatMap { case (f, n) =>
+        if (isAll(options, full)) Some(Rewrite(f, f.files, n, reason = "a full rewrite was asked for"))
+        else if (f.files.size == n || f.files.forall(done)) None
+        else Some(Rewrite(f, f.files, n, reason = "another number of files was asked for"))
       }
     } else
       folders.flatMap { folder =>
@@ -88,14 +100,17 @@ private[command] object FileSelection {
           byTime(folder.files).filter(f => f.getLen < options.minFileSize || f.getLen > options.maxFileSize)
         FileGroups.nextFit(candidates, options.targetFileSize)(_.getLen).flatMap { group =>
           val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
-          val changes = if (group.size == 1) outputs > 1 else group.size >= options.minInputFiles
-          if (changes) Some(Rewrite(folder, group, outputs)) else None
+          if (group.size == 1)
+            Option.when(outputs > 1)(Rewrite(folder, group, outputs, reason = "there are files that are too large"))
+          else
+            Option.when(group.size >= options.minInputFiles)(
+              Rewrite(folder, group, outputs, reason = "there are files that are too small or too large")
+            )
         }
       }
 
-  /** Whether packing rewrites all files, whatever their sizes. */
-  def isAll(options: OptimizeOptions, full: Boolean): Boolean =
-    options.numFiles.isDefined || full || options.rewriteAll
+  /** Whether packing rewrites all files, whatever their sizes and their number. */
+  def isAll(options: OptimizeOptions, full: Boolean): Boolean = full || options.rewriteAll
 
   /** Whether rows of several files fit into fewer ones; else they would be written again every time. */
   def canBeFewer(rewrite: Rewrite, rows: Long, maxRecords: Long): Boolean =
@@ -115,17 +130,39 @@ private[command] object FileSelection {
   /** By how much the clock may have been wrong that gave a record its time, in milliseconds. */
   private val ClockSlack = 10L * 60 * 1000
 
+  /** The layout that each file was written in; a file of no record has none. */
+  private[command] def layoutsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, String] =
+    recordsOf(files, history).flatMap { case (file, record) => record.layout.map(file -> _) }
+
+  /** Files that packing has written before, for a statement with this predicate and this number of files. */
+  def packedBefore(
+      folders: Seq[DataFolder],
+      history: => Seq[HistoryEntry],
+      names: RelativePath,
+      numFiles: Int,
+      where: Option[String]
+  ): Set[FileStatus] = {
+    val files = folders.flatMap(_.files)
+    val records = recordsOf(files.map(idOf(names, _)), history)
+    def isSame(r: Record) = r.operation == "OPTIMIZE" && r.layout.isEmpty &&
+      OptimizeOptions.numFiles(r.parameters).contains(numFiles) && r.parameters.getOrElse(
+        "predicate",
+        ""
+      ) == where.getOrElse("")
+    files.filter(f => records.get(idOf(names, f)).exists(isSame)).toSet
+  }
+
   /**
-   * The layout that each file was written in; a file of no record has none.
+   * The operation that wrote each file.
    *
    * Reads as much of the history as it needs: an operation writes no file that is younger than its record.
    *
    * @param history newest first
    */
-  private[command] def layoutsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, String] = {
+  private def recordsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, Record] = {
     // By the name that a file was written under: a RESTORE may have brought it back under another.
     val unknown = mutable.HashMap.from(files.map(f => f -> f))
-    val found = Map.newBuilder[FileId, String]
+    val found = Map.newBuilder[FileId, Record]
     var oldest = if (files.isEmpty) Long.MaxValue else files.map(_.modificationTime).min
     val entries = history.iterator
     while (unknown.nonEmpty && entries.hasNext) {
@@ -135,7 +172,7 @@ private[command] object FileSelection {
         val before = unknown.size
         entry.record.outputs.foreach { o =>
           val id = FileId(o.path, o.length, o.modificationTime)
-          if (o.source.isEmpty) unknown.remove(id).foreach(file => entry.record.layout.foreach(found += file -> _))
+          if (o.source.isEmpty) unknown.remove(id).foreach(file => found += file -> entry.record)
           else if (o.pathBefore != o.path) unknown.remove(id).foreach(unknown(id.copy(path = o.pathBefore)) = _)
         }
         if (unknown.nonEmpty && unknown.size < before) oldest = unknown.keysIterator.map(_.modificationTime).min

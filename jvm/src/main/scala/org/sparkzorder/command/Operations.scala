@@ -105,6 +105,7 @@ object Operations extends Logging {
       val result =
         try {
           recovering(table)(Recovery.recoverUnder(folder(table), lock, settings(table.session)))
+          ExcludedColumns.remember(table, lock)
           work(lock)
         } catch {
           // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.

@@ -11,7 +11,6 @@ import org.sparkzorder.footer.Encryption
 import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.parser.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
-import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum}
 
 /** @param written files that are new */
@@ -149,7 +148,7 @@ private[command] final class OptimizeOperation(statement: OptimizeStatement) {
 
   /** None where values are hidden: with a guess of the row in hand, a hash of few rows would tell. */
   private def rowHash(plan: OptimizePlan, result: RewriteResult, encryption: Encryption): Option[String] =
-    Option.when(encryption.isNone && ExcludedNames.of(plan.table.catalogTable).names.isEmpty)(
+    Option.when(encryption.isNone && ExcludedColumns.names(plan.table).names.isEmpty)(
       RowSum.of(result.written).hex
     )
 

@@ -92,6 +92,10 @@ object OptimizeOptions {
   def retainHours(parameters: Map[String, String]): Long =
     parameters.get(retainHoursKey).flatMap(_.toLongOption).getOrElse(defaultRetainHours)
 
+  /** The number of files that an operation was asked for. */
+  private[command] def numFiles(parameters: Map[String, String]): Option[Int] =
+    parameters.get(numFilesKey).flatMap(_.trim.toIntOption)
+
   private val defaultTargetFileSize = 256L << 20
   private val defaultRetainHours = 168L
   private val compressions = Map(
@@ -131,7 +135,16 @@ object OptimizeOptions {
         throw ZOrderErrors.invalidOptionValue(key, text, "true or false")
       )
     }
-    val target = number(targetFileSizeKey, 1, Long.MaxValue).getOrElse(defaultTargetFileSize)
+    def size(key: String, min: Long, max: Long): Option[Long] = byKey.get(key).map { text =>
+      Sizes.parse(text).filter(n => n >= min && n <= max).getOrElse(
+        throw ZOrderErrors.invalidOptionValue(
+          key,
+          text,
+          s"a whole number of bytes from $min to $max, or a size such as '128MB'"
+        )
+      )
+    }
+    val target = size(targetFileSizeKey, 1, Long.MaxValue).getOrElse(defaultTargetFileSize)
     val codec = byKey.get(compressionKey).map(_.trim.toLowerCase(Locale.ROOT))
     codec.filterNot(compressions(formatName).contains).foreach { c =>
       throw ZOrderErrors.invalidOptionValue(compressionKey, c, compressions(formatName).mkString("one of ", ", ", ""))
@@ -140,13 +153,13 @@ object OptimizeOptions {
     val parsed = OptimizeOptions(
       targetFileSize = target,
       numFiles = number(numFilesKey, 1, LayoutSpec.MostFiles).map(_.toInt),
-      minFileSize = number(minFileSizeKey, 0, Long.MaxValue).getOrElse((target * 0.75).toLong),
-      maxFileSize = number(maxFileSizeKey, 1, Long.MaxValue).getOrElse((target * 1.8).toLong),
+      minFileSize = size(minFileSizeKey, 0, Long.MaxValue).getOrElse((target * 0.75).toLong),
+      maxFileSize = size(maxFileSizeKey, 1, Long.MaxValue).getOrElse((target * 1.8).toLong),
       minInputFiles = number(minInputFilesKey, 1, Int.MaxValue).map(_.toInt).getOrElse(2),
       rewriteAll = boolean(rewriteAllKey).getOrElse(false),
       sampleRows = number(sampleRowsKey, 1, 100000000L),
       compression = codec,
-      rowGroupSize = number(rowGroupSizeKey, 1024, Int.MaxValue),
+      rowGroupSize = size(rowGroupSizeKey, 1024, Int.MaxValue),
       retainHours = number(retainHoursKey, 0, 24L * 36500).getOrElse(defaultRetainHours),
       bloomFilters = byKey.get(BloomFilters.Key),
       hotRanges = boolean(hotRangesKey).getOrElse(false),
@@ -160,7 +173,7 @@ object OptimizeOptions {
       fileGroups = FileGroupOptions(
         maxConcurrentRewrites =
           number(maxConcurrentRewritesKey, 1, 1000).fold(FileGroupOptions.DefaultMaxConcurrentRewrites)(_.toInt),
-        maxGroupSize = number(maxGroupSizeKey, 1, Long.MaxValue),
+        maxGroupSize = size(maxGroupSizeKey, 1, Long.MaxValue),
         maxCommits = if (boolean(partialProgressKey).getOrElse(false)) maxCommits else 1
       ),
       asGiven = byKey

@@ -109,9 +109,8 @@ private[command] object OptimizePlanner {
     lazy val history: Seq[Record] = entries.map(_.record)
     val all = table.folders()
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
-    if (folders.isEmpty) throw ZOrderErrors.emptyTable(table.name)
     UnsafeTables.refuse(table, all, folders)
-    val auto = Option.when(statement.layout.contains(LayoutClause.Auto)) {
+    val auto = Option.when(folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)) {
       // Before the sample, which reads them as they are told to be.
       refuseDrift(table, read(table, folders.flatMap(_.files), Nil))
       AutoLayout.choose(table, folders, options, history)
@@ -130,14 +129,22 @@ private[command] object OptimizePlanner {
         val along =
           new IncrementalSelection(columnsOf(columns), table.names, snapshot, indexed, options, maxRecords > 0, bounds)
         FileSelection.clustered(folders, spec, entries, table.names, options, statement.full, maxRecords > 0, along)
-      case None => FileSelection.packed(folders, options, statement.full)
+      case None =>
+        def before =
+          FileSelection.packedBefore(folders, entries, table.names, options.numFiles.getOrElse(0), statement.where)
+        FileSelection.packed(folders, options, statement.full, before)
     }
     if (statement.layout.isDefined && folders.map(_.files.size).sum == 1 && selected.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)
     val keys = chosen.toSeq.flatMap(_._2)
     val found = read(table, selected.flatMap(_.files), keys, withTraits = true)
     val useful =
-      if (chosen.isDefined || maxRecords == 0 || FileSelection.isAll(options, statement.full)) selected
+      if (
+        chosen.isDefined || maxRecords == 0 || options.numFiles.isDefined || FileSelection.isAll(
+          options,
+          statement.full
+        )
+      ) selected
       else {
         val rows = found.map(i => i.status.getPath -> i.footer.rows).toMap
         selected.filter(r => FileSelection.canBeFewer(r, r.files.map(f => rows(f.getPath)).sum, maxRecords))
@@ -147,11 +154,12 @@ private[command] object OptimizePlanner {
     val inputs = found.filter(i => kept(i.status.getPath))
     if (rewrites.nonEmpty) EncryptedFiles.refuseBefore(table, WriteSettings.options(table, options), inputs)
     refuseDrift(table, inputs)
+    val written = MissingColumns.leftOut(table, inputs, keys.map(_.path.head).toSet, settings(table))
     FreeSpace.refuse(table, rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
     if (!options.allowNanosecondLoss) refuseNanoseconds(table, inputs)
     val writeConf = WriteSettings.conf(table, options, inputs.map(_.footer))
     OptimizePlan(
-      table,
+      written,
       options,
       chosen.map(_._1),
       keys,
@@ -163,7 +171,7 @@ private[command] object OptimizePlanner {
       writeConf,
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
-      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(table, inputs, writeConf)),
+      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(written, inputs, writeConf)),
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),

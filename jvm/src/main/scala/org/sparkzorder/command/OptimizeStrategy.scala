@@ -29,7 +29,11 @@ object OptimizeStrategy {
   private val MostReasons = 3
 
   private[command] def nothing(plan: OptimizePlan): OptimizeStrategy =
-    OptimizeStrategy("none", "there is nothing to do" + warning(plan), None)
+    OptimizeStrategy(
+      "none",
+      (if (plan.considered == 0) "no data files were found" else "there is nothing to do") + warning(plan),
+      None
+    )
 
   private def warning(plan: OptimizePlan): String =
     if (plan.reappeared.isEmpty) "" else s"; warning: ${Reappeared.describe(plan.reappeared)}"

@@ -10,15 +10,18 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTimestamp}
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.parser.RestorePoint
 import org.sparkzorder.table.{PlainTable, PlainTables, Target}
 
 /** `RESTORE`: puts the files of an earlier version back from the trash. It is a version of its own, with a way back. */
-final case class RestoreCommand(target: Target, version: Long) extends LeafRunnableCommand with Logging {
+final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
 
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
@@ -27,17 +30,18 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     Operations.recover(table)
     // Without a version to go back to there is nothing to lock, nor a folder for the lock.
     val current = Operations.version(table)
+    val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.folders())
     Operations.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
-      else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, _))
+      else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
     Seq(metrics.row)
   }
 
-  private def execute(table: PlainTable, lock: Lock): RestoreMetrics = {
+  private def execute(table: PlainTable, version: Long, lock: Lock): RestoreMetrics = {
     val folder = Operations.folder(table)
     val plan = Restore.plan(folder, lock, version)
     val state = TableState.look(table.root, folder.ops)
@@ -50,7 +54,7 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
       val committer = new Committer(folder, lock, history = Operations.history(table))
-      try committer.prepare(recordOf(plan, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
+      try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
       catch {
         case e: Throwable =>
           committer.abort()
@@ -62,7 +66,12 @@ final case class RestoreCommand(target: Target, version: Long) extends LeafRunna
     metrics
   }
 
-  private def recordOf(plan: RestorePlan, operationId: String, metrics: RestoreMetrics): Record = Record(
+  private def recordOf(
+      plan: RestorePlan,
+      version: Long,
+      operationId: String,
+      metrics: RestoreMetrics
+  ): Record = Record(
     version = 0,
     operationId = operationId,
     operation = History.RestoreOperation,
@@ -110,6 +119,25 @@ object RestoreCommand {
     "removed_files_size",
     "restored_files_size"
   ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
+
+  /**
+   * The version that was the table's at a time, by the time stamps that DESCRIBE HISTORY shows. Before the first operation
+   * it was version 0.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when the text is no time, or the history does not reach back so far
+   */
+  private def versionOf(table: PlainTable, to: RestorePoint): Long = to match {
+    case RestorePoint.Version(number) => number
+    case RestorePoint.Time(text)      =>
+      val zone = getZoneId(table.session.sessionState.conf.sessionLocalTimeZone)
+      val micros = stringToTimestamp(UTF8String.fromString(text), zone)
+        .getOrElse(throw ZOrderErrors.invalidTime(text))
+      // Newest first. The time stamps of records are in milliseconds.
+      val records = History.newestFirst(Operations.folder(table)).map(_.record)
+      var oldest = 1L
+      records.map { r => oldest = r.version; r }.find(_.timestamp <= Math.floorDiv(micros, 1000L)).map(_.version)
+        .getOrElse(if (oldest == 1L) 0L else throw ZOrderErrors.timeBeforeHistory(table.name, text, oldest))
+  }
 
   private def sources(folder: TableFolder, plan: RestorePlan): Map[String, Path] =
     plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap

@@ -15,6 +15,10 @@ private[command] object UnsafeTables {
    */
   def refuse(table: PlainTable, all: Seq[DataFolder], chosen: Seq[DataFolder]): Unit = {
     refuseOptions(table)
+    if (table.catalogTable.isEmpty)
+      chosen.flatMap(_.files).find(f => BucketFiles.isOne(f.getPath.getName)).foreach { f =>
+        throw ZOrderErrors.bucketFile(table.name, f.getPath.toUri.getPath)
+      }
     refuseShared(table, all)
     if (table.formatName == DataFormat.Parquet.name)
       SummaryFiles.first(table.fileSystem.getConf, table.root, chosen.map(_.path)).foreach { f =>

@@ -27,6 +27,7 @@ private[commit] object SideFolderReadme {
       |  staging/        new files that are not part of the table yet
       |  trash/          old files that an operation replaced; RESTORE needs them
       |  index-*.zidx    statistics, by which queries skip files
+      |  excluded-*.txt  columns that have no statistics
       |
       |While a file v*.publishing is here, some rows of the table may be only in
       |staging/ and trash/. Then do not delete, load or repair anything by hand.

@@ -118,7 +118,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     val checkpoints = TableFolder.checkpoints(statuses).reverse.map(_.meta)
     // A checkpoint holds older records than the files do.
     val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
-    val pages = statuses.filter(s => SideFolders.isTemporary(s.name) || s.name == TableFolder.Readme)
+    val pages = statuses.filter { s =>
+      SideFolders.isTemporary(s.name) || s.name == TableFolder.Readme || ExcludedFiles.isOne(s.name)
+    }
     (records ++ pages).foreach { file =>
       lock.check()
       ops.delete(file.path)

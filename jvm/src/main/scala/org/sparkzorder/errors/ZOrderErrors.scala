@@ -64,6 +64,12 @@ object ZOrderErrors {
 
   def bucketedTable(target: String): Throwable = analysis("ZORDER_BUCKETED_TABLE", "table" -> target)
 
+  def bucketFile(target: String, path: String): Throwable =
+    analysis("ZORDER_BUCKET_FILE", "table" -> target, "path" -> path)
+
+  def missingColumn(target: String, path: String, column: String): Throwable =
+    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoted(Seq(column)))
+
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
     analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
 
@@ -73,6 +79,10 @@ object ZOrderErrors {
 
   def notDataFile(path: String, format: String, reason: String): Throwable =
     analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
+
+  /** @param right the target as it should be written */
+  def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
+    analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
 
   def mixedFormats(path: String): Throwable = analysis("ZORDER_MIXED_FORMATS", "path" -> path)
 
@@ -145,6 +155,12 @@ object ZOrderErrors {
       "version" -> version.toString,
       "current" -> current.toString
     )
+
+  def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
+
+  /** @param oldest version in the history */
+  def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
+    analysis("ZORDER_TIME_BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
   def restoreChangedFiles(target: String, version: Long, paths: Seq[String]): Throwable =
     notRestorable("ZORDER_RESTORE_CHANGED_FILES", target, version, paths)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
+import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 
 /** Statistics of files that somebody else wrote: from their footers where those can be trusted, from their rows for the rest. */
 object IndexBuilder extends Logging {
@@ -137,7 +137,6 @@ object IndexBuilder extends Logging {
         }
     }
 
-  // A column added with a default reads as that default in older files.
-  private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean =
-    schema.fields.find(_.name == key.path.head).exists(!_.metadata.contains("EXISTS_DEFAULT"))
+  // A column added with a default reads as that default in older files. Readers of another schema look themselves.
+  private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean = !ColumnDefaults.concern(schema, key.path)
 }

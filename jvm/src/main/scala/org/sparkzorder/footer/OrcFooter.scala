@@ -30,7 +30,8 @@ private[footer] final class OrcFooter(
     val reader = open(status.getPath)
     try {
       val names = namesOf(reader.getSchema)
-      val positional = names.nonEmpty && (forcedPositions || names.forall(_.startsWith("_col")))
+      val nameless = names.nonEmpty && names.forall(_.startsWith("_col"))
+      val positional = names.nonEmpty && (forcedPositions || nameless)
       // By position and by name are the same when the names agree place by place.
       val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
       val statistics = new OrcStatistics(reader)
@@ -38,7 +39,8 @@ private[footer] final class OrcFooter(
       val judged = Judgement(columns.map { key =>
         // Of who has no key, the reader shows a mask.
         if (encryption.hides(key.path) || (moved && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
-        else if (moved) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+        else if (moved || (nameless && !isAtItsPosition(key, names)))
+          Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
         else judge(key, reader.getSchema, statistics)
       })
       val (schema, unreadable) = typesOf(reader.getSchema)
@@ -64,6 +66,13 @@ private[footer] final class OrcFooter(
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
   }
+
+  /** Another reader may have another column at that position, and reads the file's by it. */
+  private def isAtItsPosition(key: ColumnKey, names: Seq[String]): Boolean =
+    names.indexOf(key.path.head) match {
+      case -1 => false
+      case i  => key.path.head == s"_col$i"
+    }
 
   /** Spark, which knows microseconds only, leaves its version in each file. */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =

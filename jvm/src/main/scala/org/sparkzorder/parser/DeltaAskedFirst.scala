@@ -2,8 +2,11 @@ package org.sparkzorder.parser
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation, UnresolvedTable}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.command.Commands
 import org.sparkzorder.table.{PathTarget, Target, Targets}
@@ -56,10 +59,12 @@ class DeltaAskedFirst(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def restore(plan: LogicalPlan): Option[TableStatement] = {
     val travel = get(plan, "table")
-    get(travel, "version") match {
-      case Some(version: Long) => targetOf(get(travel, "relation")).map(RestoreStatement(_, version))
-      case _                   => None
+    val point = (get(travel, "version"), get(travel, "timestamp")) match {
+      case (Some(version: Long), _)                            => Some(RestorePoint.Version(version))
+      case (_, Some(Literal(time: UTF8String, _: StringType))) => Some(RestorePoint.Time(time.toString))
+      case _                                                   => None
     }
+    point.flatMap(to => targetOf(get(travel, "relation")).map(RestoreStatement(_, to)))
   }
 
   private def history(plan: LogicalPlan): Option[TableStatement] =

@@ -27,6 +27,15 @@ object LayoutClause {
   case object Auto extends LayoutClause
 }
 
+/** What RESTORE goes back to. */
+sealed trait RestorePoint
+object RestorePoint {
+  final case class Version(number: Long) extends RestorePoint
+
+  /** @param text of a timestamp, in the session's time zone if it names none */
+  final case class Time(text: String) extends RestorePoint
+}
+
 /** A key column by its parts, with the text of its weight. */
 final case class WeightedColumn(parts: Seq[String], weight: Option[String])
 
@@ -37,6 +46,7 @@ final case class DropSkippingIndexStatement(target: Target) extends TableStateme
 final case class DescribeSkippingIndexStatement(target: Target) extends TableStatement
 final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
 final case class DescribeHistoryStatement(target: Target) extends SharedStatement
-final case class RestoreStatement(target: Target, version: Long) extends SharedStatement
+final case class DescribeDetailStatement(target: Target) extends SharedStatement
+final case class RestoreStatement(target: Target, to: RestorePoint) extends SharedStatement
 final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends SharedStatement
 final case class ExplainSkippingStatement(query: String) extends Statement

@@ -60,11 +60,21 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
 
   override def visitExplainSkipping(ctx: ExplainSkippingContext): Statement = ExplainSkippingStatement(text(ctx.query))
 
-  override def visitRestore(ctx: RestoreContext): Statement =
-    RestoreStatement(target(ctx.target), BigInt(ctx.INTEGER.getText).min(BigInt(Long.MaxValue)).toLong)
+  override def visitDescribeDetail(ctx: DescribeDetailContext): Statement = DescribeDetailStatement(target(ctx.target))
 
-  override def visitVacuum(ctx: VacuumContext): Statement =
-    VacuumStatement(target(ctx.target), Option(ctx.number).map(_.getText), ctx.DRY != null)
+  override def visitRestore(ctx: RestoreContext): Statement = RestoreStatement(
+    target(ctx.target),
+    if (ctx.time != null) RestorePoint.Time(unquote(ctx.time.getText))
+    else RestorePoint.Version(BigInt(ctx.INTEGER.getText).min(BigInt(Long.MaxValue)).toLong)
+  )
+
+  override def visitVacuum(ctx: VacuumContext): Statement = {
+    val hours = if (ctx.DAY != null || ctx.DAYS != null) 24 else 1
+    val retained = Option(ctx.number).map(_.getText).map { text =>
+      if (hours == 1) text else (BigDecimal(text) * hours).bigDecimal.toPlainString
+    }
+    VacuumStatement(target(ctx.target), retained, ctx.DRY != null)
+  }
 
   private def target(ctx: TargetContext): Target =
     if (ctx.path != null) PathTarget(unquote(ctx.path.getText), None)

@@ -19,11 +19,11 @@ object StatementParser {
    * four tokens: every statement of the session comes by here.
    */
   def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
-    case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                      => true
-    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _        => true
-    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                      => true
-    case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY") :: _ => true
-    case _                                                                     => false
+    case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true
+    case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _                   => true
+    case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                                 => true
+    case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY" | "DETAIL") :: _ => true
+    case _                                                                                => false
   }
 
   /** Whether the first words are those of statements that nobody but us has. */
@@ -37,6 +37,20 @@ object StatementParser {
   def isUnknownToSpark(sql: String): Boolean = firstWords(sql, 1) match {
     case ("OPTIMIZE" | "RESTORE" | "VACUUM") :: Nil => true
     case _                                          => false
+  }
+
+  private val layout = "[ZORDER BY (c, ..) | HILBERT BY (c, ..) | ORDER BY (c, ..)]"
+
+  /** How the statement is written that a text begins as, for its error. */
+  def form(sql: String): String = firstWords(sql, 1) match {
+    case "OPTIMIZE" :: Nil =>
+      s"OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] $layout [OPTIONS ('key' = 'value', ..)]"
+    case "RESTORE" :: Nil => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
+    case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
+    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
+    case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING <query>"
+    case word :: _        => s"$word SKIPPING INDEX ON <table>"
+    case Nil              => "a statement of spark-zorder"
   }
 
   /**

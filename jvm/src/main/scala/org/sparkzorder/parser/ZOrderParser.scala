@@ -35,7 +35,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
         case Right(s)                 => Commands.of(s, next)
         case Left(error)              =>
           try next(sql)
-          catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(error) }
+          catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(sql, error) }
       }
     }
 
@@ -45,7 +45,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
     if (Targets.isOurs(statement.target, kind)) ours
     else
       try next match {
-          // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`.
+          // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`, so is `DESCRIBE DETAIL a`.
           case d: DescribeColumn               => if (hasRelation(d)) d else ours
           case _ if isNobodys(statement, kind) => ours
           case plan                            => plan
@@ -70,13 +70,13 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
     case other             => other.sql
   }
 
-  private def syntaxError(e: StatementSyntaxError): ParseException = {
+  private def syntaxError(sql: String, e: StatementSyntaxError): ParseException = {
     val place = new ParserRuleContext()
     place.start = e.at
     place.stop = e.at
     new ParseException(
       "PARSE_SYNTAX_ERROR",
-      Map("error" -> e.near, "hint" -> ": a statement of spark-zorder is expected"),
+      Map("error" -> e.near, "hint" -> s": spark-zorder takes ${StatementParser.form(sql)}"),
       place
     )
   }

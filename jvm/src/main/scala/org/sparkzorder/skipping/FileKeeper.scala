@@ -2,7 +2,10 @@ package org.sparkzorder.skipping
 
 import java.util.BitSet
 
+import org.apache.spark.sql.types.StructType
+
 import org.sparkzorder.predicate.{Evaluation, StatsPredicate}
+import org.sparkzorder.stats.StatsWithDefaults
 
 /**
  * Says of files whether they may hold a row that satisfies a predicate. Unseen or changed: yes.
@@ -41,7 +44,11 @@ private[skipping] final class FileKeeper(val known: ListedOrdinals, private val 
 
 private[skipping] object FileKeeper {
 
-  /** By the bounds of columns. */
-  def apply(known: ListedOrdinals, predicate: StatsPredicate): FileKeeper =
-    new FileKeeper(known, Evaluation.keep(predicate, known.snapshot))
+  /**
+   * By the bounds of columns.
+   *
+   * @param schema that the files are read by, which says what a column is that a file lacks
+   */
+  def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): FileKeeper =
+    new FileKeeper(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))
 }

@@ -3,7 +3,6 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.stats.StatsColumn
 
@@ -26,9 +25,10 @@ private[skipping] object Pruning {
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
-    lazy val usable = enabled && views.exists(_.snapshot.isDefined) && !readsByFieldId(relation) &&
-      !missesNames(relation, views)
-    val conjuncts = if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, f)) else Nil
+    lazy val usable = enabled && views.exists(_.snapshot.isDefined)
+    lazy val notByName = FoundByName.whyNot(relation, views)
+    val conjuncts =
+      if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     val hasOverlay = views.exists(_.overlay.isDefined)
@@ -38,10 +38,10 @@ private[skipping] object Pruning {
       val listed =
         new ListedTable(SkippingFileIndex.view(relation.location.listFiles(partitionFilters, Nil), views), known)
       // A conjunction keeps what each conjunct keeps, which is reported of each as well.
-      val ofConjuncts = conjuncts.map { case (_, p) => known.map(FileKeeper(_, p)) }
+      val ofConjuncts = conjuncts.map { case (_, p) => known.map(FileKeeper(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
-        .getOrElse(known.map(FileKeeper(_, predicate)))
+        .getOrElse(known.map(FileKeeper(_, predicate, relation.dataSchema)))
       val keepers = byBounds.map(_.byCurve(predicate))
       val kept = listed.count(keepers)
       val bytesKept = listed.bytes(keepers)
@@ -101,27 +101,16 @@ private[skipping] object Pruning {
     }
   }
 
-  private def translate(relation: HadoopFsRelation, f: Expression): StatsPredicate =
-    CatalystTranslator.translate(f, attribute => columnOf(relation, attribute))
+  private def translate(relation: HadoopFsRelation, notByName: Option[Reason], f: Expression): StatsPredicate =
+    CatalystTranslator.translate(f, attribute => notByName.toLeft(()).flatMap(_ => columnOf(relation, attribute)))
 
   private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
     if (isPartitionColumn(relation, a.name))
       Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
-    else if (relation.dataSchema.fieldNames.contains(a.name)) Right(Seq(a.name))
+    else if (relation.dataSchema.fieldNames.contains(a.name))
+      FoundByName.whyNot(relation, a.name).toLeft(Seq(a.name))
     else Left(Reason(ReasonCode.MetadataColumn, s"`${a.name}` is not a column of the files"))
 
   private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
     relation.partitionSchema.fieldNames.contains(name)
-
-  /** A case-sensitive session reads nulls where a file spells a column otherwise; statistics know the values. */
-  private def missesNames(relation: HadoopFsRelation, views: Seq[TableView]): Boolean =
-    relation.sparkSession.sessionState.conf.caseSensitiveAnalysis &&
-      views.flatMap(_.snapshot).exists(_.properties.contains(IndexSnapshot.NamesInAnyCase))
-
-  /** With field ids a column's name is not what finds it in the file. */
-  private def readsByFieldId(relation: HadoopFsRelation): Boolean = {
-    import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
-    val conf = relation.sparkSession.sessionState.conf
-    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(relation.dataSchema)
-  }
 }

@@ -24,10 +24,11 @@ object ExcludedNames {
   private val name = "(?:`[^`]*`|[^,`])+".r
 
   /** @throws org.apache.spark.sql.AnalysisException when the property holds what cannot be a name */
-  def of(table: Option[CatalogTable]): ExcludedNames = {
-    val text = table.flatMap(_.properties.get(Property)).getOrElse("")
-    ExcludedNames(
-      name.findAllIn(text).map(_.trim).filter(_.nonEmpty).map(UnresolvedAttribute.parseAttributeName).toSeq
-    )
-  }
+  def of(table: Option[CatalogTable]): ExcludedNames =
+    table.flatMap(_.properties.get(Property)).fold(ExcludedNames(Nil))(parse)
+
+  /** The names in a text as the property has it. */
+  def parse(text: String): ExcludedNames = ExcludedNames(
+    name.findAllIn(text).map(_.trim).filter(_.nonEmpty).map(UnresolvedAttribute.parseAttributeName).toSeq
+  )
 }

@@ -37,6 +37,10 @@ final class PlainTable(
   def dataSchema: StructType = relation.dataSchema
   def partitionSchema: StructType = relation.partitionSchema
 
+  /** The same folder, read in another way. */
+  def withRelation(other: HadoopFsRelation): PlainTable =
+    new PlainTable(session, target, name, root, formatName, other, catalogTable)
+
   /** What lies in the file system now, not in a cache; in the order of the paths. */
   def folders(): Seq[DataFolder] = {
     relation.location.refresh()

@@ -69,7 +69,7 @@ object PlainTables {
     val format = target.format.getOrElse(sniff(fs, target, files))
     val relation =
       try relationOf(session.read.format(format).option("mergeSchema", mergeSchema.toString).load(root.toString))
-      catch { case NonFatal(e) => throw firstForeignFile(fs, files, format).getOrElse(e) }
+      catch { case NonFatal(e) => throw firstForeignFile(fs, target, files, format).getOrElse(e) }
     relation match {
       case Some(r) => new PlainTable(session, target, target.sql, root, format, r, None)
       case None    => throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source")
@@ -112,11 +112,27 @@ object PlainTables {
       case _     => throw ZOrderErrors.mixedFormats(target.path)
     }
 
-  private def firstForeignFile(fs: FileSystem, files: Seq[FileStatus], format: String): Option[Throwable] =
-    files.find(f => isThere(magic(fs, f)).exists(!_.contains(format))).map { f =>
-      val name = if (format == "orc") "ORC" else "Parquet"
-      ZOrderErrors.notDataFile(f.getPath.toUri.getPath, name, s"it does not begin as $name files do")
+  private def firstForeignFile(
+      fs: FileSystem,
+      target: PathTarget,
+      files: Seq[FileStatus],
+      format: String
+  ): Option[Throwable] = {
+    val foreign = files.iterator.map(f => f -> isThere(magic(fs, f))).find { case (_, m) =>
+      m.exists(!_.contains(format))
     }
+    foreign.map { case (f, m) =>
+      val path = f.getPath.toUri.getPath
+      m.flatten match {
+        case Some(other) if files.forall(one => isThere(magic(fs, one)).forall(!_.contains(format))) =>
+          ZOrderErrors.wrongFormat(target.sql, path, shown(other), PathTarget(target.path, Some(other)).sql)
+        case Some(_) => ZOrderErrors.mixedFormats(target.path)
+        case None    => ZOrderErrors.notDataFile(path, shown(format), s"it does not begin as ${shown(format)} files do")
+      }
+    }
+  }
+
+  private def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
   /** None for a file that somebody took away meanwhile: what failed says so better. */
   private def isThere[T](look: => T): Option[T] =

@@ -1,0 +1,62 @@
+package org.sparkzorder.command
+
+import java.sql.Timestamp
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.commit.History
+import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.table.{PlainTables, Target}
+
+/**
+ * `DESCRIBE DETAIL`: one row about the table, with the columns of Delta's that mean something here, and the version. What
+ * only a catalog knows is null for a path.
+ */
+final case class DescribeDetailCommand(target: Target) extends LeafRunnableCommand {
+
+  override val output: Seq[Attribute] = toAttributes(DescribeDetailCommand.schema)
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val table = PlainTables.resolve(session, target)
+    Operations.recover(table)
+    val files = table.files()
+    val layouts = History.newestFirst(Operations.folder(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
+    val catalog = table.catalogTable
+    Seq(Row(
+      table.formatName,
+      catalog.map(_.identifier.unquotedString).orNull,
+      catalog.flatMap(_.comment).orNull,
+      table.root.toString,
+      catalog.map(t => new Timestamp(t.createTime)).orNull,
+      files.map(_.getModificationTime).maxOption.map(new Timestamp(_)).orNull,
+      table.partitionSchema.fieldNames.toSeq,
+      layouts.nextOption().fold(Seq.empty[String])(_.columns.map(_._1.mkString("."))),
+      files.size.toLong,
+      files.map(_.getLen).sum,
+      catalog.fold(Map.empty[String, String])(_.properties),
+      Operations.version(table)
+    ))
+  }
+}
+
+object DescribeDetailCommand {
+  private val names = ArrayType(StringType, containsNull = false)
+
+  private val schema = new StructType()
+    .add("format", StringType, nullable = false)
+    .add("name", StringType)
+    .add("description", StringType)
+    .add("location", StringType, nullable = false)
+    .add("createdAt", TimestampType)
+    .add("lastModified", TimestampType)
+    .add("partitionColumns", names, nullable = false)
+    .add("clusteringColumns", names, nullable = false)
+    .add("numFiles", LongType, nullable = false)
+    .add("sizeInBytes", LongType, nullable = false)
+    .add("properties", MapType(StringType, StringType), nullable = false)
+    .add("version", LongType, nullable = false)
+}

@@ -1,0 +1,69 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Locale
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * A file of the side folder with the names of the columns that the table keeps out of its statistics. Only the catalog
+ * knows them, and a statement may name the folder by its path. The file is never changed: the next one has the next
+ * number, and the highest counts.
+ */
+object ExcludedFiles {
+
+  private val Name = """excluded-(\d{10,18})\.txt""".r
+  private val MaxBytes = 1L << 20
+
+  private[commit] def isOne(name: String): Boolean = Name.matches(name)
+
+  /** Highest number first. */
+  private def in(statuses: Seq[FileMeta]): Seq[(Long, FileMeta)] = statuses.flatMap { meta =>
+    meta.name match {
+      case Name(digits) if !meta.isDirectory => Some(digits.toLong -> meta)
+      case _                                 => None
+    }
+  }.sortBy(-_._1)
+
+  /**
+   * What was written last, None when nothing was, or when it was taken back.
+   *
+   * @throws java.io.IOException when there is one that cannot be read: then nobody knows what is to be kept out
+   */
+  def read(folder: TableFolder): Option[String] = newest(folder, in(folder.ops.list(folder.side)))
+
+  private def newest(folder: TableFolder, files: Seq[(Long, FileMeta)]): Option[String] = files match {
+    case (_, meta) +: older =>
+      try Some(new String(folder.ops.read(meta.path, MaxBytes), UTF_8))
+      // One with the next number has come meanwhile, or it was taken back.
+      catch { case _: FileNotFoundException => newest(folder, older) }
+    case _ => None
+  }
+
+  /** Writes the names, or takes them back. Does nothing where it says so already. Needs the lock. */
+  def write(folder: TableFolder, lock: Lock, names: Option[String]): Unit = {
+    val ops = folder.ops
+    val files = in(lock.listing())
+    if (newest(folder, files) != names) {
+      names.foreach { text =>
+        val temporary = folder.newTemporary()
+        val number = files.headOption.fold(0L)(_._1) + 1
+        val target = new Path(folder.side, String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
+        try {
+          ops.writeNew(temporary, text.getBytes(UTF_8))
+          lock.check()
+          ops.rename(temporary, target)
+        } catch {
+          case e: IOException =>
+            try ops.delete(temporary)
+            catch { case also: IOException => e.addSuppressed(also) }
+            throw e
+        }
+      }
+      lock.check()
+      // The newest last: until then it counts.
+      files.reverse.foreach { case (_, meta) => ops.delete(meta.path) }
+    }
+  }
+}

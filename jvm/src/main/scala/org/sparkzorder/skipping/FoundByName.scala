@@ -1,0 +1,62 @@
+package org.sparkzorder.skipping
+
+import org.apache.orc.OrcConf
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
+
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.table.PlainTables
+
+/**
+ * Statistics are of columns by their names. Some settings make a reader find a column in another way, and so find other
+ * values. Then nothing is known of what it finds, and every file is read.
+ */
+private[skipping] object FoundByName {
+
+  /** Why the reader of this relation does not find columns as the index names them; None when it does. */
+  def whyNot(relation: HadoopFsRelation, views: Seq[TableView]): Option[Reason] =
+    if (readsByFieldId(relation)) reason("Parquet field ids, and not names, tell this reader which column is which")
+    else if (readsByPosition(relation))
+      reason(s"${positions.getAttribute} makes this reader find columns by their position, whatever their names")
+    else if (missesNames(relation, views))
+      reason("this session minds the case of names, and some files spell a column otherwise than the table")
+    else None
+
+  /**
+   * ORC files of Hive have no names but `_col0`, `_col1` and so on, and are read by position. Their statistics are of
+   * columns with these names, so a reader's column of such a name must be at the position that it names.
+   */
+  def whyNot(relation: HadoopFsRelation, column: String): Option[Reason] =
+    if (
+      column.startsWith("_col") && PlainTables.formatOf(relation).contains("orc") &&
+      column != s"_col${relation.dataSchema.fieldNames.indexOf(column)}"
+    )
+      reason(s"files whose columns are called `_col0`, `_col1`.. are read by position, and `$column` has another")
+    else None
+
+  private def reason(words: String): Option[Reason] = Some(Reason(ReasonCode.NoStatistics, words))
+
+  private val positions = OrcConf.FORCE_POSITIONAL_EVOLUTION
+
+  /** The table's option or the query's, else the session's setting, else Hadoop's. Copying all of Hadoop's is too slow. */
+  private def readsByPosition(relation: HadoopFsRelation): Boolean =
+    PlainTables.formatOf(relation).contains("orc") && {
+      val session = relation.sparkSession.asInstanceOf[classic.SparkSession]
+      val key = positions.getAttribute
+      val ofOptions = relation.options.collectFirst { case (k, v) if k.equalsIgnoreCase(key) => v }
+      val value = ofOptions
+        .orElse(Option(session.sessionState.conf.getConfString(key, null)))
+        .orElse(Option(session.sparkContext.hadoopConfiguration.get(key)))
+      value.exists(_.trim.equalsIgnoreCase("true"))
+    }
+
+  /** A case-sensitive session reads nulls where a file spells a column otherwise; statistics know the values. */
+  private def missesNames(relation: HadoopFsRelation, views: Seq[TableView]): Boolean =
+    relation.sparkSession.sessionState.conf.caseSensitiveAnalysis &&
+      views.flatMap(_.snapshot).exists(_.properties.contains(IndexSnapshot.NamesInAnyCase))
+
+  private def readsByFieldId(relation: HadoopFsRelation): Boolean =
+    relation.sparkSession.sessionState.conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(relation.dataSchema)
+}

@@ -1,0 +1,39 @@
+-- Packing: a repeat finds nothing to do, and an empty table is no error.
+CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(5) */ id, id AS a FROM range(1000);
+OPTIMIZE t OPTIONS ('num-files' = '2');
+--! snapshot t
+OPTIMIZE t OPTIONS ('num-files' = '2');
+--! unchanged
+--! forget
+INSERT INTO t SELECT /*+ REPARTITION(1) */ id, id FROM range(1000, 1010);
+OPTIMIZE t OPTIONS ('num-files' = '2');
+SELECT count(*), sum(id), count(DISTINCT _metadata.file_name) FROM t;
+OPTIMIZE t FULL OPTIONS ('num-files' = '2');
+
+-- Fewer rows than files
+CREATE TABLE few USING parquet AS SELECT /*+ REPARTITION(1) */ id FROM range(3);
+OPTIMIZE few OPTIONS ('num-files' = '8');
+--! snapshot few
+OPTIMIZE few OPTIONS ('num-files' = '8');
+--! unchanged
+--! forget
+
+-- More files than asked for, as a file may have so many rows at most
+SET spark.sql.files.maxRecordsPerFile = 100;
+CREATE TABLE limited USING parquet AS SELECT /*+ REPARTITION(1) */ id FROM range(1000);
+OPTIMIZE limited OPTIONS ('num-files' = '3');
+--! snapshot limited
+OPTIMIZE limited OPTIONS ('num-files' = '3');
+--! unchanged
+--! forget
+RESET spark.sql.files.maxRecordsPerFile;
+
+-- Empty tables, and predicates that no partition satisfies
+CREATE TABLE empty (id BIGINT, a BIGINT, p INT) USING parquet PARTITIONED BY (p);
+OPTIMIZE empty;
+OPTIMIZE empty ZORDER BY (a);
+OPTIMIZE empty ZORDER BY (nothing);
+OPTIMIZE empty OPTIONS ('num-files' = '2');
+INSERT INTO empty VALUES (1, 1, 1), (2, 2, 1);
+OPTIMIZE empty WHERE p = 7 ZORDER BY (a);
+OPTIMIZE empty FULL WHERE p = 7;
