@@ -7,6 +7,7 @@ import org.sparkzorder.functions.FunctionDescriptions
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
+import org.sparkzorder.stream.StreamRule
 
 /**
  * Best named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not ours.
@@ -19,6 +20,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectResolutionRule(_ => ResolveRepartition)
+    extensions.injectResolutionRule(_ => StreamRule)
     extensions.injectPreCBORule { session =>
       // Built for a session's first query or statement: from then on there is a metrics system.
       ZOrderSource.register()

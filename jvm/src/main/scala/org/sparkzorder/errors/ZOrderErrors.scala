@@ -200,6 +200,21 @@ object ZOrderErrors {
       cause
     )
 
+  def streamHalfPublished(table: String, setting: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_STREAM_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
+
+  /** @param paths names of files in the table, whose rows wait to be read */
+  def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
+    new ZOrderRuntimeException("ZORDER_STREAM_FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
+
+  /** @param file that OPTIMIZE wrote @param lost that the stream has seen before */
+  def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_STREAM_UNKNOWN_FILE",
+      Map("path" -> stream, "file" -> file, "lost" -> lost),
+      null
+    )
+
   def incompletePublish(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_INCOMPLETE_PUBLISH",
