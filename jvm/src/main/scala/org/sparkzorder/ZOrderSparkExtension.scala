@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.sparkzorder.functions.FunctionDescriptions
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
-import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
+import org.sparkzorder.skipping.{HiveScans, PathPatterns, SkippingRule, SkippingStrategy, V2Scans}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -18,6 +18,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectParser((session, next) => new ZOrderParser(session, next))
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
+    extensions.injectHintResolutionRule(session => new PathPatterns(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectResolutionRule(_ => StreamRule)
@@ -26,6 +27,8 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
       ZOrderSource.register()
       new SkippingRule(session)
     }
+    extensions.injectPreCBORule(session => new HiveScans(session))
+    extensions.injectPlannerStrategy(session => new V2Scans(session))
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }

@@ -200,8 +200,12 @@ object ZOrderErrors {
       cause
     )
 
-  def streamHalfPublished(table: String, setting: String): Throwable =
-    new ZOrderRuntimeException("ZORDER_STREAM_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
+  def halfPublished(table: String, setting: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
+
+  /** @param paths that a query names, or a pattern in it */
+  def filesReplaced(paths: Seq[String]): Throwable =
+    new ZOrderRuntimeException("ZORDER_FILES_REPLACED", Map("paths" -> some(paths)), null)
 
   /** @param paths names of files in the table, whose rows wait to be read */
   def streamFilesGone(stream: String, paths: Seq[String]): Throwable =

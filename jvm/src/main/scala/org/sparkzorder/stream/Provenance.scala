@@ -9,10 +9,10 @@ import scala.collection.mutable
  * @param inputs contents, see [[Provenance]]
  * @param isUndone whether its inputs are back and its outputs gone
  */
-private[stream] final case class Exchange(id: String, inputs: Seq[String], outputs: Seq[String], isUndone: Boolean)
+private[sparkzorder] final case class Exchange(id: String, inputs: Seq[String], outputs: Seq[String], isUndone: Boolean)
 
 /** A file as an operation left it: its path, without scheme, and what it was called in the table. */
-private[stream] final case class Place(path: String, name: String)
+private[sparkzorder] final case class Place(path: String, name: String)
 
 /**
  * A file that an operation took from a folder or put there.
@@ -50,7 +50,7 @@ private[stream] final case class FolderChange(
  *
  * @param changes oldest first
  */
-private[stream] final class Provenance(changes: Iterable[FolderChange]) {
+private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   private val creators = mutable.HashMap.empty[String, Exchange]
   private val consumers = mutable.HashMap.empty[String, List[Exchange]]
   private val firstNames = mutable.HashMap.empty[String, String]
@@ -73,13 +73,12 @@ private[stream] final class Provenance(changes: Iterable[FolderChange]) {
       times.put(content, math.max(f.modificationTime, times.getOrElse(content, Long.MinValue)))
       if (!change.isUndone) f.trash.foreach(t => places.put(content, Place(t, f.path)))
     }
-    if (!change.isUndone) {
-      change.made.foreach(f => places.put(f.path, Place(f.path, f.path)))
-      change.returned.foreach { f =>
-        val content = first(f.before.getOrElse(f.path))
-        if (content != f.path) firstNames.put(f.path, content)
-        places.put(content, Place(f.path, f.path))
-      }
+    if (!change.isUndone) change.made.foreach(f => places.put(f.path, Place(f.path, f.path)))
+    change.returned.foreach { f =>
+      val content = first(f.before.getOrElse(f.path))
+      // A stream may have seen the name before the operation was undone.
+      if (content != f.path) firstNames.put(f.path, content)
+      if (!change.isUndone) places.put(content, Place(f.path, f.path))
     }
   }
 

@@ -14,7 +14,7 @@ import org.sparkzorder.table.{ForeignFormats, Targets}
  *
  * @param base the stream's path, which may be a pattern
  */
-private[stream] final class StreamedTables(session: classic.SparkSession, base: Path) {
+private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path) {
   private val top = Iterator.iterate(base)(_.getParent)
     .find(p => p.getParent == null || !SparkOwn.isPattern(p)).get
 
@@ -34,23 +34,24 @@ private[stream] final class StreamedTables(session: classic.SparkSession, base: 
    * @param files of the stream
    */
   def provenance(files: Seq[Path]): Option[Provenance] = {
-    val tables = settledOrFail(files).map { case (folder, s) => folder -> s.state }
-    val versions = tables.collect { case (folder, side: TableState.SideFolder) =>
-      folder.root -> StreamedTables.version(side)
-    }
-    if (versions.isEmpty) None
+    val tables = settledOrFail(files)
+    val now = StreamedTables.versions(tables)
+    if (now.isEmpty) None
     else {
-      if (!known.exists(_._1 == versions)) known = Some(versions -> StreamedTables.read(tables.map(_._1)))
+      if (!known.exists(_._1 == now)) known = Some(now -> StreamedTables.read(tables.map(_._1)))
       known.map(_._2)
     }
   }
+
+  /** What has been published in these tables; the same as before if no file was moved since. Empty when none is ours. */
+  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
     def quoted(path: Path) = s"`${path.toUri.getPath}`"
     try {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
-        throw ZOrderErrors.streamHalfPublished(quoted(root), ZOrderConf.publishWaitSeconds.key)
+        throw ZOrderErrors.halfPublished(quoted(root), ZOrderConf.publishWaitSeconds.key)
       }
       found
     } catch {
@@ -87,13 +88,18 @@ private[stream] final class StreamedTables(session: classic.SparkSession, base: 
   }
 }
 
-private[stream] object StreamedTables {
+private[sparkzorder] object StreamedTables {
 
   /** What tells that a table's records are the same as before. */
   type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])
 
-  def version(side: TableState.SideFolder): Version =
+  private def version(side: TableState.SideFolder): Version =
     (side.newestDone.map(_.meta), side.checkpoint.map(_.meta), side.undone.map(_.meta).toSet)
+
+  private def versions(tables: Seq[(TableFolder, Settled)]): Seq[(Path, Version)] =
+    tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
+      folder.root -> version(side)
+    }
 
   private def read(tables: Seq[TableFolder]): Provenance = {
     val entries = for {

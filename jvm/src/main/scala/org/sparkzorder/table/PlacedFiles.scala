@@ -13,30 +13,40 @@ import org.apache.spark.sql.types.StructType
  *
  * @param path its name in the table, which tells its partition
  */
-final case class PlacedFile(path: Path, status: FileStatus)
+final case class PlacedFile(path: Path, status: FileStatus) {
+
+  /** As a listing of the table would show it. */
+  def asNamed: FileStatus = new FileStatus(
+    status.getLen,
+    false,
+    status.getReplication.toInt,
+    status.getBlockSize,
+    status.getModificationTime,
+    path
+  )
+}
 
 /**
  * A list of files that are not all where the table has them. Partitions and file filters go by their names in the table.
  *
  * @param options of the relation
+ * @param roots what the query reads, if it is not the files one by one
  */
 final class PlacedFiles(
     session: SparkSession,
     options: Map[String, String],
     schema: Option[StructType],
-    files: Seq[PlacedFile]
+    files: Seq[PlacedFile],
+    roots: Option[Seq[Path]] = None
 ) extends PartitioningAwareFileIndex(session, options, schema) {
   private val byName = files.map(f => f.path -> f.status).toMap
-  private val named = files.map { f =>
-    val s = f.status
-    new FileStatus(s.getLen, false, s.getReplication.toInt, s.getBlockSize, s.getModificationTime, f.path)
-  }
+  private val named = files.map(_.asNamed)
 
   override protected val leafFiles: mutable.LinkedHashMap[Path, FileStatus] =
     mutable.LinkedHashMap.from(named.map(s => s.getPath -> s))
   override protected val leafDirToChildrenFiles: Map[Path, Array[FileStatus]] =
     named.toArray.groupBy(_.getPath.getParent)
-  override val rootPaths: Seq[Path] = files.map(_.path)
+  override val rootPaths: Seq[Path] = roots.getOrElse(files.map(_.path))
 
   private lazy val partitions = inferPartitioning()
   override def partitionSpec(): PartitionSpec = partitions

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.deploy.SparkHadoopUtil
 import org.apache.spark.sql.{classic, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -12,4 +12,7 @@ object SparkOwn {
 
   /** Whether Spark takes it for a pattern of paths. */
   def isPattern(path: Path): Boolean = SparkHadoopUtil.get.isGlobPath(path)
+
+  /** The paths that there are of a pattern. */
+  def matching(fs: FileSystem, pattern: Path): Seq[Path] = SparkHadoopUtil.get.globPathIfNecessary(fs, pattern)
 }
