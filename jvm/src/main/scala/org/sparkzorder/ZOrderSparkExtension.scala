@@ -6,7 +6,8 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.sparkzorder.functions.FunctionDescriptions
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
-import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
+import org.sparkzorder.skipping.{HiveScans, PathPatterns, SkippingRule, SkippingStrategy, V2Scans}
+import org.sparkzorder.stream.StreamRule
 
 /**
  * Best named last in `spark.sql.extensions`: the last extension's parser is asked first, and ours hands on what is not ours.
@@ -18,13 +19,17 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectParser((session, next) => new ZOrderParser(session, next))
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
+    extensions.injectHintResolutionRule(session => new PathPatterns(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectResolutionRule(_ => ResolveRepartition)
+    extensions.injectResolutionRule(_ => StreamRule)
     extensions.injectPreCBORule { session =>
       // Built for a session's first query or statement: from then on there is a metrics system.
       ZOrderSource.register()
       new SkippingRule(session)
     }
+    extensions.injectPreCBORule(session => new HiveScans(session))
+    extensions.injectPlannerStrategy(session => new V2Scans(session))
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)
   }

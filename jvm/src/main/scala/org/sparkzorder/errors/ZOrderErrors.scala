@@ -216,6 +216,25 @@ object ZOrderErrors {
       cause
     )
 
+  def halfPublished(table: String, setting: String): Throwable =
+    new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
+
+  /** @param paths that a query names, or a pattern in it */
+  def filesReplaced(paths: Seq[String]): Throwable =
+    new ZOrderRuntimeException("ZORDER_FILES_REPLACED", Map("paths" -> some(paths)), null)
+
+  /** @param paths names of files in the table, whose rows wait to be read */
+  def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
+    new ZOrderRuntimeException("ZORDER_STREAM_FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
+
+  /** @param file that OPTIMIZE wrote @param lost that the stream has seen before */
+  def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_STREAM_UNKNOWN_FILE",
+      Map("path" -> stream, "file" -> file, "lost" -> lost),
+      null
+    )
+
   def incompletePublish(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_INCOMPLETE_PUBLISH",

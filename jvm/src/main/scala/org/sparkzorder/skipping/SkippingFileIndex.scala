@@ -61,7 +61,7 @@ object SkippingFileIndex {
         val folders = directory.files.map(_.getPath.getParent).distinct
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
         val added =
-          for (v <- views; folder <- folders; status <- v.addedTo(folder)) yield FileStatusWithMetadata(status)
+          for (v <- views; folder <- folders; file <- v.addedTo(folder)) yield FileStatusWithMetadata(file.status)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.execution.datasources.FileIndex
 
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.table.RelativePath
+import org.sparkzorder.table.{PlacedFile, RelativePath}
 
 /**
  * How a query sees one table folder.
@@ -33,7 +33,7 @@ final class TableView(
 
   def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
 
-  def addedTo(folder: Path): Seq[FileStatus] = overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil))
+  def addedTo(folder: Path): Seq[PlacedFile] = overlay.fold(Seq.empty[PlacedFile])(_.added.getOrElse(folder, Nil))
 
   override def equals(other: Any): Boolean = other match {
     case that: TableView =>
@@ -47,4 +47,4 @@ final class TableView(
  * @param hidden files to leave out
  * @param added files to take in, by the folder that they belong to
  */
-final case class Overlay(hidden: Set[Path], added: Map[Path, Seq[FileStatus]])
+final case class Overlay(hidden: Set[Path], added: Map[Path, Seq[PlacedFile]])

@@ -8,13 +8,14 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.IndexStore
-import org.sparkzorder.table.{ForeignFormats, Targets}
+import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
 /** From a scan to how its tables lie now, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
@@ -22,15 +23,44 @@ object TableViews extends Logging {
   /**
    * None when no table that the scan reads from has a side folder, nor one above of which it is a partition by its name:
    * one look at the file system each.
+   *
+   * @param options of the relation, which may choose files
+   * @param named files that the query names itself
    */
-  def of(session: SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Option[Seq[TableView]] = {
+  def of(
+      session: SparkSession,
+      location: FileIndex,
+      options: Map[String, String],
+      table: Option[CatalogTable],
+      named: Option[NamedFiles]
+  ): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val found = roots(classicSession, relation, table).filterNot(isBare(classicSession, _))
+    val found = roots(classicSession, location, table, named).filterNot(isBare(classicSession, _))
     if (found.isEmpty) None
     else {
-      val views = of(classicSession, relation.location, found)
+      val views = of(classicSession, location, options, found)
       if (views.isEmpty) None else Some(views)
     }
+  }
+
+  /**
+   * A listing with what a half-published operation has moved put right. Also a folder is there of which all files that the query
+   * chooses have been moved.
+   */
+  def around(
+      session: SparkSession,
+      index: PartitioningAwareFileIndex,
+      options: Map[String, String],
+      views: Seq[TableView]
+  ): PlacedFiles = {
+    val listed = index.allFiles()
+    val folders = listed.map(_.getPath.getParent).toSet
+    val roots = index.rootPaths.map(root => s"${root.toString.stripSuffix("/")}/")
+    def isRead(folder: Path) = folders(folder) || roots.exists(s"$folder/".startsWith)
+    val left = listed.filterNot(f => views.exists(_.hides(f))).map(f => PlacedFile(f.getPath, f))
+    val added = views.flatMap(_.overlay).flatMap(_.added).collect { case (folder, moved) if isRead(folder) => moved }
+    val files = (left ++ added.flatten).distinctBy(_.path)
+    new PlacedFiles(session, options, Some(index.partitionSchema), files, Some(index.rootPaths))
   }
 
   private def isBare(session: classic.SparkSession, root: Path): Boolean = {
@@ -38,19 +68,32 @@ object TableViews extends Logging {
     isMissing(root) && Targets.spellings(session, root).flatMap(NestedRoots.partitionedAbove).forall(isMissing)
   }
 
-  private def of(session: classic.SparkSession, location: FileIndex, roots: Seq[Path]): Seq[TableView] = {
+  private def of(
+      session: classic.SparkSession,
+      location: FileIndex,
+      options: Map[String, String],
+      roots: Seq[Path]
+  ): Seq[TableView] = {
     val conf = session.sessionState.conf
     val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val settled = whole(location, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
-    settled.flatMap { case (folder, now) => view(session, folder, now, folders) }
+    settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }
   }
 
-  private def roots(session: classic.SparkSession, relation: HadoopFsRelation, table: Option[CatalogTable]): Seq[Path] =
+  private def roots(
+      session: classic.SparkSession,
+      location: FileIndex,
+      table: Option[CatalogTable],
+      named: Option[NamedFiles]
+  ): Seq[Path] =
     table match {
       case Some(t) => Seq(Targets.qualified(session, new Path(t.location)))
       // A partition's folder read by its path belongs to the table above.
-      case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
+      case None =>
+        val files = named.fold(Set.empty[Path])(_.paths)
+        (location.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
+          .map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }
 
   /** @param tables that the query reads. One above or below tells what lies half done in our folders, and nothing else */
@@ -58,7 +101,8 @@ object TableViews extends Logging {
       session: classic.SparkSession,
       folder: TableFolder,
       settled: Settled,
-      tables: Seq[TableFolder]
+      tables: Seq[TableFolder],
+      options: Map[String, String]
   ): Option[TableView] = settled.state match {
     case state: TableState.SideFolder if tables.contains(folder) || settled.around.isDefined =>
       val fs = Targets.fileSystem(session, folder.root)
@@ -70,16 +114,25 @@ object TableViews extends Logging {
           val mostBytes = session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)
           new IndexStore(fs, folder.root, mostBytes).newest(indexes)
         }
-      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _))))
+      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _, options))))
     case _ => None
   }
 
-  private def overlay(fs: org.apache.hadoop.fs.FileSystem, names: ListedNames, around: ReadAround): Overlay = {
-    val added = around.add.flatMap { a =>
-      val status = fs.getFileStatus(a.meta.path)
-      names.paths(a.path).map(_.getParent -> status)
-    }
-    Overlay(around.leaveOut.flatMap(names.paths), added.groupMap(_._1)(_._2))
+  private def overlay(
+      fs: org.apache.hadoop.fs.FileSystem,
+      names: ListedNames,
+      around: ReadAround,
+      options: Map[String, String]
+  ): Overlay = {
+    val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
+    val added = for {
+      a <- around.add
+      status = fs.getFileStatus(a.meta.path)
+      path <- names.paths(a.path)
+      file = PlacedFile(path, status)
+      if filters.forall(_.accept(file.asNamed))
+    } yield file
+    Overlay(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
   }
 
   private val seenWhole = new SeenListings

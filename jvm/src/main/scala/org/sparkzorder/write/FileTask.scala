@@ -75,7 +75,8 @@ private[write] final class FileTask(
   private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
     val context = attempt(slot, task)
     val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
-    val name = s"part-$number-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
+    val name =
+      s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
     val path = new Path(directories(slot), name)
     // An executor that was given up and wakes up must not make the folder again.
     if (!path.getFileSystem(conf.value).exists(path.getParent))

@@ -1,0 +1,104 @@
+package org.sparkzorder.skipping
+
+import java.io.FileNotFoundException
+
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.stream.{Provenance, StreamedTables}
+import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
+
+/**
+ * Files that a query names itself, or by a pattern, which Spark resolves once. Later they may have been replaced. The query reads the
+ * rows that they had: from the trash, or, if all that were rewritten together are named, from the files that hold their rows now.
+ *
+ * @param files the roots of the listing that are files, with their status as far as it was listed
+ */
+private[skipping] final class NamedFiles(
+    session: classic.SparkSession,
+    location: PartitioningAwareFileIndex,
+    files: Seq[(Path, Option[FileStatus])]
+) {
+
+  def paths: Set[Path] = files.map(_._1).toSet
+
+  def folders: Seq[Path] = files.map(_._1.getParent).distinct
+
+  /**
+   * The files where they are now; None when they are where the listing has them.
+   *
+   * @param options of the relation
+   */
+  def placed(options: Map[String, String]): Option[PlacedFiles] = {
+    new StreamedTables(session, files.head._1).provenance(files.map(_._1)).flatMap { provenance =>
+      val contents = files.map { case (path, status) =>
+        provenance.contentOf(path.toUri.getPath, status.fold(Long.MinValue)(_.getModificationTime)) -> status
+      }
+      val listed = contents.collect { case (content, Some(status)) => content -> status }.toMap
+      val found = NamedFiles.resolve(contents.map(_._1).distinct, provenance)(content =>
+        statusOf(provenance.place(content).path).orElse(listed.get(content).filterNot(_ => provenance.isKnown(content)))
+      )
+      val isSame = found.size == files.size && found.forall { case (content, status) =>
+        provenance.place(content).path == content && listed.get(content).exists(_.getLen == status.getLen)
+      }
+      if (isSame) None
+      else {
+        val moved = found.map { case (content, status) => PlacedFile(pathOf(provenance.place(content).name), status) }
+        val rest = location.allFiles().filterNot(s => paths(s.getPath)).map(s => PlacedFile(s.getPath, s))
+        val roots = location.rootPaths.filterNot(paths) ++ moved.map(_.path)
+        Some(new PlacedFiles(session, options, Some(location.partitionSchema), moved ++ rest, Some(roots)))
+      }
+    }
+  }
+
+  private def statusOf(path: String): Option[FileStatus] =
+    try Some(Targets.fileSystem(session, files.head._1).getFileStatus(pathOf(path)))
+    catch { case _: FileNotFoundException => None }
+
+  private def pathOf(path: String): Path = {
+    val uri = files.head._1.toUri
+    new Path(uri.getScheme, uri.getAuthority, path)
+  }
+}
+
+private[skipping] object NamedFiles {
+
+  /** None when all roots are folders. */
+  def of(session: classic.SparkSession, location: FileIndex): Option[NamedFiles] = location match {
+    case _: PlacedFiles                    => None
+    case index: PartitioningAwareFileIndex =>
+      val listed = index.allFiles()
+      lazy val byPath = listed.iterator.map(s => s.getPath -> s).toMap
+      lazy val folders = listed.iterator.map(_.getPath.getParent).toSet
+      def isFolder(root: Path) = folders(root) || folders.exists(_.toString.startsWith(s"$root/")) || {
+        try Targets.fileSystem(session, root).getFileStatus(root).isDirectory
+        catch { case _: FileNotFoundException => false }
+      }
+      // One folder is the usual case, and must not cost a look at each of its files.
+      val roots =
+        if (index.rootPaths.sizeIs == 1 && listed.sizeIs > 1) Nil
+        else index.rootPaths.filter(root => byPath.contains(root) || !isFolder(root))
+      if (roots.isEmpty) None else Some(new NamedFiles(session, index, roots.map(root => root -> byPath.get(root))))
+    case _ => None
+  }
+
+  @tailrec private def resolve(contents: Seq[String], provenance: Provenance)(
+      status: String => Option[FileStatus]
+  ): Seq[(String, FileStatus)] = {
+    val found = contents.map(c => c -> status(c))
+    val gone = found.collect { case (c, None) => c }
+    if (gone.isEmpty) found.collect { case (c, Some(s)) => c -> s }
+    else {
+      val named = contents.toSet
+      gone.iterator.flatMap(provenance.consumersOf).find(_.inputs.forall(named)) match {
+        case Some(exchange) =>
+          resolve(contents.filterNot(exchange.inputs.toSet) ++ exchange.outputs, provenance)(status)
+        case None => throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
+      }
+    }
+  }
+}

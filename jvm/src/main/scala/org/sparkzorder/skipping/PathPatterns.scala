@@ -1,0 +1,86 @@
+package org.sparkzorder.skipping
+
+import java.util.Locale
+
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedDataSource}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.DataSource
+import org.apache.spark.sql.zorder.SparkOwn
+
+import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.stream.StreamedTables
+import org.sparkzorder.table.Targets
+
+/**
+ * Resolves patterns of paths, as `/data/t/p=?/a*`, where they match files of a table of ours. Spark would do it once, and would
+ * not see that files are being exchanged at this moment. Here it is done while nothing is half done. It runs before Spark resolves names.
+ */
+class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
+  private val formats = Set("parquet", "orc")
+  private def classicSession = session.asInstanceOf[classic.SparkSession]
+
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
+    case u: UnresolvedDataSource
+        if !u.isStreaming && isOurs(u.format) && !u.options.contains(DataSource.GLOB_PATHS_KEY) =>
+      val paths = u.options.get("path").toSeq ++ u.paths
+      resolved(paths).fold[LogicalPlan](u) { found =>
+        val options = CaseInsensitiveMap(u.options - "path" + (DataSource.GLOB_PATHS_KEY -> "false"))
+        u.copy(options = options, paths = found)
+      }
+    case u @ UnresolvedRelation(Seq(format, path), _, false)
+        if isOurs(format) && path.contains("/") && conf.runSQLonFile =>
+      resolved(Seq(path)).fold[LogicalPlan](u) { found =>
+        val options = CaseInsensitiveMap(Map(DataSource.GLOB_PATHS_KEY -> "false"))
+        UnresolvedDataSource(format, None, options, isStreaming = false, found)
+      }
+  }
+
+  private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
+
+  /** None when Spark may do it: there is no pattern, or none that matches files of ours. */
+  private def resolved(paths: Seq[String]): Option[Seq[String]] = {
+    val found = paths.map(path => path -> (if (SparkOwn.isPattern(new Path(path))) matching(new Path(path)) else None))
+    if (found.forall(_._2.isEmpty)) None
+    else
+      Some(found.flatMap {
+        case (_, Some(files))                                   => files.map(_.toString)
+        case (path, None) if SparkOwn.isPattern(new Path(path)) => files(new Path(path)).map(_.toString)
+        case (path, None)                                       => Seq(path)
+      })
+  }
+
+  private def files(pattern: Path): Seq[Path] = all(pattern).filterNot(isInSide)
+
+  private def all(pattern: Path): Seq[Path] = {
+    val path = Targets.qualified(classicSession, pattern)
+    SparkOwn.matching(Targets.fileSystem(session, path), path)
+  }
+
+  private def isInSide(path: Path): Boolean = path.toUri.getPath.split('/').contains(TableFolder.Side)
+
+  private def matching(pattern: Path): Option[Seq[Path]] = {
+    val path = Targets.qualified(classicSession, pattern)
+    val fs = Targets.fileSystem(session, path)
+    val tables = new StreamedTables(classicSession, path)
+    @tailrec def look(): Option[Seq[Path]] = {
+      val before = tables.versions(files(path))
+      if (before.isEmpty) None
+      else {
+        val found = files(path)
+        if (tables.versions(found) == before) Some(found) else look()
+      }
+    }
+    val first = all(path)
+    val data = first.filterNot(isInSide)
+    // A folder is listed again for each query, so only files need care, and our own folder is not to be read.
+    if (data.exists(p => !fs.getFileStatus(p).isDirectory)) look()
+    else if (data.nonEmpty && data.size < first.size) Some(data)
+    else None
+  }
+}

@@ -1,0 +1,57 @@
+package org.sparkzorder.skipping
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.read.Scan
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
+import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, DataSourceV2Strategy}
+import org.apache.spark.sql.execution.datasources.v2.orc.OrcScan
+import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
+
+import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.PlacedFiles
+
+/**
+ * Scans by Spark's V2 source. No files are skipped there, but each row is read once: they wait for an owner that is exchanging files,
+ * recover after a dead one, list anew what was listed before, and read around what is half done. A strategy, since there is no scan
+ * before the last rule that an extension may add.
+ */
+class V2Scans(session: SparkSession) extends SparkStrategy {
+  private val classicSession = session.asInstanceOf[classic.SparkSession]
+  private lazy val spark = new DataSourceV2Strategy(classicSession)
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case PhysicalOperation(_, _, relation: DataSourceV2ScanRelation) =>
+      whole(relation.scan).fold[Seq[SparkPlan]](Nil) { scan =>
+        spark(plan.transform { case r: DataSourceV2ScanRelation if r eq relation => r.copy(scan = scan) })
+      }
+    case _ => Nil
+  }
+
+  /** None when it is right as it is. */
+  private def whole(scan: Scan): Option[Scan] = scan match {
+    case s: ParquetScan => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))
+    case s: OrcScan     => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))
+    case _              => None
+  }
+
+  private def whole(index: PartitioningAwareFileIndex, options: Map[String, String]): Option[PlacedFiles] =
+    try {
+      val named = NamedFiles.of(classicSession, index)
+      TableViews.of(session, index, options, None, named).flatMap { views =>
+        val placed = named.flatMap(_.placed(options))
+        if (views.forall(_.overlay.isEmpty)) placed
+        else Some(TableViews.around(session, placed.getOrElse(index), options, views))
+      }
+    } catch {
+      case e: RecoveryUnclearException =>
+        val path = e.table.toUri.getPath
+        throw ZOrderErrors.recoveryUnclear(s"`$path`", path, e.folders.map(_.sentence), e)
+      case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(s"`${e.table.toUri.getPath}`", e)
+    }
+}

@@ -1,0 +1,59 @@
+package org.sparkzorder.stream
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.datasources.DataSource
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.execution.streaming.Source
+
+import org.sparkzorder.shim.{DataSourceCopy, StreamShim}
+
+/** Streams over folders of Parquet and ORC files get a source that knows files of OPTIMIZE from new data. */
+object StreamRule extends Rule[LogicalPlan] {
+  private val formats: Seq[Class[_]] = Seq(classOf[ParquetFileFormat], classOf[OrcFileFormat])
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.isStreaming) plan
+    else
+      plan.resolveOperatorsUp {
+        case r: StreamShim.StreamingRelation if isPlain(r.dataSource) =>
+          r.copy(dataSource = new TableDataSource(r.dataSource))
+      }
+
+  private def isPlain(source: DataSource): Boolean = source match {
+    case _: TableDataSource => false
+    case other              => formats.contains(other.providingClass)
+  }
+}
+
+/** Makes our source where Spark's would be made. */
+private final class TableDataSource(source: DataSource) extends DataSourceCopy(source) {
+
+  // A rule that replaces a node by an equal one is taken to have changed nothing, whichever of the two is asked.
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[TableDataSource]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
+
+  override def createSource(metadataPath: String): Source = {
+    val insensitive = CaseInsensitiveMap(source.options)
+    insensitive.get("path") match {
+      case Some(path) =>
+        val session = source.sparkSession.asInstanceOf[classic.SparkSession]
+        val info = sourceInfo
+        new TableStreamSource(
+          session,
+          path,
+          source.className,
+          info.schema,
+          info.partitionColumns,
+          metadataPath,
+          insensitive
+        )
+      // Spark says what is missing.
+      case None => super.createSource(metadataPath)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package org.sparkzorder.stream
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.zorder.SparkOwn
+import org.apache.spark.sql.classic
+
+import org.sparkzorder.commit._
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{ForeignFormats, Targets}
+
+/**
+ * The tables whose files a stream reads.
+ *
+ * @param base the stream's path, which may be a pattern
+ */
+private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path) {
+  private val top = Iterator.iterate(base)(_.getParent)
+    .find(p => p.getParent == null || !SparkOwn.isPattern(p)).get
+
+  private var known = Option.empty[(Seq[(Path, StreamedTables.Version)], Provenance)]
+
+  /**
+   * Waits until nothing is half done in the stream's folders, so that a listing made afterwards is whole, if it can be had now. A batch
+   * looks again.
+   */
+  def settle(): Unit =
+    try { settled(Nil); () }
+    catch { case _: CommitException | _: java.io.IOException => () }
+
+  /**
+   * What the records of these tables say, with nothing half done. None when there is no table of ours.
+   *
+   * @param files of the stream
+   */
+  def provenance(files: Seq[Path]): Option[Provenance] = {
+    val tables = settledOrFail(files)
+    val now = StreamedTables.versions(tables)
+    if (now.isEmpty) None
+    else {
+      if (!known.exists(_._1 == now)) known = Some(now -> StreamedTables.read(tables.map(_._1)))
+      known.map(_._2)
+    }
+  }
+
+  /** What has been published in these tables; the same as before if no file was moved since. Empty when none is ours. */
+  def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
+
+  private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
+    def quoted(path: Path) = s"`${path.toUri.getPath}`"
+    try {
+      val found = settled(files)
+      found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
+        throw ZOrderErrors.halfPublished(quoted(root), ZOrderConf.publishWaitSeconds.key)
+      }
+      found
+    } catch {
+      case e: RecoveryUnclearException =>
+        throw ZOrderErrors.recoveryUnclear(quoted(e.table), e.table.toUri.getPath, e.folders.map(_.sentence), e)
+      case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(quoted(e.table), e)
+    }
+  }
+
+  private def settled(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
+    val conf = session.sessionState.conf
+    val wait = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
+    val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
+    val folders = roots(files)
+      .filterNot(root => Targets.isSurelyMissing(session, new Path(root, TableFolder.Side)))
+      .map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
+    val own = Recovery.settled(folders, wait, settings)
+    val beside = NestedRoots.beside(
+      own.map { case (folder, s) => folder -> s.state },
+      folder => files.flatMap(folder.relative).map(TableFolder.parent).toSet
+    )
+    (own ++ Recovery.settled(beside, wait, settings)).filterNot(_._2.state == TableState.NoSideFolder)
+  }
+
+  /** Folders of which these files may be part: theirs, and those above, up to the stream's own and what that is a partition of. */
+  private def roots(files: Seq[Path]): Seq[Path] = {
+    val below = files.map(_.getParent).distinct.flatMap { folder =>
+      val path = Iterator.iterate(folder)(_.getParent).takeWhile(_ != null).toSeq
+      val (inside, rest) = path.span(_.depth > top.depth)
+      inside ++ rest.headOption.filter(_.toUri.getPath == top.toUri.getPath)
+    }
+    val above = (top +: files.map(_.getParent)).distinct.flatMap(ForeignFormats.withTablesAbove)
+    (below ++ above).distinctBy(_.toUri.getPath)
+  }
+}
+
+private[sparkzorder] object StreamedTables {
+
+  /** What tells that a table's records are the same as before. */
+  type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])
+
+  private def version(side: TableState.SideFolder): Version =
+    (side.newestDone.map(_.meta), side.checkpoint.map(_.meta), side.undone.map(_.meta).toSet)
+
+  private def versions(tables: Seq[(TableFolder, Settled)]): Seq[(Path, Version)] =
+    tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
+      folder.root -> version(side)
+    }
+
+  private def read(tables: Seq[TableFolder]): Provenance = {
+    val entries = for {
+      folder <- tables
+      entry <- History.newestFirst(folder).toSeq ++ History.undone(folder)
+    } yield folder -> entry
+    // In each table in the order of its versions, and those of several by time.
+    val oldestFirst = entries.sortBy { case (_, e) => (e.time, e.record.version, e.state != History.Undone) }
+    new Provenance(oldestFirst.flatMap { case (folder, entry) => changes(folder, entry) })
+  }
+
+  private def changes(folder: TableFolder, entry: HistoryEntry): Seq[FolderChange] = {
+    val record = entry.record
+    def path(name: String) = folder.resolve(name).toUri.getPath
+    record.folders.map { work =>
+      val (returned, made) = work.outputs.partition(_.source.isDefined)
+      FolderChange(
+        s"${record.operationId} ${path(work.folder)}",
+        work.inputs.map { f =>
+          MovedFile(path(f.path), f.modificationTime, trash = Some(folder.retired(f.path, record).toUri.getPath))
+        },
+        made.map(f => MovedFile(path(f.path), f.modificationTime)),
+        returned.map(f => MovedFile(path(f.path), f.modificationTime, before = Some(path(f.pathBefore)))),
+        entry.state == History.Undone
+      )
+    }
+  }
+}

@@ -1,0 +1,193 @@
+package org.sparkzorder.stream
+
+import java.io.FileNotFoundException
+
+import scala.annotation.tailrec
+
+import org.apache.hadoop.fs.{FileStatus, GlobFilter, Path}
+import org.apache.spark.sql.zorder.SparkOwn
+import org.apache.spark.sql.{classic, Row}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.connector.read.streaming.{Offset => ReadOffset, ReadLimit}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.streaming.Offset
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
+import org.sparkzorder.shim.StreamShim
+import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.write.WrittenNames
+
+/** A file as the log of a stream has it. */
+private final case class Logged(path: Path, time: Long) {
+  def name: String = path.toUri.getPath
+}
+
+/**
+ * Spark's stream of files, which reads each row once although OPTIMIZE and RESTORE move rows to other files. The log of what was seen
+ * stays Spark's: which of its files are read, and which ones in their place, follows from the log and from the tables' records.
+ */
+private[stream] final class TableStreamSource(
+    session: classic.SparkSession,
+    path: String,
+    className: String,
+    schema: StructType,
+    partitionColumns: Seq[String],
+    metadataPath: String,
+    options: CaseInsensitiveMap[String]
+) extends StreamShim.FileStreamSource(
+      session,
+      path,
+      className,
+      schema,
+      partitionColumns,
+      metadataPath,
+      options
+    ) {
+  private val base = Targets.qualified(session, new Path(path))
+  private val fs = Targets.fileSystem(session, base)
+  private val tables = new StreamedTables(session, base)
+  private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
+  private var state = (-1L, newDeliveries)
+
+  override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {
+    tables.settle()
+    super.latestOffset(start, limit)
+  }
+
+  override def prepareForTriggerAvailableNow(): Unit = {
+    tables.settle()
+    super.prepareForTriggerAvailableNow()
+  }
+
+  override def getBatch(start: Option[Offset], end: Offset): classic.Dataset[Row] = {
+    val (from, to) = (start.map(StreamShim.logOffset).getOrElse(-1L), StreamShim.logOffset(end))
+    val batches = seenLog.get(Some(from + 1), Some(to)).toSeq.sortBy(_._1)
+      .map { case (_, entries) => entries.toSeq.map(e => Logged(e.sparkPath.toPath, e.timestamp)) }
+    val plain = super.getBatch(start, end)
+    val relations = plain.queryExecution.logical.collect { case l: LogicalRelation => l.relation }
+    val listed = relations.collect { case r: HadoopFsRelation => r.location.inputFiles.length }.sum
+    val files = batches.flatten.map(_.path)
+    // When a stream is started, Spark asks once more for the batch before, and does not run it.
+    val chosen =
+      try Right(placed(from, to, batches, listed < files.length, tables.provenance(files)))
+      catch { case e: ZOrderRuntimeException => Left(e) }
+    def through(index: HadoopFsRelation => FileIndex) = {
+      val plan = plain.queryExecution.logical.transform {
+        case l: LogicalRelation =>
+          l.relation match {
+            case r: HadoopFsRelation => l.copy(relation = strict(r, index(r)))
+            case _                   => l
+          }
+      }
+      SparkOwn.rows(session, plan)
+    }
+    chosen match {
+      case Right(None)    => plain
+      case Right(Some(f)) => through(r => new PlacedFiles(session, r.options, Some(schema), f))
+      case Left(error)    => through(r => new FailingFiles(r.location, error))
+    }
+  }
+
+  /** A file that is moved while the batch runs is an error, and no reason to leave out its rows. */
+  private def strict(r: HadoopFsRelation, index: FileIndex): HadoopFsRelation = {
+    val options = CaseInsensitiveMap(r.options) + ("ignoreMissingFiles" -> "false")
+    r.copy(location = index, options = options)(r.sparkSession)
+  }
+
+  /**
+   * The files to read; None when those of the batch are right as they are.
+   *
+   * @param lacking whether Spark did not find all files of the batch
+   */
+  @tailrec private def placed(
+      from: Long,
+      to: Long,
+      batches: Seq[Seq[Logged]],
+      lacking: Boolean,
+      before: Option[Provenance]
+  ): Option[Seq[PlacedFile]] = {
+    val files = batches.flatten
+    val found = before.map(chosen(from, to, batches, _))
+    // An operation may have moved files just now.
+    val isLate = found.fold(lacking)(_.exists(_._2.isEmpty))
+    val now = if (isLate) tables.provenance(files.map(_.path)) else before
+    if (now != before) {
+      state = (-1L, newDeliveries)
+      placed(from, to, batches, lacking, now)
+    } else {
+      if (found.isEmpty) checkUnknown(files, from, None)
+      found.map { all =>
+        val gone = all.collect { case (place, None) if place.path != place.name => place.name }
+        if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
+        state = (to, state._2)
+        // Others that are gone were deleted from the folder; Spark leaves them out, too.
+        all.collect { case (place, Some(status)) => PlacedFile(pathOf(place.name), status) }
+      }
+    }
+  }
+
+  private def chosen(
+      from: Long,
+      to: Long,
+      batches: Seq[Seq[Logged]],
+      provenance: Provenance
+  ): Seq[(Place, Option[FileStatus])] = {
+    val contents = contentsOf(from, to, batches, provenance)
+    val read = contents.toSet
+    checkUnknown(batches.flatten.filter(f => read(provenance.contentOf(f.name, f.time))), from, Some(provenance))
+    contents.map { c =>
+      val place = provenance.place(c)
+      place -> statusOf(place.path)
+    }
+  }
+
+  /** What is to be read for the files of these batches. */
+  private def contentsOf(from: Long, to: Long, batches: Seq[Seq[Logged]], provenance: Provenance): Seq[String] = {
+    if (state._1 != from || from < 0) {
+      state = (-1L, newDeliveries)
+      val before = if (from < 0) Nil else seenLog.get(None, Some(from)).toSeq.sortBy(_._1)
+      before.foreach { case (_, entries) =>
+        see(entries.toSeq.map(e => Logged(e.sparkPath.toPath, e.timestamp)), provenance)
+      }
+    }
+    batches.flatMap(see(_, provenance)).distinct
+  }
+
+  private def see(files: Seq[Logged], provenance: Provenance): Seq[String] =
+    files.map(f => provenance.contentOf(f.name, f.time)).sortBy(c => (provenance.rank(c), c))
+      .flatMap(state._2.see(_, provenance))
+
+  /**
+   * A file that OPTIMIZE wrote, of which no record tells any more: its rows may have been delivered. They were not if all files that the
+   * stream has seen in this folder are there, or are known to have been moved.
+   */
+  private def checkUnknown(files: Seq[Logged], from: Long, provenance: Option[Provenance]): Unit = {
+    val unknown = files.filter { f =>
+      WrittenNames.isOurs(f.path.getName) && provenance.forall(_.creator(f.name).isEmpty)
+    }
+    if (unknown.nonEmpty && from >= 0) {
+      val folders = unknown.map(_.path.getParent).toSet
+      val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2).map(e => Logged(e.sparkPath.toPath, e.timestamp))
+      val lost = before.find { f =>
+        folders(f.path.getParent) && !provenance.exists(_.isKnown(f.name)) && !fs.exists(f.path)
+      }
+      lost.foreach(f => throw ZOrderErrors.streamUnknownFile(base.toUri.getPath, unknown.head.name, f.name))
+    }
+  }
+
+  private def statusOf(path: String): Option[FileStatus] =
+    try Some(fs.getFileStatus(pathOf(path)))
+    catch { case _: FileNotFoundException => None }
+
+  private def pathOf(path: String): Path = new Path(base.toUri.getScheme, base.toUri.getAuthority, path)
+
+  private def newDeliveries: Deliveries = {
+    val byName = options.get("pathGlobFilter").map(new GlobFilter(_))
+    val byPath = if (SparkOwn.isPattern(new Path(base.getName))) Some(new GlobFilter(base.getName)) else None
+    new Deliveries(content => {
+      val path = pathOf(Provenance.inPlace(content).path)
+      byName.forall(_.accept(path)) && (path.depth != base.depth || byPath.forall(_.accept(path)))
+    })
+  }
+}

@@ -1,0 +1,123 @@
+"""Queries that name files, by a pattern or one by one, and those of Spark's V2 source: each row once, or an error."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from rival import Rival
+from small_tables import ROWS, SmallTable, once, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+PLACES = ("retire-rest", "publish-first-1", "publish-rest-1")
+"""In the midst of the exchange of the first folder's files."""
+HALF = "ZORDER_HALF_PUBLISHED"
+
+
+@pytest.fixture(scope="module")
+def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
+    process = Rival(tmp_path_factory.mktemp("rival"))
+    yield process
+    process.kill()
+
+
+@pytest.fixture
+def by_v2(spark: SparkSession) -> Iterator[SparkSession]:
+    """A session that reads Parquet by Spark's V2 source."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.sources.useV1SourceList", "")
+    session.conf.set("spark.zorder.publish.wait", "0")
+    yield session
+
+
+def ids(rows: DataFrame) -> Counter[int]:
+    return Counter(row[0] for row in rows.select("id").collect())
+
+
+def patterns(table: SmallTable) -> list[str]:
+    """Forms of path that name the table's files."""
+    return [f"{table.root}/p=*/*.parquet", f"{table.root}/*/part*"] if table.partitioned else [f"{table.root}/*.parquet"]
+
+
+@pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
+@pytest.mark.parametrize("place", PLACES)
+def test_patterns_of_files_beside_an_owner_that_stands_still(
+    spark: SparkSession, by_v2: SparkSession, rival: Rival, tmp_path: Path, place: str, partitioned: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned)
+    everything = f"{table.root}/p=*/*.parquet" if partitioned else f"{table.root}/*.parquet"
+    before = [session.read.parquet(everything) for session in (spark, by_v2)]
+    one = spark.read.parquet(str(table.files()[0]))
+    spark.conf.set("spark.zorder.publish.wait", "0")
+    running = rival.pause(table.optimize, place)
+    for session in (spark, by_v2):
+        with pytest.raises(Exception, match=HALF):
+            session.read.parquet(everything)
+        with pytest.raises(Exception, match=HALF):
+            session.sql(f"SELECT id FROM parquet.`{everything}`")
+        assert ids(session.read.parquet(str(table.root))) == once(table.ids)
+        reader = session.read.schema("id BIGINT, a INT")
+        old = reader.option("pathGlobFilter", "part-*").parquet(str(table.root))
+        new = reader.option("pathGlobFilter", "zorder-*").parquet(str(table.root))
+        assert ids(old) + ids(new) == once(table.ids)
+    for frame in before:
+        with pytest.raises(Exception, match=HALF):
+            frame.collect()
+    assert running.error() is None
+    for frame in [*before, *(session.read.parquet(everything) for session in (spark, by_v2))]:
+        assert ids(frame) == once(table.ids)
+    assert ids(one) == once(range(ROWS))
+
+
+@pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
+def test_patterns_of_files_after_the_owner_was_killed(
+    spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool
+) -> None:
+    tables = [SmallTable.write(tmp_path / place / str(n), partitioned) for place in PLACES for n in range(3)]
+    doomed = Rival(tmp_path / "rival")
+    for n, table in enumerate(tables):
+        doomed.pause(table.optimize, PLACES[n // 3])
+    doomed.kill()
+    for n, table in enumerate(tables):
+        pattern = patterns(table)[0]
+        if n % 3 == 0:
+            found = ids(spark.read.parquet(pattern))
+        elif n % 3 == 1:
+            found = ids(by_v2.read.parquet(pattern))
+        else:
+            found = ids(by_v2.sql(f"SELECT id FROM {table.source}"))
+        assert found == once(table.ids), table.root
+
+
+def test_a_frame_of_named_files_reads_their_rows_after_operations(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    first = [str(f) for f in table.files()[:4]]
+    everything = spark.read.parquet(f"{table.root}/p=*/*.parquet")
+    some = spark.read.option("basePath", str(table.root)).parquet(*first)
+    spark.sql(table.optimize)
+    assert ids(everything) == once(table.ids)
+    assert ids(some) == once(range(4 * ROWS))
+    assert {tuple(row) for row in some.groupBy("p").count().collect()} == {(1, 3 * ROWS), (2, ROWS)}
+    of_now = spark.read.parquet(f"{table.root}/p=*/*.parquet")
+    write_file(table.root / "p=1" / "new.parquet", range(1000, 1000 + ROWS))
+    spark.sql(table.optimize.replace(" ZORDER", " FULL ZORDER", 1))
+    assert ids(of_now) == once(table.ids)
+    spark.sql(f"VACUUM {table.source} RETAIN 0 HOURS")
+    assert ids(spark.read.parquet(f"{table.root}/*/*.parquet")) == once(table.ids | set(range(1000, 1000 + ROWS)))
+    with pytest.raises(Exception, match="ZORDER_FILES_REPLACED"):
+        some.collect()
+
+
+def test_a_pattern_skips_files_as_the_folder_does(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    spark.sql(table.optimize)
+    query = f"SELECT id FROM parquet.`{table.root}/*.parquet` WHERE a = 3"
+    [row] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
+    assert (row.files_total, row.files_kept) == (2, 1)
+    assert ids(spark.sql(query)) == once(i for i in table.ids if i * 7919 % 101 == 3)

@@ -1,0 +1,257 @@
+"""Streams over a folder that is appended to, optimized and restored: each row arrives once."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from small_tables import ROWS, SmallTable, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import StreamingQuery
+
+SCHEMA = "id BIGINT, a INT"
+ALL_BUT_OURS = "{[!z]*,z[!o]*}"
+"""The pattern in docs/streams.md."""
+
+
+class Stream:
+    """A stream of ids over a folder, which can be stopped and started again from its checkpoint."""
+
+    def __init__(self, spark: SparkSession, path: Path | str, at: Path, **options: str) -> None:
+        self.spark, self.path, self.at, self.options = spark, str(path), at, options
+        self.schema = SCHEMA
+        self.query: StreamingQuery | None = None
+
+    def start(self, once: bool = False) -> Stream:
+        """Go on where it stopped."""
+        reader = self.spark.readStream.schema(self.schema).options(**self.options)
+        writer = reader.parquet(self.path).writeStream.option("checkpointLocation", str(self.at / "checkpoint"))
+        if once:
+            writer = writer.trigger(availableNow=True)
+        self.query = writer.foreachBatch(self._keep).start()
+        return self
+
+    def _keep(self, rows: DataFrame, number: int) -> None:
+        rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
+
+    def catch_up(self) -> Counter[int]:
+        """Read what is there, in as many batches as it takes."""
+        if self.query is None:
+            self.start()
+        assert self.query is not None
+        self.query.processAllAvailable()
+        return self.arrived()
+
+    def run_once(self) -> Counter[int]:
+        """Start it, read what is there, stop."""
+        self.start(once=True)
+        assert self.query is not None
+        self.query.awaitTermination()
+        self.query = None
+        return self.arrived()
+
+    def stop(self) -> None:
+        """Stop it if it runs."""
+        if self.query is not None:
+            self.query.stop()
+            self.query = None
+
+    def arrived(self) -> Counter[int]:
+        """Ids with how often each arrived."""
+        arrived = self.at / "arrived"
+        if not arrived.exists():
+            return Counter()
+        return Counter(row.id for row in self.spark.read.schema(SCHEMA).parquet(str(arrived)).select("id").collect())
+
+
+def once(ids: set[int]) -> Counter[int]:
+    """Each of them once."""
+    return Counter(ids)
+
+
+@pytest.fixture
+def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream]]:
+    """Make streams, which are stopped in the end."""
+    made: list[Stream] = []
+
+    def make(path: Path | str, **options: str) -> Stream:
+        at = tmp_path / f"stream{len(made)}"
+        made.append(Stream(spark, path, at, **options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.stop()
+
+
+def append(folder: Path, name: str, start: int) -> set[int]:
+    """A file of new rows."""
+    return write_file(folder / name, range(start, start + ROWS))
+
+
+def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
+    """Three files, or as many as the incremental policy takes."""
+    spark.sql(f"OPTIMIZE parquet.`{root}` {more} ZORDER BY (a) OPTIONS ('num-files' = '2')")
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_each_row_arrives_once_while_the_stream_runs(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], partitioned: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned)
+    last = table.folders[-1]
+    ids = set(table.ids)
+    running = stream(table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root)
+    assert running.catch_up() == once(ids)
+    ids |= append(last, "new-1.parquet", 10_000)
+    assert running.catch_up() == once(ids)
+    ids |= append(last, "new-2.parquet", 11_000)
+    optimize(spark, table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+    running.stop()
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 1")
+    ids |= append(last, "new-3.parquet", 12_000)
+    assert running.catch_up() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    assert running.catch_up() == once(ids)
+
+
+def test_rows_that_were_rewritten_before_the_stream_read_them_come_from_the_trash(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    ids = set(table.ids)
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(ids)
+    ids |= append(table.root / "p=1", "new.parquet", 10_000)
+    ids |= append(table.root / "p=3", "new.parquet", 11_000)
+    optimize(spark, table.root)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    arrived = stopped.run_once()
+    append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    spark.sql(f"VACUUM parquet.`{table.root}` RETAIN 0 HOURS")
+    with pytest.raises(Exception, match=r"ZORDER_STREAM_FILES_GONE.*new\.parquet.*another checkpoint"):
+        stopped.run_once()
+    assert stopped.arrived() == arrived
+    assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
+
+
+def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    ids = set(table.ids)
+    optimize(spark, table.root)
+    ids |= append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    ids |= append(table.root, "new-2.parquet", 11_000)
+    fresh = stream(table.root, maxFilesPerTrigger="1")
+    assert fresh.run_once() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    assert fresh.run_once() == once(ids)
+
+
+def test_a_batch_that_is_run_again_reads_the_same_rows(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    stopped.run_once()
+    # As if the process had died before it noted that the batch is done.
+    (stopped.at / "checkpoint" / "commits" / "0").unlink()
+    (stopped.at / "checkpoint" / "commits" / ".0.crc").unlink(missing_ok=True)
+    shutil.rmtree(stopped.at / "arrived")
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(table.ids)
+
+
+@pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
+def test_a_stream_over_a_pattern_of_paths(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=pattern.startswith("p="))
+    ids = set(table.ids)
+    stopped = stream(f"{table.root}/{pattern}")
+    assert stopped.run_once() == once(ids)
+    ids |= append(table.folders[0], "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+def test_partition_values_of_rows_from_the_trash(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    stopped = stream(table.root)
+    stopped.schema = f"{SCHEMA}, p INT"
+    stopped.run_once()
+    append(table.root / "p=2", "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    stopped.run_once()
+    rows = spark.read.parquet(str(stopped.at / "arrived")).where("id >= 10000").select("p").distinct().collect()
+    assert [row.p for row in rows] == [2]
+
+
+def test_a_stream_over_a_table_of_the_catalog(
+    spark: SparkSession, database: Path, tmp_path: Path
+) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a INT) USING parquet")
+    spark.sql("INSERT INTO t SELECT id, CAST(id * 7 % 101 AS INT) FROM range(100)")
+
+    def count() -> int:
+        rows = spark.readStream.table("t").writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        rows.trigger(availableNow=True).toTable("arrived").awaitTermination()
+        return spark.table("arrived").count()
+
+    assert count() == 100
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '3')")
+    assert count() == 100
+    spark.sql("INSERT INTO t VALUES (1000, 1)")
+    assert count() == 101
+
+
+def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    ids = set(table.ids)
+    plain = stream(table.root, pathGlobFilter=ALL_BUT_OURS)
+    assert plain.run_once() == once(ids)
+    optimize(spark, table.root, "FULL")
+    ids |= append(table.root, "new.parquet", 10_000)
+    assert plain.run_once() == once(ids)
+    assert not [row for row in spark.read.option("pathGlobFilter", ALL_BUT_OURS).parquet(str(table.root)).collect()
+                if row.id < 10_000]
+
+
+def test_without_any_record_a_stream_fails_where_rows_could_arrive_twice(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped, fresh = stream(table.root), stream(table.root)
+    stopped.run_once()
+    optimize(spark, table.root, "FULL")
+    shutil.rmtree(table.root / "_zorder")
+    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+        stopped.run_once()
+    assert fresh.run_once() == once(table.ids)
