@@ -65,8 +65,7 @@ private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends 
       }
     } catch {
       case e: IOException =>
-        logWarning(s"No files of ${part.folder} are skipped, since it cannot be looked at", e)
-        SkippingErrors.count()
+        SkippingErrors.warn(Seq(part.folder), e)
         part.files
     }
   }

@@ -12,19 +12,19 @@ private[skipping] object Pruning {
   /**
    * The index to read through; None when Spark's own does as well.
    *
-   * @param filters conjuncts over the scan, as the optimizer left them
-   * @param normalized those of them that can be evaluated now, with the relation's own names
+   * @param listing of the relation's index
+   * @param filters conjuncts over the scan that can be evaluated now, with the relation's own names
    */
   def apply(
       l: LogicalRelation,
       relation: HadoopFsRelation,
       views: Seq[TableView],
+      listing: Listing,
       filters: Seq[Expression],
-      normalized: Seq[Expression],
       enabled: Boolean
   ): Option[SkippingFileIndex] = {
     val start = System.nanoTime()
-    val (partitionFilters, dataFilters) = ScanFilters.byPartition(normalized, l, relation)
+    val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
     lazy val usable = enabled && views.exists(_.snapshot.isDefined)
     lazy val notByName = FoundByName.whyNot(relation, views)
     val conjuncts =
@@ -36,7 +36,7 @@ private[skipping] object Pruning {
     else {
       val known = views.flatMap(_.known(relation.location))
       val listed =
-        new ListedTable(SkippingFileIndex.view(relation.location.listFiles(partitionFilters, Nil), views), known)
+        new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views), known)
       // A conjunction keeps what each conjunct keeps, which is reported of each as well.
       val ofConjuncts = conjuncts.map { case (_, p) => known.map(FileKeeper(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
@@ -49,12 +49,12 @@ private[skipping] object Pruning {
       val leftOutByCurve =
         if (byBounds.zip(keepers).forall { case (b, k) => b.keepsAsMuchAs(k) }) 0 else listed.count(byBounds) - kept
       val reports = conjuncts.zip(ofConjuncts).map { case ((f, p), k) => report(f, p, k, listed, views) } ++
-        curveReport(conjuncts, views, kept, leftOutByCurve) ++ ScanFilters.unusable(filters)
+        curveReport(conjuncts, views, kept, leftOutByCurve)
       val summary =
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
       val look = FreshLook.of(relation.sparkSession)
-      Some(new SkippingFileIndex(relation.location, views, predicate, keepers, look, bytesKept, summary))
+      Some(new SkippingFileIndex(relation.location, views, keepers, look, bytesKept, summary))
     }
   }
 

@@ -3,8 +3,8 @@ package org.sparkzorder.skipping
 import java.io.IOException
 import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.execution.datasources.FileIndex
 
 import org.sparkzorder.commit.{Reappeared, TableState, UnreadableRecordException}
 import org.sparkzorder.table.RelativePath
@@ -37,11 +37,14 @@ private[skipping] object ReappearedFiles extends Logging {
     made
   }
 
-  /** @param state as it was when the listing was found to be whole */
-  def look(location: FileIndex, state: TableState): Unit = state match {
+  /**
+   * @param files of the listing
+   * @param state as it was when the listing was found to be whole
+   */
+  def look(files: => Seq[Path], state: TableState): Unit = state match {
     case side: TableState.SideFolder if side.version > 0 =>
       // The paths only: what a name below the root is, the other thread finds out.
-      val paths = location.listFiles(Nil, Nil).flatMap(_.files.map(_.getPath))
+      val paths = files
       try
         pool.execute(() => {
           val names = new RelativePath(side.folder.root)

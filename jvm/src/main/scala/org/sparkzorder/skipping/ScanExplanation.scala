@@ -38,7 +38,11 @@ object ScanExplanation {
   private def ofScan(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
     case l: LogicalRelation =>
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
-      relation.location match {
+      val location = relation.location match {
+        case planned: PlannedFileIndex => planned.location(l, filters)
+        case other                     => other
+      }
+      location match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val r = index.report.get
           ScanExplanation(
@@ -48,7 +52,7 @@ object ScanExplanation {
             r.bytesTotal,
             r.bytesKept,
             r.pruningMs,
-            r.conjuncts
+            r.conjuncts ++ ScanFilters.unusable(filters)
           )
         case _ => unskipped(l, relation, filters)
       }

@@ -5,24 +5,20 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.predicate.StatsPredicate
-
 /**
  * The files of another index less those that cannot hold a matching row. Partition pruning, metadata columns and the listing itself
  * stay the other's.
  *
  * @param base the index that Spark made
  * @param views one for each table folder the base reads from
- * @param predicate what the files were chosen by, without expression ids: two scans with the same base, view and predicate read
- *                  the same files, so Spark may reuse the one's exchange for the other
- * @param keepers one for each view with an index
+ * @param keepers one for each view with an index. Two scans with the same base and views that keep the same files read the same
+ *                files, however their filters are written: so Spark may reuse the one's exchange for the other
  * @param look at the files that are left out, each time the query asks for the files
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
     val views: Seq[TableView],
-    val predicate: StatsPredicate,
-    keepers: Seq[FileKeeper],
+    private val keepers: Seq[FileKeeper],
     look: Option[FreshLook],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]
@@ -44,10 +40,13 @@ final class SkippingFileIndex private[skipping] (
   }
 
   override def equals(other: Any): Boolean = other match {
-    case that: SkippingFileIndex => base == that.base && views == that.views && predicate == that.predicate
+    case that: SkippingFileIndex => base == that.base && views == that.views && keepSame(that)
     case _                       => false
   }
-  override def hashCode: Int = (base, predicate).hashCode
+  private def keepSame(that: SkippingFileIndex): Boolean =
+    keepers.length == that.keepers.length &&
+      keepers.zip(that.keepers).forall { case (a, b) => a.keepsAsMuchAs(b) }
+  override def hashCode: Int = (base, views.map(_.root)).hashCode
   override def toString: String = s"SkippingFileIndex($base)"
 }
 

@@ -1,26 +1,31 @@
 package org.sparkzorder.skipping
 
-import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.planning.ScanOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.shim.SkippingScanExec
 
-/** Spark's own strategy for file scans, with a scan node that tells what was skipped. */
+/**
+ * Spark's own strategy for file scans, that reads no files without a matching row, with a scan node that tells of it. The filters
+ * are those by which Spark's strategy chooses row groups.
+ */
 object SkippingStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case PhysicalOperation(_, _, l: LogicalRelation) if isSkipping(l) =>
-      FileSourceStrategy(plan).map(_.transform {
-        case scan: FileSourceScanExec if scan.relation.location.isInstanceOf[SkippingFileIndex] =>
-          SkippingScanExec.of(scan)
-      })
+    case ScanOperation(_, _, filters, l: LogicalRelation) =>
+      l.relation match {
+        case HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
+          val location = planned.location(l, filters)
+          FileSourceStrategy(plan).map(_.transform {
+            case scan: FileSourceScanExec if scan.relation.location eq planned =>
+              val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
+              val found = scan.copy(relation = relation)
+              if (location.isInstanceOf[SkippingFileIndex]) SkippingScanExec.of(found) else found
+          })
+        case _ => Nil
+      }
     case _ => Nil
-  }
-
-  private def isSkipping(l: LogicalRelation): Boolean = l.relation match {
-    case r: HadoopFsRelation => r.location.isInstanceOf[SkippingFileIndex]
-    case _                   => false
   }
 }

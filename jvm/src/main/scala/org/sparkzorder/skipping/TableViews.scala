@@ -24,21 +24,22 @@ object TableViews extends Logging {
    * None when no table that the scan reads from has a side folder, nor one above of which it is a partition by its name:
    * one look at the file system each.
    *
+   * @param listing of the relation's index
    * @param options of the relation, which may choose files
    * @param named files that the query names itself
    */
   def of(
       session: SparkSession,
-      location: FileIndex,
+      listing: Listing,
       options: Map[String, String],
       table: Option[CatalogTable],
       named: Option[NamedFiles]
   ): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val found = roots(classicSession, location, table, named).filterNot(isBare(classicSession, _))
+    val found = roots(classicSession, listing.of, table, named).filterNot(isBare(classicSession, _))
     if (found.isEmpty) None
     else {
-      val views = of(classicSession, location, options, found)
+      val views = of(classicSession, listing, options, found)
       if (views.isEmpty) None else Some(views)
     }
   }
@@ -70,14 +71,14 @@ object TableViews extends Logging {
 
   private def of(
       session: classic.SparkSession,
-      location: FileIndex,
+      listing: Listing,
       options: Map[String, String],
       roots: Seq[Path]
   ): Seq[TableView] = {
     val conf = session.sessionState.conf
     val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val settled = whole(location, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
+    val settled = whole(listing, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
     settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }
   }
 
@@ -144,7 +145,7 @@ object TableViews extends Logging {
    * until nothing was published in any of them meanwhile.
    */
   @tailrec private def whole(
-      location: FileIndex,
+      listing: Listing,
       tables: Seq[TableFolder],
       waitMillis: Long,
       settings: LockSettings
@@ -152,31 +153,31 @@ object TableViews extends Logging {
     val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
     def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
       NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
-    lazy val files = listed(location)
+    lazy val files = listed(listing)
     val nested = beside(own.map { case (t, s) => t -> s.state }, files)
     val settled = own ++ Recovery.settled(nested, waitMillis, settings)
-    val relist = settled.exists { case (_, s) => s.exchanging || isStale(location, files, s.state, tables) }
+    val relist = settled.exists { case (_, s) => s.exchanging || isStale(listing, files, s.state, tables) }
     val moved = relist && {
-      location.refresh()
+      listing.refresh()
       val now = settled.map { case (t, s) => (t, s, TableState.look(t.root, t.ops)) }
-      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state }, listed(location))
+      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state }, listed(listing))
       now.exists { case (_, before, after) => isMoved(before, after) } ||
       besideNow.map(_.root).toSet != nested.map(_.root).toSet
     }
-    if (moved) whole(location, tables, waitMillis, settings)
+    if (moved) whole(listing, tables, waitMillis, settings)
     else {
       settled.foreach { case (t, s) =>
         val operations = SeenOperations.of(s.state)
-        if (s.around.isEmpty && operations != SeenOperations.none && operations != seenWhole.get(location, t.root)) {
-          seenWhole.put(location, t.root, operations)
-          if (tables.contains(t)) ReappearedFiles.look(location, s.state)
+        if (s.around.isEmpty && operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.root)) {
+          seenWhole.put(listing.of, t.root, operations)
+          if (tables.contains(t)) ReappearedFiles.look(listed(listing), s.state)
         }
       }
       settled
     }
   }
 
-  private def listed(location: FileIndex): Seq[Path] = location.listFiles(Nil, Nil).flatMap(_.files).map(_.getPath)
+  private def listed(listing: Listing): Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
 
   /** Whether an operation was published, or is being published, since. */
   private def isMoved(before: Settled, after: TableState): Boolean = after match {
@@ -194,13 +195,13 @@ object TableViews extends Logging {
    * records that are files: a checkpoint is not read for it.
    */
   private def isStale(
-      location: FileIndex,
+      listing: Listing,
       files: => Seq[Path],
       state: TableState,
       tables: Seq[TableFolder]
   ): Boolean = state match {
     case side: TableState.SideFolder =>
-      val seen = seenWhole.get(location, side.folder.root)
+      val seen = seenWhole.get(listing.of, side.folder.root)
       val unseen = seen.unseen(side)
       unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
     case TableState.NoSideFolder => false

@@ -43,7 +43,7 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
   private def whole(index: PartitioningAwareFileIndex, options: Map[String, String]): Option[PlacedFiles] =
     try {
       val named = NamedFiles.of(classicSession, index)
-      TableViews.of(session, index, options, None, named).flatMap { views =>
+      TableViews.of(session, new Listing(index), options, None, named).flatMap { views =>
         val placed = named.flatMap(_.placed(options))
         if (views.forall(_.overlay.isEmpty)) placed
         else Some(TableViews.around(session, placed.getOrElse(index), options, views))

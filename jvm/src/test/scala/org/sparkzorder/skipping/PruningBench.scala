@@ -139,7 +139,8 @@ object PruningBench {
     private def prune(l: LogicalRelation, snapshot: Option[IndexSnapshot]): SkippingFileIndex = {
       val filters = conjunction(l)
       val views = Seq(new TableView(TableFolder(root, new HadoopFileOps(fs)), snapshot, 1L, None))
-      Pruning(l, l.relation.asInstanceOf[HadoopFsRelation], views, filters, filters, enabled = true).get
+      val listing = new Listing(locationOf(l))
+      Pruning(l, l.relation.asInstanceOf[HadoopFsRelation], views, listing, filters, enabled = true).get
     }
 
     def all(): Seq[(String, Seq[Double])] = {

@@ -8,7 +8,8 @@ import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.StructType
@@ -71,9 +72,8 @@ trait RealTables extends BeforeAndAfterAll { this: Suite =>
     def kept(condition: Column): Set[String] = kept(rows.where(condition))
 
     private def kept(query: DataFrame): Set[String] =
-      query.queryExecution.optimizedPlan.collect { case l: LogicalRelation => l.relation }.flatMap {
-        case r: HadoopFsRelation => r.location.listFiles(Nil, Nil).flatMap(_.files).map(_.getPath.toUri.getPath)
-        case other               => throw new IllegalStateException(s"$other")
-      }.map(file => root.relativize(JPath.of(file)).toString.replaceFirst("[.][a-z.]+$", "")).toSet
+      query.queryExecution.sparkPlan.collect { case s: FileSourceScanExec => s.relation.location }
+        .flatMap(_.listFiles(Nil, Nil)).flatMap(_.files).map(_.getPath.toUri.getPath)
+        .map(file => root.relativize(JPath.of(file)).toString.replaceFirst("[.][a-z.]+$", "")).toSet
   }
 }

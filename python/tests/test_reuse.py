@@ -1,0 +1,168 @@
+"""What Spark reuses and merges in a plan, and filters that come late: as without skipping."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from comparison import files_read, no_skipping, same_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FILES = 4
+ROWS = 400
+
+
+@pytest.fixture(scope="module")
+def tables(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`reuse.t`: files that follow each other in `id`. `reuse.p`: the same in each of two partitions `day`."""
+    spark = spark_session.newSession()
+    folder = tmp_path_factory.mktemp("reuse")
+    spark.sql(f"CREATE DATABASE reuse LOCATION '{folder}'")
+    rows = spark.range(ROWS).selectExpr("id", "id % 7 AS a", "id * 2 AS b", "CAST(id % 2 AS INT) AS day")
+    files = rows.repartitionByRange(FILES, "id")
+    files.drop("day").write.saveAsTable("reuse.t")
+    files.write.partitionBy("day").saveAsTable("reuse.p")
+    for name in ("t", "p"):
+        spark.sql(f"CREATE SKIPPING INDEX ON reuse.{name}")
+    yield
+    spark.sql("DROP DATABASE reuse CASCADE")
+
+
+@pytest.fixture
+def reuse(spark: SparkSession, tables: None) -> SparkSession:
+    """A session in that database, which plans each query once and reuses exchanges instead of broadcasts."""
+    spark.sql("USE reuse")
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    return spark
+
+
+def all_nodes(frame: DataFrame) -> Counter[str]:
+    """Classes of the nodes of the physical plan and of its subqueries, Spark's scans and ours by one name."""
+    names = (n.getClass().getSimpleName() for n in every(frame._jdf.queryExecution().executedPlan()))
+    return Counter(name.replace("SkippingScan", "FileSourceScan") for name in names)
+
+
+def every(plan: Any) -> Iterator[Any]:
+    """The node and all below it, those of subqueries too."""
+    yield plan
+    for below in (plan.subqueries(), plan.children()):
+        for i in range(below.size()):
+            yield from every(below.apply(i))
+
+
+def same_nodes(spark: SparkSession, query: str) -> Counter[str]:
+    """The plan has the same nodes as without skipping, and the same rows."""
+    with no_skipping(spark):
+        expected = all_nodes(spark.sql(query))
+    found = all_nodes(spark.sql(query))
+    assert found == expected, query
+    same_rows(spark, query)
+    return found
+
+
+SAME_CONDITIONS = [
+    ("id > 10 AND a < 5 AND b < 90", "b < 90 AND a < 5 AND id > 10"),
+    ("id < 10 OR b = 600", "b = 600 OR id < 10"),
+    ("id BETWEEN 10 AND 20", "id <= 20 AND id >= 10"),
+    ("id IN (3, 5, 9)", "id IN (9, 3, 5)"),
+    ("id IN (1,2,3,4,5,6,7,8,9,10,11,12)", "id IN (12,11,10,9,8,7,6,5,4,3,2,1)"),
+    ("NOT (id > 30)", "30 >= id"),
+    ("(a = 1 AND id < 9) OR (a = 2 AND b < 9)", "(b < 9 AND a = 2) OR (id < 9 AND 1 = a)"),
+    ("id + 1 = 30 AND a >= 0", "a >= 0 AND 1 + id = 30"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME_CONDITIONS)
+def test_conditions_in_another_order_share_an_exchange(reuse: SparkSession, one: str, other: str) -> None:
+    part = "SELECT a, count(*) AS n FROM t WHERE {} GROUP BY a"
+    found = same_nodes(reuse, f"{part.format(one)} UNION ALL {part.format(other)}")
+    assert found["ReusedExchangeExec"] == 1
+    kept, total = files_read(reuse, f"{part.format(one)} UNION ALL {part.format(other)}")
+    assert total == 2 * FILES
+    assert kept < total
+
+
+def test_a_self_join_shares_an_exchange(reuse: SparkSession) -> None:
+    query = (
+        "SELECT x.b, y.b AS c FROM (SELECT id, b FROM t WHERE id < 40 AND a > 2) x"
+        " JOIN (SELECT id, b FROM t WHERE a > 2 AND id < 40) y ON x.id = y.id"
+    )
+    assert same_nodes(reuse, query)["ReusedExchangeExec"] == 1
+
+
+def test_subqueries_in_another_order_are_one(reuse: SparkSession) -> None:
+    subquery = "(SELECT max(b) FROM t WHERE {})"
+    query = f"SELECT {subquery.format('id < 40 AND a > 2')} AS x, {subquery.format('a > 2 AND id < 40')} + 1 AS y"
+    assert same_nodes(reuse, query)["FileSourceScanExec"] == 1
+
+
+def test_subqueries_of_the_same_rows_are_merged(reuse: SparkSession) -> None:
+    query = "SELECT (SELECT max(b) FROM t WHERE id < 40), (SELECT sum(a) FROM t WHERE id < 40), (SELECT min(a) FROM t)"
+    same_nodes(reuse, query)
+
+
+def test_subqueries_with_other_filters_are_merged_and_read_the_files_of_both(reuse: SparkSession) -> None:
+    prefix = "spark.sql.optimizer.mergeSubplans.filterPropagation"
+    reuse.conf.set(f"{prefix}.enabled", "true")
+    reuse.conf.set(f"{prefix}.symmetricFilterPropagation.enabled", "true")
+    query = "SELECT (SELECT max(b) FROM t WHERE id < 40), (SELECT sum(a) FROM t WHERE id > 390)"
+    found = same_nodes(reuse, query)
+    assert found["FileSourceScanExec"] == 1
+    frame = reuse.sql(query)
+    assert [scan.metrics().apply("numFiles").value() for scan in run(frame)] == [2]
+
+
+def test_scans_of_other_files_share_nothing(reuse: SparkSession) -> None:
+    part = "SELECT a, count(*) AS n FROM t WHERE id {} GROUP BY a"
+    found = same_nodes(reuse, f"{part.format('< 40')} UNION ALL {part.format('< 41')}")
+    assert found["ReusedExchangeExec"] == 0
+
+
+LATE = [
+    # The subquery has a filter of its own, and gets that on id when it has become a join.
+    "SELECT id, (SELECT max(y.b) FROM {0} y WHERE y.id = x.id AND y.a >= 0) FROM t x WHERE id BETWEEN 10 AND 20",
+    "SELECT id, (SELECT max(y.b) FROM {0} y WHERE y.id = x.id) FROM t x WHERE id BETWEEN 10 AND 20",
+]
+
+
+@pytest.mark.parametrize("query", LATE)
+def test_a_subquery_is_pruned_by_filters_that_come_later(reuse: SparkSession, query: str) -> None:
+    found = query.format("t")
+    assert files_read(reuse, found) == (2, 2 * FILES)
+    assert sum(scan.metrics().apply("numFiles").value() for scan in run(reuse.sql(found))) == 2
+    same_nodes(reuse, found)
+    assert files_read(reuse, query.format("p")) == (3, 3 * FILES)
+    same_rows(reuse, query.format("p"))
+
+
+def test_partitions_are_pruned_by_filters_that_come_later(reuse: SparkSession) -> None:
+    query = (
+        "SELECT id, (SELECT max(y.b) FROM p y WHERE y.id = x.id AND y.day = x.day AND y.a >= 0)"
+        " FROM p x WHERE id < 20 AND day = 1"
+    )
+    assert files_read(reuse, query) == (2, 2 * FILES)
+    same_rows(reuse, query)
+
+
+def run(frame: DataFrame) -> list[Any]:
+    """Runs the query and gives its scans."""
+    frame.collect()
+    plan = frame._jdf.queryExecution().executedPlan()
+    return [n for n in every(plan) if n.getClass().getSimpleName() == "SkippingScanExec"]
+
+
+def test_the_metastore_is_asked_for_partitions_once(reuse: SparkSession, database: Path) -> None:
+    reuse.sql("CREATE TABLE own USING parquet PARTITIONED BY (day) AS SELECT * FROM reuse.p")
+    reuse.sql("OPTIMIZE own ZORDER BY (id)")
+    metrics = reuse._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics  # type: ignore[union-attr]
+    # Each time that partitions are asked for, each one's files are taken from the cache, or listed.
+    for _ in range(2):
+        metrics.reset()
+        reuse.sql("SELECT * FROM own WHERE id < 20")._jdf.queryExecution().executedPlan()
+        assert metrics.METRIC_FILE_CACHE_HITS().getCount() + metrics.METRIC_FILES_DISCOVERED().getCount() == 2
