@@ -176,6 +176,14 @@ def test_orc_files_of_hive_without_names(spark: SparkSession, database: Path, tm
             for value in (7, 1000007):
                 agree(spark, read.where(f"{name} = {value}"))
             agree(spark, read.where(f"{name} IS NULL"))
+    # Names that are not those of their positions.
+    odd = tmp_path / "odd"
+    write(odd, "orc", "_col1", "_col0")
+    for statement in ("CREATE SKIPPING INDEX ON", "OPTIMIZE"):
+        spark.sql(f"{statement} orc.`{odd}`" + (" FULL OPTIONS ('num-files' = '4')" if statement == "OPTIMIZE" else ""))
+        for names in ("_col0 BIGINT, _col1 BIGINT", "_col1 BIGINT, _col0 BIGINT"):
+            for predicate in ("_col0 = 7", "_col0 = 1000007", "_col1 = 7", "_col1 = 1000007"):
+                agree(spark, spark.read.schema(names).orc(str(odd)).where(predicate))
     # A table whose first name is the file's, and whose second is not.
     external(spark, "t", "_col0 BIGINT, a BIGINT, b BIGINT", folder, "orc")
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
