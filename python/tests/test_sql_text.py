@@ -56,6 +56,7 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
             lambda t: t.optimize(auto=True, full=True, options={"hot-ranges": True}),
             "OPTIMIZE `db`.`t` FULL ZORDER BY AUTO OPTIONS ('hot-ranges' = 'true')",
         ),
+        (lambda t: t.describe_detail(), "DESCRIBE DETAIL `db`.`t`"),
         (lambda t: t.create_skipping_index(), "CREATE SKIPPING INDEX ON `db`.`t`"),
         (
             lambda t: t.create_skipping_index("a", "s.x", replace=True),

@@ -609,13 +609,19 @@ def merged(spark: SparkSession, file_format: str, folder: Path) -> Counter[str]:
 
 
 @FORMATS
-def test_a_column_that_came_later_is_kept(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
+def test_a_column_that_came_later_is_kept(
+    spark: SparkSession, database: Path, tmp_path: Path, file_format: str
+) -> None:
     folder = tmp_path / "t"
     numbers(spark).select("id", "a").repartition(3).write.format(file_format).save(str(folder))
     later = numbers(spark, 200).selectExpr("id + 1000 AS id", "a", "b", "named_struct('x', b) AS s")
     later.repartition(2).write.format(file_format).mode("append").save(str(folder))
     before = merged(spark, file_format, folder)
-    [result] = spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '4')").collect()
+    # The path does not say whether the column has a default; a table does.
+    with pytest.raises(PySparkException, match="ZORDER_MISSING_COLUMN"):
+        spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
+    spark.sql(f"CREATE TABLE t USING {file_format} OPTIONS (mergeSchema 'true') LOCATION '{folder}'")
+    [result] = spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '4')").collect()
     assert result["metrics"]["numFilesRemoved"] == 5
     assert merged(spark, file_format, folder) == before
     assert sum(json_row.count("b=None") * n for json_row, n in before.items()) == 1000

@@ -203,6 +203,12 @@ def test_orc_columns_by_position_are_refused_as_an_option(spark: SparkSession, d
     refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
 
 
+def test_parquet_columns_that_hive_finds_by_position_are_refused(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a BIGINT) USING parquet OPTIONS ('parquet.column.index.access' 'true')")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(3) */ id, id FROM range(60)")
+    refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_UNSAFE_OPTION", database)
+
+
 def test_an_index_of_orc_columns_by_position_skips_no_row(spark: SparkSession, database: Path) -> None:
     folder = database / "files"
     folder.mkdir()

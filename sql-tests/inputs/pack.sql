@@ -37,3 +37,16 @@ OPTIMIZE empty OPTIONS ('num-files' = '2');
 INSERT INTO empty VALUES (1, 1, 1), (2, 2, 1);
 OPTIMIZE empty WHERE p = 7 ZORDER BY (a);
 OPTIMIZE empty FULL WHERE p = 7;
+
+-- Several partitions: the number is of all of them, and a new file is about its partition alone.
+CREATE TABLE parts (id BIGINT, p INT) USING parquet PARTITIONED BY (p);
+INSERT INTO parts SELECT /*+ REPARTITION(3) */ id, CASE WHEN id < 700 THEN 1 WHEN id < 990 THEN 2 ELSE 3 END FROM range(1000);
+OPTIMIZE parts OPTIONS ('num-files' = '7');
+SELECT p, count(*), sum(id), count(DISTINCT _metadata.file_name) FROM parts GROUP BY p ORDER BY p;
+--! snapshot parts
+OPTIMIZE parts OPTIONS ('num-files' = '7');
+--! unchanged
+--! forget
+INSERT INTO parts SELECT /*+ REPARTITION(1) */ id, 3 FROM range(1000, 1010);
+OPTIMIZE parts OPTIONS ('num-files' = '7');
+SELECT p, count(*), sum(id), count(DISTINCT _metadata.file_name) FROM parts GROUP BY p ORDER BY p;

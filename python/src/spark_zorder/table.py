@@ -206,6 +206,10 @@ class ZOrderTable:
         """A row for each committed operation, newest first; `DESCRIBE HISTORY`."""
         return self._spark.sql(f"DESCRIBE HISTORY {self._target}")
 
+    def describe_detail(self) -> DataFrame:
+        """A row about the table: format, location, number of files, layout, version; `DESCRIBE DETAIL`."""
+        return self._spark.sql(f"DESCRIBE DETAIL {self._target}")
+
     def restore(self, version: int) -> DataFrame:
         """Put back the files of an earlier version, while they are kept; `RESTORE`.
 

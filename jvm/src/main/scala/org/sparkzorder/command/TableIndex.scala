@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.TimestampType
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, IndexBuilder, NotDataFileException}
+import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns, NotDataFileException}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
@@ -93,7 +93,7 @@ object TableIndex {
       namesInAnyCase: Boolean = false
   ): Unit = {
     val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
-    val lasting = added.map { case (id, stats) => id -> withoutInstants(table, stats) }
+    val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, stats) }
     val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
       case Some(old) =>
@@ -111,12 +111,15 @@ object TableIndex {
     forgetExcluded(table, folder, lock, snapshot)
   }
 
-  /** ORC stores instants as wall clock of the writer's zone: another JVM reads other instants, so their bounds do not last. */
-  private def withoutInstants(table: PlainTable, stats: FileStats): FileStats =
+  /**
+   * Without what another reader of the same ORC file may find otherwise. ORC stores instants as wall clock of the writer's
+   * zone, so another JVM reads other instants, and columns without names are read by position.
+   */
+  private def lastingInOrc(table: PlainTable, stats: FileStats): FileStats =
     if (table.formatName != "orc") stats
-    else stats.copy(columns = stats.columns.map {
-      case (key, column) if key.dataType == TimestampType => key -> column.copy(min = null, max = null)
-      case other                                          => other
+    else stats.copy(columns = stats.columns.collect {
+      case (key, column) if !NamelessColumns.isMisplaced(table.dataSchema.fieldNames.toSeq, key.path.head) =>
+        key -> (if (key.dataType == TimestampType) column.copy(min = null, max = null) else column)
     })
 
   /** The index of before is kept for the case that a new one cannot be read, but not with what is to be kept out. */

@@ -30,7 +30,7 @@ private[footer] final class OrcFooter(
     val reader = open(status.getPath)
     try {
       val names = namesOf(reader.getSchema)
-      val nameless = names.nonEmpty && names.forall(_.startsWith("_col"))
+      val nameless = NamelessColumns.are(names)
       val positional = names.nonEmpty && (forcedPositions || nameless)
       // By position and by name are the same when the names agree place by place.
       val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
@@ -69,10 +69,7 @@ private[footer] final class OrcFooter(
 
   /** Another reader may have another column at that position, and reads the file's by it. */
   private def isAtItsPosition(key: ColumnKey, names: Seq[String]): Boolean =
-    names.indexOf(key.path.head) match {
-      case -1 => false
-      case i  => key.path.head == s"_col$i"
-    }
+    names.contains(key.path.head) && !NamelessColumns.isMisplaced(names, key.path.head)
 
   /** Spark, which knows microseconds only, leaves its version in each file. */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =

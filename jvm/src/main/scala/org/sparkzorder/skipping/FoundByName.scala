@@ -5,6 +5,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 
+import org.sparkzorder.footer.NamelessColumns
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Reason, ReasonCode}
 import org.sparkzorder.table.PlainTables
@@ -30,8 +31,8 @@ private[skipping] object FoundByName {
    */
   def whyNot(relation: HadoopFsRelation, column: String): Option[Reason] =
     if (
-      column.startsWith("_col") && PlainTables.formatOf(relation).contains("orc") &&
-      column != s"_col${relation.dataSchema.fieldNames.indexOf(column)}"
+      PlainTables.formatOf(relation).contains("orc") &&
+      NamelessColumns.isMisplaced(relation.dataSchema.fieldNames.toSeq, column)
     )
       reason(s"files whose columns are called `_col0`, `_col1`.. are read by position, and `$column` has another")
     else None

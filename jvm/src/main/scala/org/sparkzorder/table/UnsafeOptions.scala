@@ -26,13 +26,17 @@ object UnsafeOptions {
     "a query that runs at the same time would leave out files that are being exchanged, without an error"
   private val skipsDamage = "its readers leave out damaged files, which a rewrite would lose for good"
 
+  // Spark itself finds Parquet columns by name. Hive follows the option, and sees other values after a rewrite.
+  private val byPosition = "its columns are found by their position, whatever their names"
+
   private val flags = Map(
     "recursivefilelookup" -> "its files are in folders that are not partitions",
     "ignoremissingfiles" -> skipsFiles,
     "ignorecorruptfiles" -> skipsDamage,
     "orc.skip.corrupt.data" -> skipsDamage,
     "hive.exec.orc.skip.corrupt.data" -> skipsDamage,
-    "orc.force.positional.evolution" -> "its columns are found by their position, whatever their names"
+    "orc.force.positional.evolution" -> byPosition,
+    "parquet.column.index.access" -> byPosition
   )
 
   private val pathFilter = "mapreduce.input.pathFilter.class"

@@ -1,0 +1,16 @@
+package org.sparkzorder.footer
+
+/**
+ * Hive's ORC files have no names of columns but `_col0`, `_col1` and so on. Spark reads a file in which all names begin
+ * with `_col` by position, whatever the reader calls its columns.
+ */
+object NamelessColumns {
+  private val Prefix = "_col"
+
+  /** Whether a file with these names is read by position. */
+  def are(names: Seq[String]): Boolean = names.nonEmpty && names.forall(_.startsWith(Prefix))
+
+  /** Whether a column has such a name, and another position than it says. Nothing said by its name is to be believed. */
+  def isMisplaced(names: Seq[String], column: String): Boolean =
+    column.startsWith(Prefix) && column != s"$Prefix${names.indexOf(column)}"
+}
