@@ -51,7 +51,7 @@ ROUNDS ?= 3
 ROWS ?= 2000000
 
 .PHONY: help demo test test-all test-jvm test-python fuzz kills layout auto incremental bench mutants check format wheel jars \
-	envs golden clean
+	envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -80,7 +80,7 @@ demo: $(STAMPS)/installed
 test: test-jvm $(addprefix test-,$(OLDER)) test-python
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
-test-all: test $(STAMPS)/env-store
+test-all: test $(STAMPS)/env-store $(STAMPS)/env-readers
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
@@ -162,6 +162,17 @@ $(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(call older_env,$*) || $(PYTHON) -m venv build/envs/$*
 	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$*)
+	@mkdir -p $(@D) && touch $@
+
+# Readers beside us, for docs/readers.md.
+readers: $(STAMPS)/env-readers
+
+$(STAMPS)/env-readers: Makefile
+	@sh tools/check-tools $(PYTHON) $(JAVA)
+	test -x build/envs/readers/bin/python || $(PYTHON) -m venv build/envs/readers
+	build/envs/readers/bin/python -m pip install -q --disable-pip-version-check pandas==3.1.1 pyarrow==25.0.1 \
+		polars==2.1.0 duckdb==2.0.0 datafusion==55.0.0 fastparquet==2026.9.0 dask==2026.8.0 daft==0.7.26 chdb==4.4.0 \
+		ray==2.60.0
 	@mkdir -p $(@D) && touch $@
 
 $(STAMPS)/env-bench: Makefile

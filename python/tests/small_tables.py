@@ -90,7 +90,7 @@ class SmallTable:
         """What lies beside the data but for statistics, history, records of undone operations, and retired files."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
         records = rf"v({number})-\d+ms\.(json|vacuumed)|v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
-        retired = rf"trash/v({number})-[0-9a-f-]{{36}}/.+\.retired"
+        retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
         mine = re.compile(rf"_zorder/(index-\d+\.zidx|README\.txt|inner-[0-9a-f]{{16}}|{records}|{retired})")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)
         folders = {parent for p in entries if p.is_file() for parent in p.parents}

@@ -28,12 +28,12 @@ def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
 
 
 @pytest.fixture
-def by_v2(spark: SparkSession) -> Iterator[SparkSession]:
+def by_v2(spark: SparkSession) -> SparkSession:
     """A session that reads Parquet by Spark's V2 source."""
     session = spark.newSession()
     session.conf.set("spark.sql.sources.useV1SourceList", "")
     session.conf.set("spark.zorder.publish.wait", "0")
-    yield session
+    return session
 
 
 def ids(rows: DataFrame) -> Counter[int]:
@@ -42,11 +42,13 @@ def ids(rows: DataFrame) -> Counter[int]:
 
 def patterns(table: SmallTable) -> list[str]:
     """Forms of path that name the table's files."""
-    return [f"{table.root}/p=*/*.parquet", f"{table.root}/*/part*"] if table.partitioned else [f"{table.root}/*.parquet"]
+    return (
+        [f"{table.root}/p=*/*.parquet", f"{table.root}/*/part*"] if table.partitioned else [f"{table.root}/*.parquet"]
+    )
 
 
 @pytest.mark.parametrize("partitioned", [False, True], ids=["flat", "partitioned"])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", [pytest.param(p, marks=pytest.mark.extended) for p in PLACES[:2]] + [PLACES[2]])
 def test_patterns_of_files_beside_an_owner_that_stands_still(
     spark: SparkSession, by_v2: SparkSession, rival: Rival, tmp_path: Path, place: str, partitioned: bool
 ) -> None:
@@ -112,6 +114,14 @@ def test_a_frame_of_named_files_reads_their_rows_after_operations(spark: SparkSe
     assert ids(spark.read.parquet(f"{table.root}/*/*.parquet")) == once(table.ids | set(range(1000, 1000 + ROWS)))
     with pytest.raises(Exception, match="ZORDER_FILES_REPLACED"):
         some.collect()
+
+
+def test_every_file_of_a_folder_is_none_of_ours(spark: SparkSession, tmp_path: Path) -> None:
+    for partitioned in (False, True):
+        table = SmallTable.write(tmp_path / str(partitioned), partitioned)
+        spark.sql(table.optimize)
+        assert ids(spark.read.parquet(f"{table.root}/*")) == once(table.ids)
+        assert ids(spark.read.parquet(f"{table.root}/**")) == once(table.ids)
 
 
 def test_a_pattern_skips_files_as_the_folder_does(spark: SparkSession, tmp_path: Path) -> None:

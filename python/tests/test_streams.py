@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 SCHEMA = "id BIGINT, a INT"
 ALL_BUT_OURS = "{[!z]*,z[!o]*}"
@@ -156,6 +156,7 @@ def test_a_stream_whose_rows_are_gone_from_the_trash_fails(
     assert stream(table.root).run_once() == once(table.ids | set(range(10_000, 10_000 + ROWS)))
 
 
+@pytest.mark.extended
 def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -171,6 +172,7 @@ def test_a_fresh_stream_reads_an_optimized_folder_and_what_was_appended(
     assert fresh.run_once() == once(ids)
 
 
+@pytest.mark.extended
 def test_a_batch_that_is_run_again_reads_the_same_rows(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -185,6 +187,7 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
     assert stopped.run_once() == once(table.ids)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
 def test_a_stream_over_a_pattern_of_paths(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
@@ -198,6 +201,7 @@ def test_a_stream_over_a_pattern_of_paths(
     assert stopped.run_once() == once(ids)
 
 
+@pytest.mark.extended
 def test_partition_values_of_rows_from_the_trash(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:
@@ -212,9 +216,8 @@ def test_partition_values_of_rows_from_the_trash(
     assert [row.p for row in rows] == [2]
 
 
-def test_a_stream_over_a_table_of_the_catalog(
-    spark: SparkSession, database: Path, tmp_path: Path
-) -> None:
+@pytest.mark.extended
+def test_a_stream_over_a_table_of_the_catalog(spark: SparkSession, database: Path, tmp_path: Path) -> None:
     spark.sql("CREATE TABLE t (id BIGINT, a INT) USING parquet")
     spark.sql("INSERT INTO t SELECT id, CAST(id * 7 % 101 AS INT) FROM range(100)")
 
@@ -240,10 +243,14 @@ def test_the_pattern_of_the_docs_leaves_out_what_optimize_writes(
     optimize(spark, table.root, "FULL")
     ids |= append(table.root, "new.parquet", 10_000)
     assert plain.run_once() == once(ids)
-    assert not [row for row in spark.read.option("pathGlobFilter", ALL_BUT_OURS).parquet(str(table.root)).collect()
-                if row.id < 10_000]
+    assert not [
+        row
+        for row in spark.read.option("pathGlobFilter", ALL_BUT_OURS).parquet(str(table.root)).collect()
+        if row.id < 10_000
+    ]
 
 
+@pytest.mark.extended
 def test_without_any_record_a_stream_fails_where_rows_could_arrive_twice(
     spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
 ) -> None:

@@ -14,10 +14,10 @@ import org.apache.hadoop.fs.Path
 
 /**
  * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. In format 2 the names of
- * trash folders carry the operation's id. Its last field is the CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
+ * trash folders carry the operation's id, in format 3 they are hidden. Its last field is the CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
  */
 object RecordJson {
-  val Format = 2L
+  val Format = 3L
 
   /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))

@@ -186,7 +186,7 @@ object TableFolder {
   private val CheckpointName: Regex = """v(\d{10,18})-(\d{1,18})\.checkpoint""".r
   private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
   private val InnerName: Regex = """inner-[0-9a-f]{16}""".r
-  private val TrashName: Regex = """v(\d{10,18})(?:-(.+))?""".r
+  private val TrashName: Regex = """_?v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
 
@@ -256,9 +256,14 @@ object TableFolder {
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))
 
-  /** The name of a record's trash. Records of the first format do not say their operation there. */
-  def trashName(record: Record): String =
-    if (record.format < 2) versionName(record.version) else s"${versionName(record.version)}-${record.operationId}"
+  /**
+   * The name of a record's trash. Records of the first format do not say their operation there. Since the third one it is hidden: a
+   * reader that is given a side folder, by a pattern of paths, does not read retired files.
+   */
+  def trashName(record: Record): String = {
+    val name = if (record.format < 2) versionName(record.version) else s"${versionName(record.version)}-${record.operationId}"
+    if (record.format < 3) name else s"_$name"
+  }
 
   /** The version whose trash a folder of this name is, by whichever format of record. */
   def trashVersion(name: String): Option[Long] = name match {

@@ -57,7 +57,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def files(name: String): Seq[LocalPath] =
-    dir.resolve(name).toFile.listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.startsWith("part-"))
+    dir.resolve(name).toFile.listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
 
   /** Columns of Parquet with a filter in every row group of every file. */
   private def filtered(name: String): Set[String] = files(name).map { file =>

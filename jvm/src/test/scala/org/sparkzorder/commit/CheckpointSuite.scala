@@ -113,7 +113,7 @@ class CheckpointSuite extends AnyFunSuite {
   test("VACUUM says so of all versions in a checkpoint before it deletes the first retired file") {
     val t = optimized(6, small)
     def trash(version: Long): Int =
-      t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
+      t.fs.below("/t").count(p => p.contains(f"/_v$version%010d-") && p.endsWith(".retired"))
     assert((1L to 6L).forall(trash(_) > 0))
     t.fs.changed = () =>
       t.history.filter(_.state == "committed").foreach(e => assert(trash(e.record.version) > 0, e.record.version))

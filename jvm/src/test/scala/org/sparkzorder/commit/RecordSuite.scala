@@ -40,10 +40,12 @@ class RecordSuite extends AnyFunSuite {
     assert(RecordJson.parse(text.replaceFirst("\\{", "{\"future\": [1, {}],").getBytes(UTF_8), from) == record)
   }
 
-  test("a record of the first format is read, and stays one") {
-    val old = record.copy(format = 1)
-    assert(RecordJson.parse(text.replace("\"format\":2", "\"format\":1").getBytes(UTF_8), from) == old)
-    assert(RecordJson.parse(RecordJson.write(old), from) == old)
+  test("a record of an older format is read, and stays one") {
+    for (format <- 1L until RecordJson.Format) {
+      val old = record.copy(format = format)
+      assert(RecordJson.parse(text.replace("\"format\":3", s"\"format\":$format").getBytes(UTF_8), from) == old)
+      assert(RecordJson.parse(RecordJson.write(old), from) == old)
+    }
   }
 
   test("a record cut short anywhere is refused") {
@@ -106,7 +108,7 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("wild numbers, types and formats are refused") {
-    assert(fails(text.replace("\"format\":2", "\"format\":3")).contains("format 3"))
+    assert(fails(text.replace("\"format\":3", "\"format\":4")).contains("format 4"))
     for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
       fails(text.replace("\"length\":100", s"\"length\":$n"))
     }
@@ -127,7 +129,8 @@ class RecordSuite extends AnyFunSuite {
       for (name <- Seq("a", "p=1/a:b.parquet", "p=a%3Ab/x y", "p=x:1/f")) {
         assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
         assert(folder.staged(name, "op").getName == TableFolder.name(name) + ".staged")
-        assert(folder.retired(name, record).getParent.getName == "v0000000007-op-1")
+        assert(folder.retired(name, record).getParent.getName == "_v0000000007-op-1")
+        assert(folder.retired(name, record.copy(format = 2)).getParent.getName == "v0000000007-op-1")
         assert(folder.retired(name, record.copy(format = 1)).getParent.getName == "v0000000007")
       }
       assert(folder.relative(new Path("/elsewhere-t/x")).isEmpty || root == "file:/")

@@ -81,7 +81,7 @@ class RestoreSuite extends AnyFunSuite {
 
   test("a retired file that is gone is named") {
     val t = optimized()
-    t.fs.nodes.remove("/t/p=1/_zorder/trash/v0000000001-op-1/part-2.parquet.retired")
+    t.fs.nodes.remove("/t/p=1/_zorder/trash/_v0000000001-op-1/part-2.parquet.retired")
     assert(refused(t, 0) == (Gone -> Seq("p=1/part-2.parquet")))
   }
 
@@ -149,7 +149,7 @@ class RestoreSuite extends AnyFunSuite {
     t.optimize(ops(t), "op-2")
     val old = (record: Record) => record.timestamp <= time
     val named = Trash.expired(TableFolder(t.root, ops(t)), old).flatMap(_.files).map(_.path.toUri.getPath)
-    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/v0000000001-op-1/") && p.endsWith(".retired")))
+    assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/_v0000000001-op-1/") && p.endsWith(".retired")))
     t.vacuum(ops(t), "op-3", old)
     assert(t.history.map(_.state) == Seq("committed", "vacuumed"))
     assert(!named.exists(t.fs.nodes.contains))
@@ -164,7 +164,7 @@ class RestoreSuite extends AnyFunSuite {
     val t = optimized()
     t.optimize(ops(t), "op-2")
     def retired(version: Long): Int =
-      t.fs.below("/t").count(p => p.contains(f"/v$version%010d-") && p.endsWith(".retired"))
+      t.fs.below("/t").count(p => p.contains(f"/_v$version%010d-") && p.endsWith(".retired"))
     val before = t.history.map(e => e.record.version -> retired(e.record.version)).toMap
     assert(before.size == 2 && before.values.forall(_ > 0))
     t.fs.changed = () =>
@@ -189,14 +189,14 @@ class RestoreSuite extends AnyFunSuite {
   }
 
   test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
-    for (k <- 1 to 500 by 3) {
+    for (format <- Seq(1L, 2L); k <- 1 to 500 by 5) {
       val t = new SmallTable(Seq("p=1", ""))
-      t.format = 1
+      t.format = format
       t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
-      t.format = 2
+      t.format = RecordJson.Format
       assert(t.recover(ops(t)).isEmpty && t.fs.visibleRows == t.allRows)
       val trashes = t.fs.below("/t").filter(_.endsWith(".retired")).map(_.split('/').init.last).distinct
-      assert(trashes.forall(_ == "v0000000001"))
+      assert(trashes.forall(_ == (if (format == 1) "v0000000001" else "v0000000001-op-1")))
       t.optimize(ops(t), "op-2")
       t.restore(ops(t), 0, "op-3")
       assert(t.fs.visibleRows == t.allRows && t.files.forall(_.contains("part-")))

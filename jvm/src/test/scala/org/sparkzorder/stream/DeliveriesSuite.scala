@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Random tables and streams in memory: whatever happens in which order, each row is delivered once. */
 class DeliveriesSuite extends AnyFunSuite {
   private val Steps = 40
-  private val Tables = if (System.getenv("EXHAUSTIVE") == "1") 200000 else 4000
+  private val Tables = if (System.getenv("EXHAUSTIVE") == "1") 100000 else 1500
 
   /** A folder: files by name with their rows, and what its records say. */
   private final class Folder(random: Random) {
@@ -153,6 +153,11 @@ class DeliveriesSuite extends AnyFunSuite {
       s.list(all = true)
       s.read()
       assert(s.rows == all, s"seed $seed\n$s")
+    }
+    val provenance = folder.provenance
+    for ((content, name) <- folder.names if provenance.isKnown(content)) {
+      val path = provenance.place(content).path
+      assert(if (folder.visible(content)) path == name else path.startsWith("/trash"), s"seed $seed, $content")
     }
   }
 
