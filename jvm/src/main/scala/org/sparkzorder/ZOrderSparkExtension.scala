@@ -3,7 +3,7 @@ package org.sparkzorder
 import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
-import org.sparkzorder.functions.FunctionDescriptions
+import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
@@ -18,6 +18,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
+    extensions.injectHintResolutionRule(session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectPreCBORule { session =>
       // Built for a session's first query or statement: from then on there is a metrics system.

@@ -3,13 +3,14 @@ package org.sparkzorder.skipping
 import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, PartitioningAwareFileIndex}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
@@ -47,7 +48,8 @@ object TableViews extends Logging {
 
   private def of(session: classic.SparkSession, listing: Listing, roots: Seq[Path]): Seq[TableView] = {
     val conf = session.sessionState.conf
-    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
+    val fileSystem = Targets.fileSystems(session)
+    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(fileSystem(root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val settled = whole(listing, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
     settled.flatMap { case (folder, now) => view(session, folder, now, folders) }
@@ -57,8 +59,27 @@ object TableViews extends Logging {
     table match {
       case Some(t) => Seq(Targets.qualified(session, new Path(t.location)))
       // A partition's folder read by its path belongs to the table above.
-      case None => relation.location.rootPaths.map(p => ForeignFormats.withTablesAbove(p).last).distinct
+      case None => folders(relation.location).map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }
+
+  /**
+   * What the query reads but for the files that it names, by thousands maybe. They are no tables and are read as they are: no
+   * operation makes others of them.
+   */
+  private def folders(location: FileIndex): Seq[Path] = location match {
+    case listed: PartitioningAwareFileIndex
+        if listed.rootPaths.size > 1 || listed.rootPaths.exists(ForeignFormats.isPartition) =>
+      knownFolders.get(listed).getOrElse {
+        val rest = mutable.LinkedHashSet.from(listed.rootPaths)
+        // Spark asks for the file system of each.
+        listed.allFiles().foreach(f => rest.remove(f.getPath))
+        knownFolders.put(listed, rest.toSeq)((_, added) => added)
+        rest.toSeq
+      }
+    case other => other.rootPaths
+  }
+
+  private val knownFolders = new ByListing[Seq[Path]]
 
   /** @param tables that the query reads. One above or below tells what lies half done in our folders, and nothing else */
   private def view(
