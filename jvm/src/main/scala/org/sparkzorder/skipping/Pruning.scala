@@ -67,7 +67,11 @@ private[skipping] object Pruning {
     val snapshots = views.flatMap(_.snapshot)
     val ofCurve = conjuncts.collect { case (f, p) if snapshots.exists(CurvePruning.columns(p, _).nonEmpty) => f }
     val words = s"the query's box has no point in the interval of the curve of $leftOut more files"
-    ConjunctReport(ofCurve.map(_.sql).mkString(" AND "), Some(kept.toLong), Some(Reason(ReasonCode.CurveInterval, words)))
+    ConjunctReport(
+      ofCurve.map(_.sql).mkString(" AND "),
+      Some(kept.toLong),
+      Some(Reason(ReasonCode.CurveInterval, words))
+    )
   }
 
   private def report(
