@@ -32,6 +32,19 @@ TABLES = {
     "indexed, no filter": ("indexed", WITHOUT_FILTER),
 }
 MODES = ("with", "without")
+NAMED = 2000
+VALUES = 20_000
+LONG_RATIO = 1.5
+LONG_ROUNDS = 10
+REUSED = (
+    "SELECT k, count(*) FROM {t} WHERE k < 9 AND v > 10 GROUP BY k"
+    " UNION ALL SELECT k, count(*) FROM {t} WHERE v > 10 AND k < 9 GROUP BY k",
+    "SELECT k, count(*) FROM {t} WHERE v < 10 OR k = 7 GROUP BY k"
+    " UNION ALL SELECT k, count(*) FROM {t} WHERE k = 7 OR v < 10 GROUP BY k",
+    "SELECT k, count(*) FROM {t} WHERE v BETWEEN 10 AND 900 GROUP BY k"
+    " UNION ALL SELECT k, count(*) FROM {t} WHERE v <= 900 AND v >= 10 GROUP BY k",
+    "SELECT (SELECT max(v) FROM {t} WHERE k < 9 AND v > 10), (SELECT max(v) FROM {t} WHERE v > 10 AND k < 9)",
+)
 
 
 def run(setting: Setting) -> Part:
@@ -65,7 +78,46 @@ def run(setting: Setting) -> Part:
         more = statistics.median(a - b for a, b in pairs)
         part.checks.append(Check(f"{figure.name}: with / without, median of pairs", ratio, RATIO))
         part.checks.append(Check(f"{figure.name}: more, median of pairs, ms", more, MORE_MS))
+    _long(sessions, setting.work / "planning", part)
+    reused = {mode: [float(_reused(session))] for mode, session in sessions.items()}
+    part.figures.append(Figure("exchanges and subqueries reused, conditions in another order", "nodes", reused))
+    missing = reused["without"][0] - reused["with"][0]
+    part.checks.append(Check("exchanges and subqueries not reused that Spark reuses", missing, 0))
     return part
+
+
+def _long(sessions: dict[str, Any], folder: Path, part: Part) -> None:
+    """Queries of many files that they name, and with many values: each in both sessions, compared with itself."""
+    files = sorted(str(file) for file in (folder / "named").glob("*.parquet"))
+    for session in sessions.values():
+        session.read().parquet(_strings(session, *files)).createOrReplaceTempView("named")
+    numbers = ", ".join(str(n * 37) for n in range(VALUES))
+    names = ", ".join(f"'n{n}'" for n in range(VALUES))
+    for name, sql in (
+        (f"{NAMED:,} files named", "SELECT * FROM named WHERE v = {n}"),
+        (f"IN of {VALUES:,} numbers", f"SELECT * FROM indexed WHERE k <> {{n}} AND v IN ({numbers})"),
+        (f"IN of {VALUES:,} strings", f"SELECT * FROM indexed WHERE k <> {{n}} AND name IN ({names})"),
+    ):
+        times: dict[str, list[float]] = {mode: [] for mode in MODES}
+        for n in range(LONG_ROUNDS + 4):
+            for mode in MODES if n % 2 == 0 else reversed(MODES):
+                took = _plan_analyzed(sessions[mode], sql.format(n=-1 - n))
+                if n >= 4:
+                    times[mode].append(took)
+        ratios = [a / b for a, b in zip(times["with"], times["without"], strict=True)]
+        part.figures.append(Figure(f"planning, {name}", "ms", times))
+        part.figures.append(Figure(f"planning, {name}: with / without", "", {"pairs": ratios}, compared=False))
+        part.checks.append(
+            Check(f"planning, {name}: with / without, median of pairs", statistics.median(ratios), LONG_RATIO)
+        )
+
+
+def _reused(session: Any) -> int:
+    """Without adaptive execution, which reuses only as it runs."""
+    session.conf().set("spark.sql.adaptive.enabled", "false")
+    plans = [session.sql(sql.format(t="indexed")).queryExecution().executedPlan().toString() for sql in REUSED]
+    session.conf().set("spark.sql.adaptive.enabled", "true")
+    return sum(plan.count("ReusedExchange") + plan.count("ReusedSubquery") for plan in plans)
 
 
 def _sessions(setting: Setting) -> dict[str, Any]:
@@ -101,6 +153,7 @@ def _tables(session: Any, folder: Path) -> None:
     )
     for table, kind in (("plain", "parquet"), ("json", "json"), ("cached", "parquet"), ("indexed", "parquet")):
         rows.repartition(FILES).write().mode("overwrite").format(kind).save(str(folder / table))
+    rows.limit(10 * NAMED).repartition(NAMED).write().mode("overwrite").parquet(str(folder / "named"))
     session.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{folder / 'indexed'}`").collectAsList()
 
 
@@ -125,4 +178,12 @@ def _strings(session: Any, *values: str) -> Any:
 def _plan(session: Any, sql: str) -> float:
     begin = time.perf_counter()
     session.sql(sql).queryExecution().executedPlan()
+    return (time.perf_counter() - begin) * 1e3
+
+
+def _plan_analyzed(session: Any, sql: str) -> float:
+    """From names resolved to a physical plan: the text of thousands of values is Spark's to read."""
+    execution = session.sql(sql).queryExecution()
+    begin = time.perf_counter()
+    execution.executedPlan()
     return (time.perf_counter() - begin) * 1e3

@@ -3,7 +3,7 @@ package org.sparkzorder
 import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
-import org.sparkzorder.functions.FunctionDescriptions
+import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{HiveScans, PathPatterns, SkippingRule, SkippingStrategy, V2Scans}
@@ -21,6 +21,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectHintResolutionRule(session => new PathPatterns(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
+    extensions.injectHintResolutionRule(session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectResolutionRule(_ => StreamRule)
     extensions.injectPreCBORule { session =>

@@ -142,14 +142,32 @@ private final class CatalystTranslator(operands: Operands) {
   }
 
   private def inSet(e: Expression, child: Expression, values: Set[Any]): StatsPredicate = {
-    val literals = values.toSeq.map(Literal(_, child.dataType))
-    val list = in(child, literals)
+    val list = operands.operand(child) match {
+      // A literal for each of thousands of values takes longer than all that is done with them.
+      case Right(Operand(column, None)) => inSet(column, values).getOrElse(in(child, literals(child, values)))
+      case _                            => in(child, literals(child, values))
+    }
     val fractional = child.dataType == FloatType || child.dataType == DoubleType
     if (fractional && values.contains(null)) {
       // InSet, unlike In, says false of NaN where a null is in the set and no NaN; compiled code says null: allow both.
-      Or(in(child, literals.filterNot(Operands.isNull)), And(Const.Null, unknown(e)))
+      Or(in(child, literals(child, values - null)), And(Const.Null, unknown(e)))
     } else list
   }
+
+  /** None when one of the values is none of the column's. */
+  private def inSet(column: Column, values: Set[Any]): Option[StatsPredicate] = {
+    val encoded = Vector.newBuilder[Value]
+    val all = values.iterator.filter(_ != null)
+    while (all.hasNext)
+      exact(column, all.next()) match {
+        case Some(value) => encoded += value
+        case None        => return None
+      }
+    Some(In.of(column, encoded.result(), values.contains(null)))
+  }
+
+  private def literals(child: Expression, values: Set[Any]): Seq[Literal] =
+    values.toSeq.map(Literal(_, child.dataType))
 
   private def string(child: Expression, literal: Literal)(
       test: (Column, String) => StatsPredicate

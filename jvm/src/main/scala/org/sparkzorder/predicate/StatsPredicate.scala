@@ -84,7 +84,20 @@ final case class In private (column: Column, values: Vector[Value], hasNull: Boo
 
 object In {
   def of(column: Column, values: Iterable[Value], hasNull: Boolean): In =
-    new In(column, values.toVector.distinct.sorted(Value.ordering), hasNull)
+    new In(column, distinct(values), hasNull)
+
+  /** There may be thousands: numbers are sorted as such. */
+  private def distinct(values: Iterable[Value]): Vector[Value] =
+    if (values.forall(_.isInstanceOf[LongValue])) {
+      val numbers = values.iterator.map { case LongValue(v) => v; case _ => 0L }.toArray
+      java.util.Arrays.sort(numbers)
+      val once = Vector.newBuilder[Value]
+      for (i <- numbers.indices if i == 0 || numbers(i) != numbers(i - 1)) once += LongValue(numbers(i))
+      once.result()
+    } else {
+      val sorted = values.toVector.sorted(Value.ordering)
+      sorted.take(1) ++ sorted.iterator.zip(sorted.iterator.drop(1)).collect { case (a, b) if a != b => b }
+    }
 }
 
 /**

@@ -66,9 +66,13 @@ private[skipping] object Pruning {
       leftOut: Int
   ): Option[ConjunctReport] = Option.when(leftOut > 0) {
     val snapshots = views.flatMap(_.snapshot)
-    val ofCurve = conjuncts.collect { case (f, p) if snapshots.exists(CurvePruning.columns(p, _).nonEmpty) => f.sql }
+    val ofCurve = conjuncts.collect { case (f, p) if snapshots.exists(CurvePruning.columns(p, _).nonEmpty) => f }
     val words = s"the query's box has no point in the interval of the curve of $leftOut more files"
-    ConjunctReport(ofCurve.mkString(" AND "), Some(kept.toLong), Some(Reason(ReasonCode.CurveInterval, words)))
+    ConjunctReport(
+      ofCurve.map(_.sql).mkString(" AND "),
+      Some(kept.toLong),
+      Some(Reason(ReasonCode.CurveInterval, words))
+    )
   }
 
   private def report(

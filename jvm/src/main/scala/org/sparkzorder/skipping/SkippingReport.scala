@@ -20,11 +20,18 @@ final case class SkippingReport(
 }
 
 /**
- * @param predicate as Spark's optimizer left it
+ * @param text of the conjunct as Spark's optimizer left it; made when it is asked for, as a list of thousands of values is long
  * @param filesKept what it alone would keep; None where it could not be used
  * @param reason why not
  */
-final case class ConjunctReport(predicate: String, filesKept: Option[Long], reason: Option[Reason])
+final class ConjunctReport(text: => String, val filesKept: Option[Long], val reason: Option[Reason]) {
+  lazy val predicate: String = text
+}
+
+object ConjunctReport {
+  def apply(text: => String, filesKept: Option[Long], reason: Option[Reason]): ConjunctReport =
+    new ConjunctReport(text, filesKept, reason)
+}
 
 object SkippingReport {
   private def size(bytes: Long): String = {

@@ -76,7 +76,8 @@ object TableViews extends Logging {
       roots: Seq[Path]
   ): Seq[TableView] = {
     val conf = session.sessionState.conf
-    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
+    val fileSystem = Targets.fileSystems(session)
+    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(fileSystem(root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val settled = whole(listing, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
     settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }

@@ -3,6 +3,8 @@ package org.sparkzorder.table
 import java.io.IOException
 import java.nio.file.{Files, Paths}
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
@@ -138,6 +140,12 @@ object Targets {
     if (isOfLocalDisk(classicSession, path))
       path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
+  }
+
+  /** The same for many paths, most of them of one file system. */
+  def fileSystems(session: SparkSession): Path => FileSystem = {
+    val known = mutable.Map.empty[(String, String), FileSystem]
+    path => known.getOrElseUpdate((path.toUri.getScheme, path.toUri.getAuthority), fileSystem(session, path))
   }
 
   /** With scheme and authority. Every query asks, so that a local path that has them is not looked at again. */

@@ -1,0 +1,33 @@
+package org.sparkzorder.skipping
+
+import java.lang.ref.{ReferenceQueue, WeakReference}
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.spark.sql.execution.datasources.FileIndex
+
+/** What is known of listings, forgotten with them. Told apart by identity: Spark's own are equal when they are of the same folder. */
+private[skipping] final class ByListing[V] {
+  private val gone = new ReferenceQueue[FileIndex]
+  private val known = new ConcurrentHashMap[ByListing.Key, V]
+
+  def get(listing: FileIndex): Option[V] = Option(known.get(new ByListing.Key(listing, null)))
+
+  /** @param both what to know where there is something: from the old and the new */
+  def put(listing: FileIndex, value: V)(both: (V, V) => V): Unit = {
+    Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(known.remove(_))
+    known.merge(new ByListing.Key(listing, gone), value, (old, added) => both(old, added))
+    ()
+  }
+}
+
+private object ByListing {
+  final class Key(listing: FileIndex, queue: ReferenceQueue[FileIndex])
+      extends WeakReference[FileIndex](listing, queue) {
+    override val hashCode: Int = System.identityHashCode(listing)
+
+    override def equals(other: Any): Boolean = other match {
+      case that: Key => (this eq that) || (get != null && (get eq that.get))
+      case _         => false
+    }
+  }
+}
