@@ -261,7 +261,8 @@ object TableFolder {
    * reader that is given a side folder, by a pattern of paths, does not read retired files.
    */
   def trashName(record: Record): String = {
-    val name = if (record.format < 2) versionName(record.version) else s"${versionName(record.version)}-${record.operationId}"
+    val version = versionName(record.version)
+    val name = if (record.format < 2) version else s"$version-${record.operationId}"
     if (record.format < 3) name else s"_$name"
   }
 
