@@ -103,7 +103,7 @@ auto: $(STAMPS)/installed
 incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
 
-bench: $(STAMPS)/env-bench $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
+bench: $(STAMPS)/env-bench $(STAMPS)/env-store $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
 	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
 		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
 

@@ -37,6 +37,7 @@ PARTS = (
     "growth",
     "safety",
     "rowhash",
+    "freshlook",
 )
 
 

@@ -18,10 +18,13 @@ from pyspark.errors import PySparkException
 
 from fuzz import sessions
 from fuzz.answers import Answer, Questions
+from fuzz.columns import Column
 from fuzz.dialects import Text
 from fuzz.duck import Copy, alike
+from fuzz.held import Held
 from fuzz.history import History, RowsLostError
-from fuzz.predicates import Conditions
+from fuzz.predicates import TABLE, Conditions
+from fuzz.reuse import both_orders, lost
 from fuzz.tables import FuzzTable
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 
 PHASES, BATCHES, BATCH = 2, 1, 20
 """A table is asked, changed and asked again; each batch has settings of its own."""
+
+HELD = 6
+"""Queries of a table over a listing held while a file of it is overwritten."""
 
 QUERIES = PHASES * BATCHES * BATCH
 """Queries of a table."""
@@ -44,6 +50,10 @@ class Tally:
     by_duck: int = 0
     refused_by_duck: int = 0
     raised: int = 0
+    held: int = 0
+    """Queries over a listing from before a file was overwritten."""
+    pairs: int = 0
+    """Queries that ask for the same twice, in two orders."""
     files: int = 0
     kept: int = 0
     by_curve: int = 0
@@ -64,6 +74,7 @@ class Tally:
         return (
             f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them asked of "
             f"DuckDB too ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
+            f"{self.held:,} more under listings held over an overwrite, {self.pairs:,} of conditions in both orders; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
             f"{self.by_curve:,} queries some by their places on the curve; {self.strategies['incremental']} of "
             f"{self.strategies.total()} OPTIMIZE were incremental; "
@@ -129,6 +140,8 @@ class Campaign:
             if phase == 0:
                 history.begin()
             else:
+                if only is None:
+                    self._overwritten(table, history)
                 history.go_on()
             first = phase * BATCHES * BATCH
             numbers = range(first, first + BATCHES * BATCH)
@@ -144,6 +157,25 @@ class Campaign:
                 finally:
                     copy.close()
 
+    def _conditions(self, table: FuzzTable, columns: list[Column], any_case: bool, *what: object) -> Text:
+        return Conditions(self._source(table.number, *what), columns, table.rows, any_case).condition()
+
+    def _overwritten(self, table: FuzzTable, history: History) -> None:
+        """A file changes under listings that the session holds, under the settings of the last questions."""
+        names = table.called()
+        columns = [replace(c, called=names.get(c.path[0])) for c in table.columns]
+        any_case = table.spark.conf.get("spark.sql.caseSensitive") == "false"
+        conditions = [self._conditions(table, columns, any_case, "held", n) for n in range(HELD)]
+        held = Held(
+            table,
+            [c.spark.replace(TABLE, table.name) for c in conditions],
+            self._source(table.number, "held"),
+        )
+        history.overwrite()
+        self.tally.held += HELD
+        for wrong in held.wrong():
+            self._mismatch(table.number, None, f"under a held listing {wrong}; {table.words()}")
+
     def _batch(self, table: FuzzTable, copy: Copy, numbers: list[int], shown: bool) -> None:
         settings = sessions.using(self._source(table.number, "settings", numbers[0] // BATCH), table.twins)
         sessions.apply(table.spark, settings)
@@ -153,9 +185,7 @@ class Campaign:
             replace(c, alias=c.alias if c in common else None, called=names.get(c.path[0])) for c in table.columns
         ]
         any_case = settings["spark.sql.caseSensitive"] == "false"
-        conditions = [
-            Conditions(self._source(table.number, q), columns, table.rows, any_case).condition() for q in numbers
-        ]
+        conditions = [self._conditions(table, columns, any_case, q) for q in numbers]
         questions = Questions(table.spark, table.relation(), [c.spark for c in conditions])
         self.tally.queries += len(numbers)
         kept, files, by_curve = questions.files()
@@ -169,6 +199,12 @@ class Campaign:
                 self._say("\n".join([*(f"{k}={v}" for k, v in settings.items()), f"WHERE {condition.spark}"]))
                 self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
             self._judge(table, q, condition, answer, by_duck)
+        for q, one, other in zip(numbers, conditions[::4], conditions[1::4], strict=False):
+            query = both_orders(table.name, *(c.spark.replace(TABLE, table.name) for c in (one, other)))
+            self.tally.pairs += 1
+            wrong = lost(table.spark, query)
+            if wrong is not None:
+                self._mismatch(table.number, q, f"{wrong}; {table.words()}")
 
     def _ask_duck(self, copy: Copy, condition: Text) -> list[int] | None:
         if condition.duck is None:

@@ -22,7 +22,7 @@ _ALIKE = {"whole", "decimal", "fraction", "text", "binary", "boolean", "date", "
 
 def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
     """The columns whose values and order are the same to Spark under these settings and to DuckDB, see `dialects`."""
-    if table.twins:
+    if table.twins or table.traits.positional:
         return set()
     hybrid = table.ancient and any(w.hybrid for w in table.writers)
     int96 = any(w.int96 for w in table.writers) or "INT96" in table.making.values()
@@ -30,7 +30,7 @@ def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
 
     def is_alike(c: Column) -> bool:
         family = c.kind.family
-        if c.alias is None or family not in _ALIKE or c.path[0] in table.cased:
+        if c.alias is None or family not in _ALIKE or c.path[0] in {*table.cased, *table.traits.defaults}:
             return False
         # Widened to another family, strings of it are others.
         if family not in ("fraction", "decimal") and table.wider.get(c, "INT") not in ("INT", "BIGINT"):

@@ -133,8 +133,9 @@ class History:
     def _sure_columns(self) -> list[Column]:
         """Those that statements can name, also where a schema is inferred from one file."""
         table = self._table
+        names = table.traits.renamed if table.named else {}
         return [
-            c
+            replace(c, called=names.get(c.path[0]))
             for c in table.columns
             if c.kind.ordered and not c.partition and not (table.drift and c.path[0] == table.drifting)
         ]
@@ -196,6 +197,19 @@ class History:
         path.unlink()
         pq.write_table(half, path)
         self._table.log.append("a file replaced by half of it")
+
+    def overwrite(self) -> None:
+        """One file has the bytes of another, under its own name."""
+        files = self._table.files()
+        if len(files) < 2:
+            return
+        a, b = self._random.sample(files, 2)
+        content = b.read_bytes()
+        _forget_checksum(a)
+        if self._random.random() < 0.5:
+            a.unlink()
+        a.write_bytes(content)
+        self._table.log.append("a file overwritten in place")
 
     def _swap(self) -> None:
         """Two files change their contents; in a partitioned table their partitions may change, too."""

@@ -15,6 +15,7 @@ from pyspark.sql.types import StructField, StructType
 from fuzz import columns, sessions
 from fuzz.columns import Column, Leaf, Rows, quote
 from fuzz.kinds import KINDS
+from fuzz.traits import POSITIONAL, Traits, other_names
 from fuzz.writers import ArrowOrcWriter, ArrowWriter, DuckWriter, SparkWriter, Writer
 
 if TYPE_CHECKING:
@@ -100,13 +101,7 @@ class FuzzTable:
         }
         self.renamed: dict[str, str] = {}
         if self.access == "ids":
-            # Names change hands between columns of one type only: Spark's own reader fails at others.
-            leaves = [c for c in r.sample(self.columns, len(self.columns)) if len(c.path) == 1]
-            first, *others = leaves
-            second = next((c for c in others if c.kind.sql == first.kind.sql), None)
-            self.renamed = {first.path[0]: second.path[0] if second else "new name"}
-            if second:
-                self.renamed[second.path[0]] = first.path[0]
+            self.renamed = other_names(self.columns, r)
         self.permuted = self.access == "schema" and r.random() < 0.5
         self.inserts = self.named and by_spark and not self.drift and r.random() < 0.5
         self.partition: str | None = None
@@ -120,6 +115,11 @@ class FuzzTable:
         """Whether the first files are ranges of the hidden rank."""
         self.making = sessions.making(r, self.twins)
         self._first = writer
+        self.traits = Traits.draw(self, r)
+        if self.traits.positional:
+            self.cased, self.permuted = set(), False
+        if self.traits.positional == "setting":
+            self.spark.conf.set(POSITIONAL, "true")
 
     def another_writer(self, kind: str | None = None) -> Writer:
         """One of the kind, else one that writes the same format."""
@@ -196,8 +196,9 @@ class FuzzTable:
         self.write(self.frame(count, first=True), self._first, r.choice((12, 16, 24)), self.ordered)
 
     def _declare(self) -> None:
-        fields = self._fields({})
-        using, parts = f"USING {self.form}", "PARTITIONED BY (part)"
+        fields = self.traits.declared(self._fields(self.traits.renamed))
+        options = "".join(f" OPTIONS ('{key}' '{value}')" for key, value in self.traits.options.items())
+        using, parts = f"USING {self.form}{options}", "PARTITIONED BY (part)"
         if self.access == "hive" and self.spark.conf.get("spark.sql.catalogImplementation") == "hive":
             using = f"STORED AS {self.form}"
             if self.partition:
@@ -234,6 +235,8 @@ class FuzzTable:
 
     def called(self) -> dict[str, str]:
         """The names of columns that are called otherwise than in the files, under the settings in force."""
+        if self.traits.positional:
+            return self.traits.renamed
         by_ids = self.spark.conf.get(sessions.FIELD_IDS) == "true"
         return self.renamed if self.access == "ids" and by_ids else {name: name.swapcase() for name in self.cased}
 
@@ -255,26 +258,28 @@ class FuzzTable:
                 self.spark.sql(f"ALTER TABLE {self.name} RECOVER PARTITIONS")
             self.spark.catalog.refreshTable(self.name)
             return self.name
-        if self.access == "path":
+        if self.access == "path" and not self.traits.listed:
             # A view, or each of a batch's queries would look for the schema again.
             self.spark.sql(f"SELECT * FROM {self.target}").createOrReplaceTempView(self.name)
             return self.name
-        reader = self.spark.read.format(self.form)
-        reader = (
-            reader.option("mergeSchema", "true") if self.access == "merged" else reader.schema(self._given_schema())
-        )
-        reader.load(str(self.folder)).createOrReplaceTempView(self.name)
+        reader = self.spark.read.format(self.form).options(**self.traits.options)
+        if self.traits.listed and self.partition:
+            reader = reader.option("basePath", str(self.folder))
+        if self.access != "path":
+            merged = self.access == "merged"
+            reader = reader.option("mergeSchema", "true") if merged else reader.schema(self._given_schema())
+        reader.load(self.traits.paths(self)).createOrReplaceTempView(self.name)
         return self.name
 
-    def _given_schema(self) -> str | StructType:
+    def _given_schema(self) -> StructType:
         names = self.called()
         fields = self._fields(names)
         text = ", ".join(fields[1:] + fields[:1] if self.permuted else fields)
-        if self.access != "ids":
-            return text
-        ids = {names.get(name, name): {"parquet.field.id": n} for name, n in self._field_ids().items()}
         given = StructType.fromDDL(text)
         assert isinstance(given, StructType)
+        if self.access != "ids":
+            return self.traits.given(given)
+        ids = {names.get(name, name): {"parquet.field.id": n} for name, n in self._field_ids().items()}
         return StructType([StructField(f.name, f.dataType, True, ids.get(f.name)) for f in given.fields])
 
     def drop(self) -> None:
@@ -291,6 +296,7 @@ class FuzzTable:
             *([f"wider {', '.join(f'{c.spark} {sql}' for c, sql in self.wider.items())}"] if self.wider else []),
             *([f"partitioned by {self.partition}"] if self.partition else []),
             *(["names differing in case"] if self.twins else []),
+            *self.traits.words(),
         ]
         return f"{', '.join(traits)}; {'; '.join(self.log)}"
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{Kept, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
+import org.sparkzorder.write.{FileSpelling, Kept, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
 
 /**
  * What the new files have of the inputs beside their rows. It is the same for all files of a statement.
@@ -169,14 +169,19 @@ private final class KeptOfParquet(
 /** The table's schema with the files' spelling of the names, where all files agree. */
 private[command] object FileNames {
 
-  def of(table: StructType, files: Seq[StructType]): StructType = StructType(table.fields.map { f =>
-    val found = files.flatMap(_.fields.find(_.name.equalsIgnoreCase(f.name)))
+  def of(table: StructType, files: Seq[StructType]): StructType = {
+    val ofFiles =
+      files.map(file => FileSpelling.find(table.fieldNames.toSeq, file.fields.toSeq)((f: StructField) => f.name))
+    StructType(table.fields.zipWithIndex.map { case (f, i) => field(f, ofFiles.flatMap(_(i))) })
+  }
+
+  private def field(f: StructField, found: Seq[StructField]): StructField = {
     val name = found.map(_.name).distinct match {
       case Seq(one) => one
       case _        => f.name
     }
     f.copy(name = name, dataType = dataType(f.dataType, found.map(_.dataType)))
-  })
+  }
 
   private def dataType(t: DataType, files: Seq[DataType]): DataType = t match {
     case s: StructType => of(s, files.collect { case f: StructType => f })

@@ -161,19 +161,12 @@ private[commit] object Checkpoints {
     val ops = folder.ops
     val temporary = folder.newTemporary()
     val target = folder.checkpoint(version, number)
-    try {
-      ops.writeNew(temporary, bytes)
+    WholeFile.put(ops, temporary, target, bytes) {
       Failpoints.hit("checkpoint-written")
       // What is deleted next is nowhere else.
       if (!Arrays.equals(ops.read(temporary, RecordJson.ReadLimit), bytes))
         throw new IOException(s"$temporary is not what was written")
       lock.check()
-      ops.rename(temporary, target)
-    } catch {
-      case e: IOException =>
-        try ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
     }
     Failpoints.hit("checkpoint-renamed")
     CheckpointFile(

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Locale
 
@@ -47,19 +47,9 @@ object ExcludedFiles {
     val files = in(lock.listing())
     if (newest(folder, files) != names) {
       names.foreach { text =>
-        val temporary = folder.newTemporary()
         val number = files.headOption.fold(0L)(_._1) + 1
         val target = new Path(folder.side, String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
-        try {
-          ops.writeNew(temporary, text.getBytes(UTF_8))
-          lock.check()
-          ops.rename(temporary, target)
-        } catch {
-          case e: IOException =>
-            try ops.delete(temporary)
-            catch { case also: IOException => e.addSuppressed(also) }
-            throw e
-        }
+        WholeFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
       }
       lock.check()
       // The newest last: until then it counts.

@@ -21,18 +21,8 @@ object IndexFiles {
   def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): FileMeta = {
     val ops = folder.ops
     val next = TableFolder.indexes(lock.listing()).map(_.number).find(_ < TableFolder.MaxVersion).fold(0L)(identity) + 1
-    val temporary = folder.newTemporary()
     val target = folder.index(next)
-    try {
-      ops.writeNew(temporary, bytes, mode)
-      lock.check()
-      ops.rename(temporary, target)
-    } catch {
-      case e: IOException =>
-        try ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
-    }
+    WholeFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
     ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
   }
 

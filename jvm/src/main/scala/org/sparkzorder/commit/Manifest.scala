@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.FileNotFoundException
 
 import scala.jdk.CollectionConverters._
 
@@ -34,16 +34,8 @@ private[commit] object Manifest {
     root.put("operationId", operationId)
     val folders = root.putArray("folders")
     dirs.foreach(folders.add)
-    val temporary = folder.newTemporary()
-    try {
-      folder.ops.writeNew(temporary, mapper.writeValueAsBytes(root))
-      folder.ops.rename(temporary, folder.manifest(operationId))
-    } catch {
-      case e: IOException =>
-        try folder.ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
-    }
+    val bytes = mapper.writeValueAsBytes(root)
+    WholeFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
   }
 
   /** The folders; none when there is no manifest, or one that cannot be read, which is logged. */

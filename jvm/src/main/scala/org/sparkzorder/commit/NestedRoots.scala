@@ -151,17 +151,7 @@ object NestedRoots {
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
     if (!statuses.exists(_.name == target.getName)) {
-      val temporary = outer.folder.newTemporary()
-      val ops = outer.folder.ops
-      try {
-        ops.writeNew(temporary, outer.inner.getBytes(UTF_8))
-        ops.rename(temporary, target)
-      } catch {
-        case e: IOException =>
-          try ops.delete(temporary)
-          catch { case also: IOException => e.addSuppressed(also) }
-          throw e
-      }
+      WholeFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
 

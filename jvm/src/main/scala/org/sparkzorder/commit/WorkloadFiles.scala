@@ -87,16 +87,10 @@ object WorkloadFiles {
       val number = last.fold(1L)(_.number + 1)
       val target = new Path(dir, s"$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
       val temporary = new Path(dir, s"${TableFolder.TemporaryPrefix}${UUID.randomUUID()}")
-      try {
-        ops.writeNew(temporary, bytes, OwnerOnly)
-        ops.adoptRights(Seq(temporary), Seq(index.meta.path))
-        ops.rename(temporary, target)
-      } catch {
-        case e: IOException =>
-          try ops.delete(temporary)
-          catch { case also: IOException => e.addSuppressed(also) }
-          throw e
-      }
+      WholeFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
+        Seq(temporary),
+        Seq(index.meta.path)
+      ))
       last.foreach(f => ops.delete(f.meta.path))
       WorkloadFile(id, number, ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished")))
     }

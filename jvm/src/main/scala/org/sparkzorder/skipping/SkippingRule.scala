@@ -2,6 +2,7 @@ package org.sparkzorder.skipping
 
 import scala.util.control.NonFatal
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -16,9 +17,8 @@ import org.apache.spark.sql.execution.datasources.{
   PartitioningAwareFileIndex
 }
 
-import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
+import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.table.PlainTables
 import org.sparkzorder.write.FixedFileIndex
 
@@ -75,41 +75,29 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     val listing = new Listing(relation.location)
-    try {
-      val named =
-        if (l.catalogTable.isDefined) None
-        else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
-      TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
-        val now = named.flatMap(_.placed(relation.options))
-        val placed = now.getOrElse(relation.location) match {
-          case base: PartitioningAwareFileIndex if views.exists(_.overlay.isDefined) =>
-            Some(TableViews.around(session, base, relation.options, views))
-          case _ => now
-        }
-        val enabled = conf.getConf(ZOrderConf.skippingEnabled)
-        if (!enabled && placed.isEmpty && views.forall(_.overlay.isEmpty)) None
-        else {
-          val base = placed.getOrElse(relation.location)
-          val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)
-          val current = if (placed.isEmpty) listing else new Listing(base)
-          Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, current)))
+    def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
+    try RecoveryErrors.told(name) {
+        val named =
+          if (l.catalogTable.isDefined) None
+          else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
+        TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
+          val now = named.flatMap(_.placed(relation.options))
+          val placed = now.getOrElse(relation.location) match {
+            case base: PartitioningAwareFileIndex if views.exists(_.overlay.isDefined) =>
+              Some(TableViews.around(session, base, relation.options, views))
+            case _ => now
+          }
+          val enabled = conf.getConf(ZOrderConf.skippingEnabled)
+          if (!enabled && placed.isEmpty && views.forall(_.overlay.isEmpty)) None
+          else {
+            val base = placed.getOrElse(relation.location)
+            val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)
+            val current = if (placed.isEmpty) listing else new Listing(base)
+            Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, current)))
+          }
         }
       }
-    } catch {
-      // Half an operation's files are no answer, however they are read.
-      case e: RecoveryUnclearException =>
-        val path = e.table.toUri.getPath
-        throw ZOrderErrors.recoveryUnclear(
-          l.catalogTable.fold(s"`$path`")(_.identifier.quotedString),
-          path,
-          e.folders.map(_.sentence),
-          e
-        )
-      case e: HalfPublishedException =>
-        throw ZOrderErrors.recoveryFailed(
-          l.catalogTable.fold(s"`${e.table.toUri.getPath}`")(_.identifier.quotedString),
-          e
-        )
+    catch {
       case e: ZOrderRuntimeException => throw e
       case NonFatal(e)               =>
         SkippingErrors.warn(relation.location.rootPaths, e)

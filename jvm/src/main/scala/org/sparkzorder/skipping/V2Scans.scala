@@ -12,8 +12,6 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, 
 import org.apache.spark.sql.execution.datasources.v2.orc.OrcScan
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
 
-import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
-import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.PlacedFiles
 
 /**
@@ -41,17 +39,12 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
   }
 
   private def whole(index: PartitioningAwareFileIndex, options: Map[String, String]): Option[PlacedFiles] =
-    try {
+    RecoveryErrors.told(RecoveryErrors.quoted) {
       val named = NamedFiles.of(classicSession, index)
       TableViews.of(session, new Listing(index), options, None, named).flatMap { views =>
         val placed = named.flatMap(_.placed(options))
         if (views.forall(_.overlay.isEmpty)) placed
         else Some(TableViews.around(session, placed.getOrElse(index), options, views))
       }
-    } catch {
-      case e: RecoveryUnclearException =>
-        val path = e.table.toUri.getPath
-        throw ZOrderErrors.recoveryUnclear(s"`$path`", path, e.folders.map(_.sentence), e)
-      case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(s"`${e.table.toUri.getPath}`", e)
     }
 }

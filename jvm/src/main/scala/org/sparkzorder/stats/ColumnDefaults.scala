@@ -11,9 +11,9 @@ object ColumnDefaults {
   /** Spark's key in the metadata of a field. Schemas of catalogs have it at the top level, those of users anywhere. */
   val Key = "EXISTS_DEFAULT"
 
-  /** Whether there is a default for the column, for a struct that holds it, or for a field in it. */
+  /** Whether there is a default for the column, whatever its case, for a struct that holds it, or for a field in it. */
   def concern(schema: StructType, path: Seq[String]): Boolean =
-    schema.fields.filter(_.name == path.head).exists { f =>
+    schema.fields.filter(_.name.equalsIgnoreCase(path.head)).exists { f =>
       f.metadata.contains(Key) || ((f.dataType, path.tail) match {
         case (inner: StructType, rest) if rest.nonEmpty => concern(inner, rest)
         case (other, _)                                 => areIn(other)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.skipping.RecoveryErrors
 import org.sparkzorder.table.{ForeignFormats, Targets}
 
 /**
@@ -46,20 +47,14 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   /** What has been published in these tables; the same as before if no file was moved since. Empty when none is ours. */
   def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
-  private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
-    def quoted(path: Path) = s"`${path.toUri.getPath}`"
-    try {
+  private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, Settled)] =
+    RecoveryErrors.told(RecoveryErrors.quoted) {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
-        throw ZOrderErrors.halfPublished(quoted(root), ZOrderConf.publishWaitSeconds.key)
+        throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), ZOrderConf.publishWaitSeconds.key)
       }
       found
-    } catch {
-      case e: RecoveryUnclearException =>
-        throw ZOrderErrors.recoveryUnclear(quoted(e.table), e.table.toUri.getPath, e.folders.map(_.sentence), e)
-      case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(quoted(e.table), e)
     }
-  }
 
   private def settled(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
     val conf = session.sessionState.conf

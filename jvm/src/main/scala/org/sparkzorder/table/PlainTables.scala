@@ -2,6 +2,8 @@ package org.sparkzorder.table
 
 import java.io.FileNotFoundException
 
+import scala.annotation.tailrec
+import scala.util.{Failure, Try}
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
@@ -17,6 +19,9 @@ import org.sparkzorder.table.TargetKind._
 
 /** Names to tables, with every refusal that needs no look into the files. */
 object PlainTables {
+
+  /** How often a folder is listed again whose files were taken away before they were asked for the schema. */
+  private val Listings = 20
 
   /**
    * @param mergeSchema for a path: take the union of all files' columns instead of one file's
@@ -68,13 +73,29 @@ object PlainTables {
     if (files.isEmpty) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse(sniff(fs, target, files))
     val relation =
-      try relationOf(session.read.format(format).option("mergeSchema", mergeSchema.toString).load(root.toString))
+      try relationOf(loaded(session, format, root, mergeSchema))
       catch { case NonFatal(e) => throw firstForeignFile(fs, target, files, format).getOrElse(e) }
     relation match {
       case Some(r) => new PlainTable(session, target, target.sql, root, format, r, None)
       case None    => throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source")
     }
   }
+
+  /**
+   * The folder as Spark reads it. Spark lists it and then asks files for the schema. An operation that publishes takes
+   * listed files away in between: then the folder is listed again.
+   */
+  private def loaded(session: classic.SparkSession, format: String, root: Path, mergeSchema: Boolean): DataFrame = {
+    @tailrec def attempt(left: Int): DataFrame =
+      Try(session.read.format(format).option("mergeSchema", mergeSchema.toString).load(root.toString)) match {
+        case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)
+        case result                                       => result.get
+      }
+    attempt(Listings)
+  }
+
+  private def isOfMissingFile(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists(_.isInstanceOf[FileNotFoundException])
 
   private def refuseForeign(fs: FileSystem, root: Path): Unit = ForeignFormats.markerIn(fs, root).foreach { m =>
     throw ZOrderErrors.otherTableFormat(m.folder.toUri.getPath, m.format, m.marker)

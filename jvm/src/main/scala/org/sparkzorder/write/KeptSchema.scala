@@ -35,9 +35,11 @@ object KeptSchema {
     KeptSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toSeq)
   }
 
-  /** The leaves' paths in the kept schema by their paths in Spark's, whose case does not matter. */
+  /** The leaves' paths in the kept schema by their paths in Spark's in lower case. Paths that differ in case only are left out. */
   def leaves(spark: GroupType, kept: GroupType): Map[Seq[String], Seq[String]] =
-    leafPaths(spark).map(_.map(fold)).zip(leafPaths(kept)).toMap
+    leafPaths(spark).map(_.map(fold)).zip(leafPaths(kept)).groupMap(_._1)(_._2).collect {
+      case (path, Seq(one)) => path -> one
+    }
 
   private def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toSeq.flatMap { f =>
     if (f.isPrimitive) Seq(Seq(f.getName)) else leafPaths(f.asGroupType).map(f.getName +: _)
@@ -53,12 +55,10 @@ private final class SchemaMerge {
 
   /** The fields of a struct. */
   def fields(spark: GroupType, inputs: Seq[GroupType], path: Seq[String]): Seq[Type] = {
-    val found = inputs.map { group =>
-      val all: Seq[Type] = group.getFields.asScala.toSeq
-      all.groupBy(f => KeptSchema.fold(f.getName)).collect { case (name, Seq(one)) => (name, one: Type) }
-    }
-    spark.getFields.asScala.toSeq.map { f =>
-      val same: Seq[Option[Type]] = found.map(_.get(KeptSchema.fold(f.getName)))
+    val names = spark.getFields.asScala.map(_.getName).toSeq
+    val found = inputs.map(group => FileSpelling.find(names, group.getFields.asScala.toSeq)((f: Type) => f.getName))
+    spark.getFields.asScala.toSeq.zipWithIndex.map { case (f, i) =>
+      val same: Seq[Option[Type]] = found.map(_(i))
       field(f, same.flatten, same.forall(_.isDefined), path :+ f.getName)
     }
   }

@@ -33,6 +33,32 @@ class KeptSchemaSuite extends AnyFunSuite {
     )
   }
 
+  test("columns whose names differ in case only keep their own names, whichever of them a file has") {
+    val table = "optional int32 Case; optional binary cASE (STRING);"
+    is(table, table)(table)
+    is(table, "optional binary cASE (STRING); optional int32 Case;")(table)
+    is(table, "required int32 Case;", "required binary cASE (STRING);")(table)
+    is(table, "optional binary cASE (STRING);")(table)
+    is(table, "optional int32 case;")(table)
+    is(s"optional group s { $table }", s"optional group S { $table }")(s"optional group S { $table }")
+    assert(KeptSchema.leaves(schema(table), schema(table)).isEmpty)
+  }
+
+  test("each of the table's fields finds its own in a file, and no two find the same") {
+    val names = Seq("a", "A", "b", "B", "c")
+    val orders = names.toSet.subsets().map(_.toSeq).flatMap(_.permutations).toIndexedSeq
+    orders.foreach { file =>
+      names.toSet.subsets().map(_.toSeq).foreach { table =>
+        val found = FileSpelling.find(table, file)(identity)
+        assert(found.flatten.distinct == found.flatten, s"$table in $file")
+        table.zip(found).foreach { case (wanted, one) =>
+          assert(one.forall(_.equalsIgnoreCase(wanted)))
+          if (file.contains(wanted)) assert(one.contains(wanted), s"$table in $file")
+        }
+      }
+    }
+  }
+
   test("the finest unit wins, and the loss is told") {
     val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
     val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"

@@ -1,0 +1,179 @@
+"""What a look at the files costs that a query leaves out, beside Spark's own listing of the same folders."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from peers import servers
+from peers.progress import Steps
+from peers.results import Check, Figure, Part
+from peers.sessions import OURS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from peers.sessions import Setting
+
+SHAPES = ((1, 10), (1, 1000), (100, 1000))
+"""Folders, and files in each."""
+ROUNDS = 9
+RATIO = 1.0
+DFS_PORT, STORE_PORT = 15123, 15124
+STORE_PYTHON = Path(__file__).parents[3] / "build" / "envs" / "store" / "bin" / "python"
+
+
+def run(setting: Setting) -> Part:
+    """Looks and listings by turns, over empty or tiny files: neither opens them."""
+    part = Part("freshlook", "A look at the files that a query leaves out")
+    part.settings = {
+        "files": "10, 1,000 and 100,000 files, in 1, 1 and 100 folders; the query leaves all of them out",
+        "listing": "what Spark does for a table of which it holds no listing: the same folders",
+        "storage": "local disk; HDFS with one name node and S3A over moto, one Python process, on this machine",
+    }
+    spark = _session(setting)
+    bases = {"local disk": (setting.work / "freshlook").as_uri(), "HDFS": f"hdfs://127.0.0.1:{DFS_PORT}/freshlook"}
+    bases["S3A"] = "s3a://bucket"
+    steps = Steps(len(bases) * len(SHAPES))
+    with _dfs(spark, setting.work), _store():
+        for storage, base in bases.items():
+            for folders, files in SHAPES:
+                steps.next(f"{folders * files:,} files, {storage}")
+                look, listing = _both(spark, base, folders, files, _make(spark, storage, base))
+                _measure(part, f"{folders * files:,} files, {storage}", look, listing)
+    spark.stop()
+    return part
+
+
+def _measure(part: Part, name: str, look: Callable[[], None], listing: Callable[[], None]) -> None:
+    times: dict[str, list[float]] = {"look": [], "listing": []}
+    for n in range(ROUNDS + 3):
+        for key, work in (("look", look), ("listing", listing)):
+            began = time.perf_counter()
+            work()
+            if n >= 3:
+                times[key].append((time.perf_counter() - began) * 1e3)
+    part.figures.append(Figure(name, "ms", times))
+    ratio = statistics.median(a / b for a, b in zip(times["look"], times["listing"], strict=True))
+    part.checks.append(Check(f"{name}: look / listing, median of pairs", ratio, RATIO))
+
+
+def _both(
+    spark: SparkSession, base: str, folders: int, files: int, make: Callable[[int, int], None]
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    jvm: Any = spark._jvm
+    make(folders, files)
+    root = f"{base}/{folders}-{files}"
+    path = jvm.org.apache.hadoop.fs.Path
+    storage = path(root).getFileSystem(_conf(spark))
+    convert = jvm.scala.jdk.javaapi.CollectionConverters
+    parts = jvm.java.util.ArrayList()
+    for d in range(folders):
+        folder = path(f"{root}/p={d}")
+        statuses = jvm.java.util.Arrays.asList(storage.listStatus(folder))
+        parts.add(jvm.org.sparkzorder.skipping.LeftOut(folder, convert.asScala(statuses).toSeq(), files))
+    asked = convert.asScala(parts).toSeq()
+    fresh = jvm.org.sparkzorder.skipping.FreshLook.of(spark._jsparkSession).get()
+    session: Any = spark._jsparkSession
+
+    def look() -> None:
+        assert fresh.changed(asked).size() == 0
+
+    def listing() -> None:
+        session.read().format("text").load(root)
+
+    return look, listing
+
+
+def _make(spark: SparkSession, storage: str, base: str) -> Callable[[int, int], None]:
+    """Puts so many files into so many folders, if they are not there."""
+    jvm: Any = spark._jvm
+    path = jvm.org.apache.hadoop.fs.Path
+
+    def name(folders: int, files: int, n: int) -> str:
+        return f"{base}/{folders}-{files}/p={n // files}/part-{n % files:05d}.parquet"
+
+    def on_disk(folders: int, files: int) -> None:
+        for n in range(folders * files):
+            file = Path(name(folders, files, n).removeprefix("file://"))
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+    def on_hdfs(folders: int, files: int) -> None:
+        there = path(base).getFileSystem(_conf(spark))
+
+        def create(n: int) -> None:
+            there.create(path(name(folders, files, n))).close()
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(create, range(folders * files)))
+
+    def nothing(folders: int, files: int) -> None:
+        """The server made them."""
+
+    return {"local disk": on_disk, "HDFS": on_hdfs}.get(storage, nothing)
+
+
+def _conf(spark: SparkSession) -> Any:
+    return spark._jsparkSession.sessionState().newHadoopConf()  # type: ignore[attr-defined]
+
+
+def _session(setting: Setting) -> SparkSession:
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    jars = Path(pyspark.__file__).parent / "jars"
+    hadoop = next(f.stem.removeprefix("hadoop-client-api-") for f in jars.glob("hadoop-client-api-*.jar"))
+    builder = (
+        SparkSession.builder.master(f"local[{setting.cores}]")
+        .config("spark.jars", str(setting.jar))
+        .config("spark.sql.extensions", OURS)
+        .config(
+            "spark.jars.packages",
+            f"org.apache.hadoop:hadoop-aws:{hadoop},org.apache.hadoop:hadoop-client-minicluster:{hadoop},"
+            "org.mockito:mockito-core:4.11.0",
+        )
+        .config("spark.driver.memory", setting.heap)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+    )
+    for key, value in {
+        "endpoint": f"http://127.0.0.1:{STORE_PORT}",
+        "endpoint.region": "us-east-1",
+        "path.style.access": "true",
+        "access.key": "a",
+        "secret.key": "b",
+        "connection.ssl.enabled": "false",
+    }.items():
+        builder.config(f"spark.hadoop.fs.s3a.{key}", value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+@contextmanager
+def _dfs(spark: SparkSession, work: Path) -> Iterator[None]:
+    """A name node and a data node, in a process of their own."""
+    import pyspark
+
+    own = [j.removeprefix("file://") for j in spark.sparkContext.getConf().get("spark.jars", "").split(",")]
+    needed = [j for j in own if "minicluster" in j or "mockito" in j]
+    folder = work / "freshlook-dfs"
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["java", "-cp", ":".join([*needed, f"{Path(pyspark.__file__).parent / 'jars'}/*"])]
+    command += ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", str(DFS_PORT), "-format"]
+    with servers.running(command, folder, "Started MiniDFSCluster"):
+        yield
+
+
+@contextmanager
+def _store() -> Iterator[None]:
+    program = Path(servers.__file__).parent / "store.py"
+    command = [str(STORE_PYTHON), str(program), str(STORE_PORT), *(f"{a}*{b}" for a, b in SHAPES)]
+    with servers.running(command, program.parent, "ready"):
+        yield

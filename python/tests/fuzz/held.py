@@ -1,0 +1,71 @@
+"""Queries over a listing that a session holds while somebody overwrites a file in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import TYPE_CHECKING
+
+from comparison import condition_of, no_skipping
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from fuzz.answers import Answer
+    from fuzz.tables import FuzzTable
+
+
+class Held:
+    """The same questions with and without skipping, over one listing, some of them planned already."""
+
+    def __init__(self, table: FuzzTable, conditions: Sequence[str], r: Random) -> None:
+        self._table = table
+        relation = table.relation()
+        self.queries = [f"SELECT id FROM {relation} WHERE {c}" for c in conditions]
+        self._with: list[DataFrame | None] = []
+        self._without: list[DataFrame | None] = []
+        for query in self.queries:
+            with no_skipping(table.spark):
+                self._without.append(_asked(table, query, planned=True))
+            self._with.append(_asked(table, query, planned=r.random() < 0.5))
+
+    def wrong(self) -> list[str]:
+        """The queries of which the answer is neither what the held listing gives nor what the files hold now."""
+        answers = [(_answer(a), _answer(b)) for a, b in zip(self._with, self._without, strict=True)]
+        relation = self._table.relation()
+        wrong: list[str] = []
+        for query, (found, held) in zip(self.queries, answers, strict=True):
+            if found == held or (isinstance(found, str) and isinstance(held, str)):
+                continue
+            with no_skipping(self._table.spark):
+                fresh = _answer(_asked(self._table, query, planned=False))
+            # A scan by the listing's old length may fail; one that leaves the file out then need not.
+            if found != fresh:
+                wrong.append(f"{_short(found)}, not {_short(held)} or, listed anew, {_short(fresh)}: {query[:300]}")
+        assert relation == self._table.name
+        return wrong
+
+
+def _asked(table: FuzzTable, query: str, planned: bool) -> DataFrame | None:
+    try:
+        frame = table.spark.sql(query)
+        if planned:
+            frame._jdf.queryExecution().executedPlan()
+    except (PySparkException, Py4JJavaError):
+        return None
+    return frame
+
+
+def _answer(frame: DataFrame | None) -> Answer:
+    if frame is None:
+        return "not planned"
+    try:
+        return sorted(row.id for row in frame.collect())
+    except (PySparkException, Py4JJavaError) as error:
+        return condition_of(error)
+
+
+def _short(answer: Answer) -> str:
+    return answer if isinstance(answer, str) else f"{len(answer)} rows"

@@ -1,0 +1,37 @@
+"""Equal conditions in another order: Spark runs what is the same once, with skipping as without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from comparison import no_skipping, node_names
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def both_orders(relation: str, one: str, other: str) -> str:
+    """A query of two parts that ask for the same rows."""
+    part = "SELECT id % 7 AS k, count(*) AS n FROM {} WHERE ({}) AND ({}) GROUP BY id % 7"
+    return f"{part.format(relation, one, other)} UNION ALL {part.format(relation, other, one)}"
+
+
+def reused(spark: SparkSession, query: str) -> tuple[int, list[tuple[int, int]]] | None:
+    """How many exchanges of the query's plan are another's, and its rows. None where it raises an error."""
+    try:
+        frame = spark.sql(query)
+        return node_names(frame).count("ReusedExchangeExec"), sorted((row.k, row.n) for row in frame.collect())
+    except (PySparkException, Py4JJavaError):
+        return None
+
+
+def lost(spark: SparkSession, query: str) -> str | None:
+    """What skipping changes of it, in words."""
+    with no_skipping(spark):
+        plain = reused(spark, query)
+    ours = reused(spark, query)
+    if plain is None or ours is None or (ours[0] >= plain[0] and ours[1] == plain[1]):
+        return None
+    return f"{ours[0]} exchanges reused with skipping, {plain[0]} without; {ours[1]} and {plain[1]}: {query[:400]}"
