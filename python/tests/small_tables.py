@@ -83,15 +83,15 @@ class SmallTable:
 
     def record(self) -> dict[str, Any]:
         """The newest operation's record, however far it is."""
-        newest = max(p for p in (self.root / "_zorder").iterdir() if re.match(r"v\d+\.", p.name))
+        newest = max(p for p in (self.root / "_zorder").iterdir() if re.match(r"_v\d+\.", p.name))
         return dict(json.loads(newest.read_text()))
 
     def leftovers(self, versions: int) -> list[str]:
         """What lies beside the data but for statistics, history, records of undone operations, and retired files."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
-        records = rf"v({number})-\d+ms\.(json|vacuumed)|v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
+        records = rf"_v({number})-\d+ms\.(json|vacuumed)|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
         retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
-        mine = re.compile(rf"_zorder/(index-\d+\.zidx|README\.txt|inner-[0-9a-f]{{16}}|{records}|{retired})")
+        mine = re.compile(rf"_zorder/(_index-\d+\.zidx|_README\.txt|_inner-[0-9a-f]{{16}}|{records}|{retired})")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)
         folders = {parent for p in entries if p.is_file() for parent in p.parents}
         belonging = [p for p in entries if p in folders or mine.search(_without_checksum(p).as_posix())]

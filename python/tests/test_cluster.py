@@ -175,5 +175,5 @@ def test_a_task_that_another_attempt_overtakes_leaves_nothing(cluster: Cluster, 
     assert any(e["Task Info"]["Speculative"] for e in running.events("TaskStart"))
     expected = once([*range(20 * ROWS), *(20 * ROWS + p * 10 + i for p in range(2, 10) for i in range(10))])
     assert table.plain_ids() == expected
-    assert [p for p in table.root.rglob("*") if "staging" in p.parts or p.name.startswith("lock-")] == []
+    assert [p for p in table.root.rglob("*") if "staging" in p.parts or p.name.startswith("_lock-")] == []
     assert len(list(root.glob("p=*/*.parquet"))) == 9

@@ -141,7 +141,7 @@ def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: 
     before = {f.name for f in table.files()}
     optimize = f"OPTIMIZE {table.source} {layout}"
     rival.pause(optimize, died)
-    records = [json.loads(p.read_text()) for p in (root / "_zorder").glob("v*") if p.is_file()]
+    records = [json.loads(p.read_text()) for p in (root / "_zorder").glob("_v*") if p.is_file()]
     [record] = [r for r in records if r["version"] == 2] or [None]
     if record is None:
         assert died in ("after-lock", "after-staging", "after-record-written")

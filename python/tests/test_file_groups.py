@@ -198,7 +198,7 @@ def test_without_partial_progress_a_group_that_fails_leaves_all_as_it_was(
         table.optimize(["a"], options={MAX_BYTES: bytes_of(folder, 0) + 10, AT_ONCE: 3})
     assert sorted(p for p in folder.rglob("*.parquet")) == before
     assert not list(folder.rglob("*.staged"))
-    assert not list(folder.rglob("_zorder/lock-*"))
+    assert not list(folder.rglob("_zorder/_lock-*"))
     victim.write_bytes(content)
     assert_same_rows(spark, folder)
 

@@ -84,7 +84,7 @@ def test_a_file_that_restore_brought_back_is_not_warned_of(
 def test_with_many_operations_the_side_folder_stays_small(
     spark: SparkSession, folder: SmallTable, table: ZOrderTable
 ) -> None:
-    record = "v0000000001-*"
+    record = "_v0000000001-*"
     spark.sql(folder.optimize)
     side = folder.root / "_zorder"
     [only] = side.glob(record)
@@ -94,7 +94,7 @@ def test_with_many_operations_the_side_folder_stays_small(
     text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)
     for version in range(1, 200):
         said = text.replace('"version":1,', f'"version":{version},')
-        (side / f"v{version:010d}-3ms.json").write_text(
+        (side / f"_v{version:010d}-3ms.json").write_text(
             re.sub(r'"operationId":"[^"]*"', f'"operationId":"op-{version}"', said)
         )
     write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))

@@ -306,7 +306,7 @@ def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
     rival.kill()
     for case in cases:
         case.assert_seen(spark)
-        assert not list(case.root.glob("_zorder/lock-*"))
+        assert not list(case.root.glob("_zorder/_lock-*"))
         assert not list(case.root.glob("_zorder/*.publishing"))
         case.assert_whole(spark)
 

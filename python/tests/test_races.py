@@ -98,7 +98,7 @@ def replace_input(table: SmallTable, spark: SparkSession) -> set[int]:
 
 def last_file(table: SmallTable) -> Path:
     """The last input; before there is a record all are in their places."""
-    if list(table.root.glob("_zorder/v*")):
+    if list(table.root.glob("_zorder/_v*")):
         found = waiting_input(table)
         assert found is not None
         return found

@@ -223,7 +223,7 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     optimize(table, folder, 2)
     optimize(table, folder, 4)
     # Eight days ago.
-    [record] = (folder.root / "_zorder").glob("v0000000001-*.json")
+    [record] = (folder.root / "_zorder").glob("_v0000000001-*.json")
     said = json.loads(record.read_text())
     record.write_bytes(sealed(said | {"timestamp": said["timestamp"] - 8 * 24 * 3_600_000}))
     first = [f for f in trash(folder) if f.parent.name.startswith("_v0000000001-")]

@@ -242,12 +242,12 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
         for n in range(100, len(content), 100):
             content[n] ^= 1
         newest.write_bytes(bytes(content))
-        (side / "v0000000002.pending").write_bytes(b'{"format":1,"operation":"Token0001"}')
+        (side / "_v0000000002.pending").write_bytes(b'{"format":1,"operation":"Token0001"}')
         run(f"SELECT * FROM {source} WHERE name = 'Token0070'")
-        (side / "v0000000002.publishing").write_bytes(b'{"format":1,"operation":"Token0001", "path": Token0002')
+        (side / "_v0000000002.publishing").write_bytes(b'{"format":1,"operation":"Token0001", "path": Token0002')
         run(f"SELECT * FROM {source} WHERE name = 'Token0071'")
         run(f"OPTIMIZE {source} FULL ZORDER BY (id) OPTIONS ('num-files' = '3')")
-        (side / "v0000000002.publishing").unlink()
+        (side / "_v0000000002.publishing").unlink()
         # Types that do not go together, a file cut short, one of a few bytes.
         pq.write_table(pa.table({"id": ["Token0003"], "name": [4_242_424_240_001]}), folder / "other.parquet")
         run(f"OPTIMIZE {source} FULL ZORDER BY (id) OPTIONS ('num-files' = '3')")
@@ -272,7 +272,7 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
 def test_the_folder_remembers_what_its_table_keeps_out(spark: SparkSession, table: Path) -> None:
     target = f"parquet.`{table}`"
     spark.sql("CREATE SKIPPING INDEX ON t")
-    remembered = "excluded-*.txt"
+    remembered = "_excluded-*.txt"
     assert len(list((table / "_zorder").glob(remembered))) == 1
     for statement in (
         f"CREATE OR REPLACE SKIPPING INDEX ON {target}",

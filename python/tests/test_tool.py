@@ -81,11 +81,11 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
         alive = base / "alive"
         scene.living["status"] = answer("status", alive)
         # But for the heartbeat.
-        before = {k: v for k, v in everything(alive).items() if "lock-" not in k}
+        before = {k: v for k, v in everything(alive).items() if "_lock-" not in k}
         scene.living["recover"] = answer("recover", alive)
         scene.living["unlock"] = answer("unlock", alive)
         scene.living["uninstall"] = answer("uninstall", alive, "--yes")
-        scene.untouched = before == {k: v for k, v in everything(alive).items() if "lock-" not in k}
+        scene.untouched = before == {k: v for k, v in everything(alive).items() if "_lock-" not in k}
         running["forced"] = rival.pause(tables["forced"].optimize, "retire-1")
         scene.forced = asked("unlock", base / "forced", "--force")
         scene.forced_table = tables["forced"]
@@ -210,7 +210,7 @@ def test_unlock_removes_a_dead_owners_lock_and_recovers(scene: Scene, tmp_path: 
 
 def test_an_owner_on_another_host_is_known_by_its_heartbeat(scene: Scene, tmp_path: Path) -> None:
     table = scene.copy("retire-1", tmp_path)
-    [lock] = (table.root / "_zorder").glob("lock-*")
+    [lock] = (table.root / "_zorder").glob("_lock-*")
     lock.write_text(json.dumps(json.loads(lock.read_text()) | {"host": "elsewhere"}))
     assert answer("status", table.root)["locks"][0]["state"] == "alive"
     assert answer("unlock", table.root)["exitCode"] == 3
@@ -271,7 +271,7 @@ def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
 def test_a_side_folder_tells_people_what_it_is(scene: Scene, tmp_path: Path) -> None:
     for name in ("retire-1", "whole"):
         table = scene.copy(name, tmp_path / name)
-        [page] = table.root.rglob("README.txt")
+        [page] = table.root.rglob("_README.txt")
         assert page.parent == table.root / "_zorder"
         assert "ONLY COPY OF ROWS" in page.read_text()
     # Of an operation that was rolled back nothing stays.

@@ -50,11 +50,11 @@ def newest(side: Path, pattern: str) -> Path:
 
 
 def index(side: Path) -> Path:
-    return newest(side, r"index-\d+\.zidx")
+    return newest(side, r"_index-\d+\.zidx")
 
 
 def record(side: Path) -> Path:
-    return newest(side, r"v\d+-\d+ms\.json")
+    return newest(side, r"_v\d+-\d+ms\.json")
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -63,15 +63,15 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def only_index(side: Path, content: bytes) -> Path:
-    for other in side.glob("index-*"):
+    for other in side.glob("_index-*"):
         other.unlink()
-    return write(side / "index-0000000007.zidx", content)
+    return write(side / "_index-0000000007.zidx", content)
 
 
 def as_state(side: Path, suffix: str, **changes: object) -> Path:
     """The newest record as one of an operation under way, with other contents."""
     content = json.loads(record(side).read_bytes()) | {"version": 3} | changes
-    return write(side / f"v0000000003.{suffix}", sealed(content))
+    return write(side / f"_v0000000003.{suffix}", sealed(content))
 
 
 def outside(side: Path) -> str:
@@ -103,7 +103,7 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
         record(side), sealed(json.loads(record(side).read_bytes()) | {"format": 99})
     ),
     "a record that goes deep": lambda side: write(record(side), b"[" * 100_000),
-    "a publishing record of noise": lambda side: write(side / "v0000000003.publishing", b"{\x00"),
+    "a publishing record of noise": lambda side: write(side / "_v0000000003.publishing", b"{\x00"),
     "a publishing record with a path that leads away": lambda side: as_state(
         side, "publishing", inputs=[entry("../outside/kept.parquet")], outputs=[entry("p=1/../../x.parquet")]
     ),
@@ -114,15 +114,15 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
         side, "publishing", inputs=[entry("p=1/a.parquet", 4_000_000_000_000_000_000)] * 2, outputs=[]
     ),
     "a publishing record that takes everything away": lambda side: as_state(side, "publishing", outputs=[]),
-    "a pending record of noise": lambda side: write(side / "v0000000003.pending", b"\xff" * 100),
-    "an undoing record of noise": lambda side: write(side / "v0000000003.undoing", b"\xff" * 100),
-    "an undone record of noise": lambda side: write(side / "v0000000003-x.undone", b"\xff" * 100),
+    "a pending record of noise": lambda side: write(side / "_v0000000003.pending", b"\xff" * 100),
+    "an undoing record of noise": lambda side: write(side / "_v0000000003.undoing", b"\xff" * 100),
+    "an undone record of noise": lambda side: write(side / "_v0000000003-x.undone", b"\xff" * 100),
     "a link in place of the trash": lambda side: linked(side, "trash"),
     "a link in place of the staging folder": lambda side: linked(side, "staging"),
-    "a lock of noise": lambda side: write(side / "lock-x", b"\x00" * 100) and None,
-    "a lock that is too large": lambda side: write(side / "lock-x", b"x" * 70_000) and None,
+    "a lock of noise": lambda side: write(side / "_lock-x", b"\x00" * 100) and None,
+    "a lock that is too large": lambda side: write(side / "_lock-x", b"x" * 70_000) and None,
     "a record of the last version": lambda side: write(side / "v999999999999999999-1ms.json", b"{}"),
-    "an index of the last number": lambda side: write(side / "index-999999999999999999.zidx", b"{}"),
+    "an index of the last number": lambda side: write(side / "_index-999999999999999999.zidx", b"{}"),
     "names of nobody": lambda side: write(side / "v1.exe", b"\x00") and None,
 }
 
@@ -173,20 +173,20 @@ def test_a_query_has_the_same_rows_and_the_log_names_the_file(spark: SparkSessio
 
 def test_where_only_the_newest_index_is_damaged_the_one_before_serves(spark: SparkSession, copy: SmallTable) -> None:
     side = copy.root / "_zorder"
-    write(side / "index-0000000009.zidx", b"x" * 400)
+    write(side / "_index-0000000009.zidx", b"x" * 400)
     with logged(spark, copy.root.parent / "log") as log:
         kept, total = files_read(spark, f"SELECT id FROM {copy.source} WHERE id = 17")
         assert kept == 1 < total
-        assert "index-0000000009.zidx" in log.read_text()
+        assert "_index-0000000009.zidx" in log.read_text()
 
 
 def test_a_table_goes_on_after_what_was_damaged(spark: SparkSession, copy: SmallTable) -> None:
     side = copy.root / "_zorder"
     only_index(side, b"nothing")
-    write(side / "index-999999999999999998.zidx", b"nothing")
-    write(side / "v0000000003.pending", b"nothing")
-    write(side / "lock-x", b"x" * 70_000)
-    os.utime(side / "lock-x", (1, 1))
+    write(side / "_index-999999999999999998.zidx", b"nothing")
+    write(side / "_v0000000003.pending", b"nothing")
+    write(side / "_lock-x", b"x" * 70_000)
+    os.utime(side / "_lock-x", (1, 1))
     spark.sql(f"CREATE SKIPPING INDEX ON {copy.source}")
     kept, total = files_read(spark, f"SELECT id FROM {copy.source} WHERE id = 17")
     assert kept == 1 < total

@@ -186,7 +186,7 @@ def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
 
 def _lengthen(side: Path, operations: int) -> None:
     """Further records after the first, each of an operation that replaced the file of the one before."""
-    [first] = side.glob("v*.json")
+    [first] = side.glob("_v*.json")
     record = json.loads(first.read_text())
     # It is of the bytes before it, and may be missing.
     record.pop("crc")
@@ -203,4 +203,4 @@ def _lengthen(side: Path, operations: int) -> None:
             inputs=inputs,
             outputs=outputs,
         )
-        (side / f"v{version:0{shown - 1}d}-5ms.json").write_text(json.dumps(record))
+        (side / f"_v{version:0{shown - 2}d}-5ms.json").write_text(json.dumps(record))

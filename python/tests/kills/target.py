@@ -81,7 +81,7 @@ class Target:
 
     def _strategy(self, identity: str) -> str:
         """Whether an OPTIMIZE is of a part of the files, as far as it has a record."""
-        records = (json.loads(p.read_text()) for p in self._side("v*") if p.is_file() and p.suffix != ".vacuumed")
+        records = (json.loads(p.read_text()) for p in self._side("_v*") if p.is_file() and p.suffix != ".vacuumed")
         own = (r for r in records if r.get("operationId") == identity)
         return "incremental " if any(r.get("metrics", {}).get("strategy") == "incremental" for r in own) else ""
 
@@ -97,15 +97,15 @@ class Target:
         trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}-*/*") for p in self._side("*.vacuumed"))
         if operation == "VACUUM" and any(any(files) for files in trash):
             return "deleting"
-        if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("v*.json")):
+        if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("_v*.json")):
             return "tidying up"
-        if len(self._side("lock-*")) > 1:
+        if len(self._side("_lock-*")) > 1:
             return "tidying up after one killed before"
-        return "writing" if self._side(f"staging/{identity}/*") or self._side("tmp-*") else "with its lock"
+        return "writing" if self._side(f"staging/_{identity}/*") or self._side("_tmp-*") else "with its lock"
 
     def _locks(self) -> dict[str, dict[str, Any]]:
         found = {}
-        for lock in self._side("lock-*"):
+        for lock in self._side("_lock-*"):
             try:
                 text = lock.read_text()
             except FileNotFoundError:

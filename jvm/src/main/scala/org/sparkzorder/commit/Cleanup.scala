@@ -13,7 +13,7 @@ private[commit] object Cleanup {
    */
   def pending(folder: TableFolder, record: Record): Unit = {
     outputs(folder, record)
-    folder.ops.delete(folder.record(record.version, RecordState.Pending))
+    folder.ops.delete(folder.record(record, RecordState.Pending))
   }
 
   /**
@@ -29,8 +29,8 @@ private[commit] object Cleanup {
     }
     outputs(folder, record)
     Failpoints.hit("undo-clean")
-    folder.ops.touch(folder.record(record.version, RecordState.Undoing))
-    folder.ops.rename(folder.record(record.version, RecordState.Undoing), folder.undone(record))
+    folder.ops.touch(folder.record(record, RecordState.Undoing))
+    folder.ops.rename(folder.record(record, RecordState.Undoing), folder.undone(record))
   }
 
   /**
@@ -43,7 +43,7 @@ private[commit] object Cleanup {
         folder.ops.delete(folder.resolve(output.path))
       unstage(folder, record, output)
     }
-    folder.ops.deleteRecursive(folder.stagingOf(work.folder, record.operationId))
+    folder.ops.deleteRecursive(folder.stagingOf(work.folder, record))
   }
 
   private def outputs(folder: TableFolder, record: Record): Unit =
@@ -54,7 +54,7 @@ private[commit] object Cleanup {
 
   /** Deletes an output that waits in staging, or puts it back to where it was taken from. */
   def unstage(folder: TableFolder, record: Record, output: OutputFile): Unit = {
-    val staged = folder.staged(output.path, record.operationId)
+    val staged = folder.staged(output.path, record)
     output.source.map(folder.resolve) match {
       case None         => folder.ops.delete(staged)
       case Some(source) =>
@@ -77,7 +77,7 @@ private[commit] object Cleanup {
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
     // It may hold files that an attempt of the job left there.
-    ops.deleteEmpty(folder.stagingOf(dir, record.operationId))
+    ops.deleteEmpty(folder.stagingOf(dir, record))
     ops.deleteEmpty(folder.stagingsOf(dir))
     ops.deleteEmpty(folder.trashOf(dir, record))
     ops.deleteEmpty(folder.trashesOf(dir))
@@ -91,14 +91,17 @@ private[commit] object Cleanup {
    */
   def job(folder: TableFolder, operationId: String): Unit = {
     // Builds of before wrote all to the root's staging, and no manifest.
-    val dirs = (Manifest.read(folder, operationId) :+ "").distinct
+    val manifest = Manifest.find(folder, operationId)
+    val isOfBefore = !manifest.exists(_._1 == folder.manifest(operationId))
+    val dirs = (manifest.fold(Seq.empty[String])(_._2) :+ "").distinct
     dirs.foreach { dir =>
-      val staging = folder.stagingOf(dir, operationId)
-      if (folder.ops.exists(staging)) folder.ops.deleteRecursive(staging)
+      val stagings =
+        if (isOfBefore) folder.possibleStagingsOf(dir, operationId) else Seq(folder.stagingOf(dir, operationId))
+      stagings.filter(folder.ops.exists).foreach(folder.ops.deleteRecursive)
       // Not another operation's staging: while it publishes, that folder says that nobody has overwritten its files.
       folder.ops.deleteEmpty(folder.stagingsOf(dir))
       if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
     }
-    folder.ops.delete(folder.manifest(operationId))
+    folder.ops.delete(manifest.fold(folder.manifest(operationId))(_._1))
   }
 }

@@ -118,7 +118,7 @@ final class Committer(
     try {
       ops.writeNew(temporary, RecordJson.write(record))
       Failpoints.hit("after-record-written")
-      ops.rename(temporary, folder.record(record.version, RecordState.Pending))
+      ops.rename(temporary, folder.record(record, RecordState.Pending))
     } catch {
       case e: IOException =>
         try ops.delete(temporary)
@@ -133,14 +133,14 @@ final class Committer(
     Hands.each(record.folders, threads) { work =>
       lock.check()
       if (!staging(work.folder))
-        make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record.operationId))
-      else if (!ops.exists(folder.stagingOf(work.folder, record.operationId))) throw overwrittenBy(work.folder)
+        make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record))
+      else if (!ops.exists(folder.stagingOf(work.folder, record))) throw overwrittenBy(work.folder)
       // Made now: nothing makes folders once files are exchanged.
       make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-deal-folders")
     Hands.each(record.outputs, threads) { output =>
-      val (from, to) = (staged(output.path), folder.staged(output.path, record.operationId))
+      val (from, to) = (staged(output.path), folder.staged(output.path, record))
       if (from.toUri.getPath != to.toUri.getPath) {
         lock.check()
         ops.rename(from, to)
@@ -184,8 +184,8 @@ final class Committer(
       if (interrupted()) throw new InterruptedException("interrupted before the commit point")
       start = System.nanoTime()
       ops.rename(
-        folder.record(record.version, RecordState.Pending),
-        folder.record(record.version, RecordState.Publishing)
+        folder.record(record, RecordState.Pending),
+        folder.record(record, RecordState.Publishing)
       )
     }
     lock.publishing = true
@@ -226,7 +226,7 @@ final class Committer(
 
   /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
   private def stamp(record: Record): Unit =
-    try ops.touch(folder.record(record.version, RecordState.Pending))
+    try ops.touch(folder.record(record, RecordState.Pending))
     catch { case e: IOException => log.warn(s"cannot set the time of the record of version ${record.version}", e) }
 
   /** Rolls back an operation that has not come to [[commit]]. Its lock stays if that fails. */
@@ -248,7 +248,7 @@ final class Committer(
 
   private def rollBack(record: Record): Unit = {
     lock.check()
-    def is(state: RecordState): Boolean = ops.exists(folder.record(record.version, state))
+    def is(state: RecordState): Boolean = ops.exists(folder.record(record, state))
     // The commit point may have been passed by a rename that said otherwise.
     if (is(RecordState.Publishing))
       publishing(record, Map.empty).undo("the file system failed at the commit point")
@@ -307,7 +307,7 @@ final class Committer(
 
   private def leave(record: Record, why: Throwable): Nothing = {
     lock.abandon()
-    throw new IncompletePublishException(folder.record(record.version, RecordState.Publishing), why)
+    throw new IncompletePublishException(folder.record(record, RecordState.Publishing), why)
   }
 
   /**
@@ -390,8 +390,8 @@ private[commit] object Committer {
 
   /** Step 9: the record becomes part of the history. */
   def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
-    val done = folder.published(record.version, publishMillis)
-    try folder.ops.rename(folder.record(record.version, RecordState.Publishing), done)
+    val done = folder.published(record, publishMillis)
+    try folder.ops.rename(folder.record(record, RecordState.Publishing), done)
     catch {
       case e: IOException =>
         def files = TableFolder.records(folder.ops.list(folder.side))

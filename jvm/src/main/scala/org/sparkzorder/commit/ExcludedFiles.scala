@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
  */
 object ExcludedFiles {
 
-  private val Name = """excluded-(\d{10,18})\.txt""".r
+  private val Name = """_?excluded-(\d{10,18})\.txt""".r
   private val MaxBytes = 1L << 20
 
   private[commit] def isOne(name: String): Boolean = Name.matches(name)
@@ -48,7 +48,8 @@ object ExcludedFiles {
     if (newest(folder, files) != names) {
       names.foreach { text =>
         val number = files.headOption.fold(0L)(_._1) + 1
-        val target = new Path(folder.side, String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
+        val target =
+          new Path(folder.side, TableFolder.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
         WholeFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
       }
       lock.check()

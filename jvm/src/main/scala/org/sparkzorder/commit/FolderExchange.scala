@@ -135,7 +135,7 @@ private[commit] final class FolderExchange(
   }
 
   private def publish(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path) || {
-    val (staged, place) = (folder.staged(output.path, record.operationId), folder.resolve(output.path))
+    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
     guard()
     watch.adds(output.path)
     try {
@@ -162,7 +162,7 @@ private[commit] final class FolderExchange(
    * knows from then on. The inputs stay in the trash.
    */
   def giveUp(): Unit =
-    if (ops.exists(folder.stagingOf(work.folder, record.operationId))) {
+    if (ops.exists(folder.stagingOf(work.folder, record))) {
       returned.foreach { input =>
         if (watch.isThere(input.path)) {
           guard()
@@ -175,7 +175,7 @@ private[commit] final class FolderExchange(
     }
 
   private def takeBack(output: OutputFile): Unit = {
-    val (staged, place) = (folder.staged(output.path, record.operationId), folder.resolve(output.path))
+    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
     if (ops.status(place).exists(output.isThis(_, timed)) && !ops.exists(staged)) {
       guard()
       move(place, staged)
@@ -206,7 +206,7 @@ private[commit] final class FolderExchange(
     else if (asked && !survey.inputsComplete && survey.outputsComplete && !timed) {
       // A copy that was made while files moved.
       isForward = true
-      work.outputs.foreach(o => move(folder.staged(o.path, record.operationId), folder.resolve(o.path)))
+      work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))
       work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
     } else {
       val certain = asked || contested

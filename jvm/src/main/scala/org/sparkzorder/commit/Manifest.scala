@@ -6,6 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
@@ -16,7 +17,7 @@ private[commit] object Manifest {
   private val mapper = new ObjectMapper()
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Manifest")
 
-  private val Name = """staging-(.+)\.json""".r
+  private val Name = """_?staging-(.+)\.json""".r
 
   def name(operationId: String): String = s"staging-$operationId.json"
 
@@ -38,18 +39,19 @@ private[commit] object Manifest {
     WholeFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
   }
 
-  /** The folders; none when there is no manifest, or one that cannot be read, which is logged. */
-  def read(folder: TableFolder, operationId: String): Seq[String] =
+  /** The manifest's file and the folders in it; none when there is no manifest. One that cannot be read is logged and empty. */
+  def find(folder: TableFolder, operationId: String): Option[(Path, Seq[String])] =
+    folder.manifests(operationId).iterator.flatMap(path => read(folder, path).map(path -> _)).nextOption()
+
+  private def read(folder: TableFolder, path: Path): Option[Seq[String]] =
     try {
-      val root = mapper.readTree(folder.ops.read(folder.manifest(operationId), RecordJson.ReadLimit))
-      Option(root.get("folders")).toSeq.flatMap(_.elements.asScala).filter(_.isTextual).map(_.textValue)
-        .filter(dir => dir.isEmpty || Record.isDataName(dir))
+      val root = mapper.readTree(folder.ops.read(path, RecordJson.ReadLimit))
+      val dirs = Option(root.get("folders")).toSeq.flatMap(_.elements.asScala).filter(_.isTextual).map(_.textValue)
+      Some(dirs.filter(dir => dir.isEmpty || Record.isDataName(dir)))
     } catch {
-      case _: FileNotFoundException   => Nil
+      case _: FileNotFoundException   => None
       case e: JsonProcessingException =>
-        log.warn(
-          s"${folder.manifest(operationId)} cannot be read, staging of this operation may be left: ${e.getOriginalMessage}"
-        )
-        Nil
+        log.warn(s"$path cannot be read, staging of this operation may be left: ${e.getOriginalMessage}")
+        Some(Nil)
     }
 }

@@ -131,10 +131,10 @@ object NestedRoots {
     val names =
       if (files.size <= MostRead) Hands.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
       else {
-        val existing = files.map(_.name).toSet
+        val existing = files.map(f => TableFolder.plain(f.name)).toSet
         val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
         (listed.flatMap(withFoldersAbove) ++ owned).toSeq.sorted
-          .filter(name => existing(folder.innerRoot(name).getName))
+          .filter(name => existing(TableFolder.plain(folder.innerRoot(name).getName)))
       }
     names.map(name => TableFolder(folder.resolve(name), folder.ops))
   }
@@ -144,20 +144,25 @@ object NestedRoots {
     else
       try {
         val name = new String(folder.ops.read(file.path, NameLimit), UTF_8)
-        Some(name).filter(n => Record.isDataName(n) && folder.innerRoot(n).getName == file.name)
+        Some(name).filter(n =>
+          Record.isDataName(n) && TableFolder.plain(folder.innerRoot(n).getName) == TableFolder.plain(file.name)
+        )
       } catch { case _: FileNotFoundException => None }
 
   /** Says in an outer table's side folder where the inner one is. Needs the lock there. */
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
-    if (!statuses.exists(_.name == target.getName)) {
+    if (!statuses.exists(s => TableFolder.plain(s.name) == TableFolder.plain(target.getName))) {
       WholeFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
 
   /** Forgets a table, of which nothing of ours is left, in the tables above it. */
   private[commit] def unregister(lock: Lock): Unit =
-    lock.outer.foreach(outer => outer.folder.ops.delete(outer.folder.innerRoot(outer.owner.root)))
+    lock.outer.foreach { outer =>
+      val file = outer.folder.innerRoot(outer.owner.root)
+      Seq(file, new Path(outer.folder.side, TableFolder.plain(file.getName))).foreach(outer.folder.ops.delete)
+    }
 
   /** Forgets inner tables that have nothing of ours any more. Needs the lock. */
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =

@@ -67,8 +67,8 @@ private[commit] final class Publish private (
     back()
     guard()
     ops.rename(
-      folder.record(record.version, RecordState.Publishing),
-      folder.record(record.version, RecordState.Undoing)
+      folder.record(record, RecordState.Publishing),
+      folder.record(record, RecordState.Undoing)
     )
     Failpoints.hit("undo-record")
     Outcome.note(folder, record, why, by)

@@ -69,7 +69,7 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
  * @param bystanders by folder, the data files that were there and have no part in the operation; folders with very many
  *                   are left out
- * @param format of its JSON: it decides how the operation's trash is named, see [[TableFolder.trashName]]
+ * @param format of its JSON: it decides how the operation's files in the side folder are named, see [[TableFolder]]
  */
 final case class Record(
     version: Long,

@@ -14,10 +14,12 @@ import org.apache.hadoop.fs.Path
 
 /**
  * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. In format 2 the names of
- * trash folders carry the operation's id, in format 3 they are hidden. Its last field is the CRC-32 of all before it: files are renamed by what stands here, so what a disk has garbled must not pass.
+ * trash folders carry the operation's id, in format 3 they are hidden, and in
+ * format 4 so are the record itself and its operation's staging. Its last field is the CRC-32 of all before it: files are
+ * renamed by what stands here, so what a disk has garbled must not pass.
  */
 object RecordJson {
-  val Format = 3L
+  val Format = 4L
 
   /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))

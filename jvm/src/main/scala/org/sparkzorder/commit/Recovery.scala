@@ -266,8 +266,11 @@ object Recovery {
     statuses.filter(!_.isDirectory).foreach { m =>
       // Others' probes live for a moment only, without a lock.
       val oldProbe =
-        m.name.startsWith(TableFolder.ProbePrefix) && now.exists(_ - m.modificationTime > settings.timeoutMillis)
-      if (m.name.startsWith(TableFolder.TemporaryPrefix) || oldProbe) ops.delete(m.path)
+        TableFolder.hasPrefix(
+          m.name,
+          TableFolder.ProbePrefix
+        ) && now.exists(_ - m.modificationTime > settings.timeoutMillis)
+      if (TableFolder.hasPrefix(m.name, TableFolder.TemporaryPrefix) || oldProbe) ops.delete(m.path)
     }
     IndexFiles.prune(folder)
     NestedRoots.prune(folder, statuses)
@@ -283,7 +286,9 @@ object Recovery {
       TableFolder.records(lock.listing()).filterNot(f => f.state.isPublished || f.state == RecordState.Undone)
         .flatMap(readable(folder, _)).map(_.operationId).toSet
     val manifests = Manifest.operations(statuses)
-    val old = owners.filter(id => folder.ops.exists(folder.stagingOf("", id)))
+    val old = owners.filter(id =>
+      Record.isDataName(id) && !id.contains("/") && folder.possibleStagingsOf("", id).exists(folder.ops.exists)
+    )
     (manifests ++ old).distinct.filterNot(id => id == lock.operationId || underWay(id))
   }
 

@@ -60,9 +60,11 @@ object RestorePlan {
    * @param isTaken asked for names of the plan
    * @param operationId of the RESTORE
    */
-  private[commit] def renaming(plan: RestorePlan, operationId: String, isTaken: String => Boolean): RestorePlan =
+  private[commit] def renaming(plan: RestorePlan, operationId: String, isTaken: String => Boolean): RestorePlan = {
+    // Two files may have had one name, one after the other: the older one keeps it.
+    val owners = plan.outputs.groupBy(_.path).view.mapValues(_.minBy(_.modificationTime)).toMap
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
-      if (isTaken(o.path)) {
+      if (isTaken(o.path) || owners(o.path) != o) {
         val (stem, ending) = TableFolder.name(o.path).span(_ != '.')
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
         val name = s"$stem-restored-$id-$i$ending"
@@ -72,6 +74,7 @@ object RestorePlan {
         o.copy(path = if (o.folder.isEmpty) fits else s"${o.folder}/$fits")
       } else o
     })
+  }
 
   private val MostBytes = 200
 

@@ -20,16 +20,16 @@ private[commit] object SideFolderReadme {
       |keeps folders of this name inside partitions. Other readers ignore them.
       |
       |What is here:
-      |  v*.json         the history: one record for each finished operation
-      |  v*.publishing   an operation that is exchanging files at this moment, or
+      |  _v*.json        the history: one record for each finished operation
+      |  _v*.publishing  an operation that is exchanging files at this moment, or
       |                  whose process died meanwhile
-      |  lock-*          which process works on the table
+      |  _lock-*         which process works on the table
       |  staging/        new files that are not part of the table yet
       |  trash/          old files that an operation replaced; RESTORE needs them
-      |  index-*.zidx    statistics, by which queries skip files
-      |  excluded-*.txt  columns that have no statistics
+      |  _index-*.zidx   statistics, by which queries skip files
+      |  _excluded-*.txt columns that have no statistics
       |
-      |While a file v*.publishing is here, some rows of the table may be only in
+      |While a file _v*.publishing is here, some rows of the table may be only in
       |staging/ and trash/. Then do not delete, load or repair anything by hand.
       |The next statement or query with spark-zorder finishes or undoes the
       |operation. You can do the same without Spark:
@@ -43,6 +43,8 @@ private[commit] object SideFolderReadme {
 
   private def path(folder: TableFolder): Path = new Path(folder.side, TableFolder.Readme)
 
+  private def isPage(name: String): Boolean = TableFolder.plain(name) == TableFolder.plain(TableFolder.Readme)
+
   /** Writes the page if it is missing or cut off. A failure is logged only: the page is for people. Needs the lock. */
   def write(folder: TableFolder): Unit =
     try {
@@ -51,13 +53,16 @@ private[commit] object SideFolderReadme {
         case found                                      =>
           if (found.isDefined) folder.ops.delete(path(folder))
           folder.ops.writeNew(path(folder), text)
+          // Builds of before gave it a name that readers see.
+          folder.ops.delete(new Path(folder.side, TableFolder.plain(TableFolder.Readme)))
       }
     } catch { case e: IOException => log.debug(s"cannot write ${path(folder)}", e) }
 
   /** Removes the page where nothing but the lock is beside it, so that an empty side folder can go. Needs the lock. */
   def removeIfAlone(folder: TableFolder, lock: Path): Unit = {
     val names = folder.ops.list(folder.side).map(_.name)
-    if (names.contains(TableFolder.Readme) && names.forall(n => n == TableFolder.Readme || n == lock.getName))
-      folder.ops.delete(path(folder))
+    val pages = names.filter(isPage)
+    if (pages.nonEmpty && names.forall(n => isPage(n) || n == lock.getName))
+      pages.foreach(name => folder.ops.delete(new Path(folder.side, name)))
   }
 }

@@ -26,7 +26,7 @@ final case class SideFolder(
 object SideFolders {
   private val MaxDepth = 64
 
-  private val RecordName = """v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
+  private val RecordName = """_?v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
   private val recordSuffixes =
     RecordState.all.map("." + _.suffix).toSet + TableFolder.CheckpointSuffix + TableFolder.OutcomeSuffix
 
@@ -38,7 +38,7 @@ object SideFolders {
 
   /** Whether it is a file that is complete in a moment, or was never completed. */
   private[commit] def isTemporary(name: String): Boolean =
-    name.startsWith(TableFolder.TemporaryPrefix) || name.startsWith(TableFolder.ProbePrefix)
+    TableFolder.hasPrefix(name, TableFolder.TemporaryPrefix) || TableFolder.hasPrefix(name, TableFolder.ProbePrefix)
 
   private def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
     isTemporary(status.name) || isRecord(status.name) || TableFolder.indexes(Seq(status)).nonEmpty ||

@@ -40,14 +40,14 @@ private[commit] object Strays {
 
   // The names of both carry the operation's id. In the first format that of the trash does not.
   private def holds(folder: TableFolder, dir: String, record: Record): Boolean =
-    folder.ops.exists(folder.stagingOf(dir, record.operationId)) ||
+    folder.ops.exists(folder.stagingOf(dir, record)) ||
       TableFolder.trashName(record).contains(record.operationId) && folder.ops.exists(folder.trashOf(dir, record))
 
   /** The folder of the record that it was: the one most of whose files are in it. */
   private def origin(folder: TableFolder, dir: String, record: Record): Option[FolderWork] = {
     def names(in: Path) = folder.ops.list(in).filterNot(_.isDirectory).map(_.name).toSet
     val visible = names(folder.resolve(dir))
-    val staged = names(folder.stagingOf(dir, record.operationId))
+    val staged = names(folder.stagingOf(dir, record))
     val retired = names(folder.trashOf(dir, record))
     def found(work: FolderWork): Int = {
       val there = relocated(work, dir)
@@ -64,7 +64,7 @@ private[commit] object Strays {
   }
 
   private def stagedName(folder: TableFolder, output: OutputFile, record: Record): String =
-    folder.staged(output.path, record.operationId).getName
+    folder.staged(output.path, record).getName
 
   private def relocated(work: FolderWork, dir: String): FolderWork = {
     def here(path: String): String = {

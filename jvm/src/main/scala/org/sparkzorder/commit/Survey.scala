@@ -57,7 +57,7 @@ private[commit] object Survey {
       traces || folder.ops.exists(folder.resolve(work.folder)),
       found(inputs ++ outputs)(folder.resolve),
       found(inputs)(folder.retired(_, record)),
-      found(outputs)(folder.staged(_, record.operationId)),
+      found(outputs)(folder.staged(_, record)),
       others(work, listed),
       record.bystanders.getOrElse(work.folder, Nil)
     )
@@ -68,13 +68,13 @@ private[commit] object Survey {
     Survey(timed(Hands.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
 
   private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
-    val staging = folder.stagingOf(work.folder, record.operationId)
+    val staging = folder.stagingOf(work.folder, record)
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
       val byName = folder.ops.list(dir).filterNot(_.isDirectory).map(m => m.name -> m).toMap
       names.flatMap(name => byName.get(place(name).getName).map(name -> _)).toMap
     }
-    val staged = found(outputs, staging)(folder.staged(_, record.operationId))
+    val staged = found(outputs, staging)(folder.staged(_, record))
     val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
     val retired = found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record))
     def look(names: Seq[String], listed: Map[String, FileMeta])(place: String => Path): Map[String, FileMeta] =
@@ -82,7 +82,7 @@ private[commit] object Survey {
     val lostOutputs = outputs.filterNot(p => staged.contains(p) || inPlace.contains(p))
     val lostInputs = inputs.filterNot(p => inPlace.contains(p) || retired.contains(p))
     val foundRetired = look(lostInputs, retired)(folder.retired(_, record))
-    val foundStaged = look(lostOutputs, staged)(folder.staged(_, record.operationId))
+    val foundStaged = look(lostOutputs, staged)(folder.staged(_, record))
     val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
     val names = (inputs ++ outputs).toSet
     val traces = hasTraces(folder, work.folder, record)
@@ -123,5 +123,5 @@ private[commit] object Survey {
 
   /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
   def hasTraces(folder: TableFolder, dir: String, record: Record): Boolean =
-    folder.ops.exists(folder.stagingOf(dir, record.operationId)) && folder.ops.exists(folder.trashOf(dir, record))
+    folder.ops.exists(folder.stagingOf(dir, record)) && folder.ops.exists(folder.trashOf(dir, record))
 }

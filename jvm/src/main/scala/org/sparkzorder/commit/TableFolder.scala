@@ -76,7 +76,7 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
   /** A name for an empty file whose time stamp tells the file system's clock. */
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
-  def record(version: Long, state: RecordState): Path = new Path(side, s"${versionName(version)}.${state.suffix}")
+  def record(record: Record, state: RecordState): Path = new Path(side, s"${recordName(record)}.${state.suffix}")
 
   /**
    * The record of an operation that is published.
@@ -84,20 +84,20 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
    * @param publishMillis for how long files were being exchanged. It stands in the name, since it is known only when
    *                      the record has long been written, and one rename is to make the record part of the history
    */
-  def published(version: Long, publishMillis: Long): Path =
-    new Path(side, s"${versionName(version)}-${publishMillis}ms.${RecordState.Done.suffix}")
+  def published(record: Record, publishMillis: Long): Path =
+    new Path(side, s"${recordName(record)}-${publishMillis}ms.${RecordState.Done.suffix}")
 
   /** The record of an operation that was undone. The next one gets its version, so its own id tells it from others. */
   def undone(record: Record): Path =
-    new Path(side, s"${versionName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
+    new Path(side, s"${recordName(record)}-${record.operationId}.${RecordState.Undone.suffix}")
 
   /** Why an operation was undone, or finished by another; see [[Outcome]]. */
   def outcome(record: Record): Path =
-    new Path(side, s"${versionName(record.version)}-${record.operationId}$OutcomeSuffix")
+    new Path(side, s"${recordName(record)}-${record.operationId}$OutcomeSuffix")
 
   /** See [[Checkpoint]]. */
   def checkpoint(version: Long, number: Long): Path =
-    new Path(side, s"${versionName(version)}-$number$CheckpointSuffix")
+    new Path(side, s"$Hidden${versionName(version)}-$number$CheckpointSuffix")
 
   /** Something in the side folder, by its name. */
   private[commit] def inSide(name: String): Path = child(side, name)
@@ -109,13 +109,21 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
   /** A file that names a table over a folder below this table's root. */
   def innerRoot(root: String): Path = {
     val digest = java.security.MessageDigest.getInstance("SHA-256").digest(root.getBytes(UTF_8))
-    new Path(side, "inner-" + digest.take(8).map(b => String.format(Locale.ROOT, "%02x", Byte.box(b))).mkString)
+    new Path(
+      side,
+      s"${Hidden}inner-" + digest.take(8).map(b => String.format(Locale.ROOT, "%02x", Byte.box(b))).mkString
+    )
   }
 
-  def index(number: Long): Path = new Path(side, String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
+  def index(number: Long): Path =
+    new Path(side, Hidden + String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
   /** The file that names the folders in which an operation makes staging. */
-  def manifest(operationId: String): Path = new Path(side, Manifest.name(operationId))
+  def manifest(operationId: String): Path = new Path(side, Hidden + Manifest.name(operationId))
+
+  /** The same, and what it was called before names in the side folder were hidden. */
+  private[commit] def manifests(operationId: String): Seq[Path] =
+    Seq(manifest(operationId), new Path(side, Manifest.name(operationId)))
 
   /** The path of a file or folder named relative to the root, "" being the root. */
   def resolve(relative: String): Path =
@@ -135,7 +143,13 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
 
   def stagingsOf(folder: String): Path = new Path(sideOf(folder), Staging)
 
-  def stagingOf(folder: String, operationId: String): Path = new Path(stagingsOf(folder), operationId)
+  def stagingOf(folder: String, operationId: String): Path = child(stagingsOf(folder), s"$Hidden$operationId")
+
+  def stagingOf(folder: String, record: Record): Path = child(stagingsOf(folder), stagingName(record))
+
+  /** Where an operation of which there is no record may have staging, by any layout. */
+  private[commit] def possibleStagingsOf(folder: String, operationId: String): Seq[Path] =
+    Seq(stagingOf(folder, operationId), child(stagingsOf(folder), operationId))
 
   def trashesOf(folder: String): Path = new Path(sideOf(folder), Trash)
 
@@ -143,8 +157,14 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
   def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
   /** Where an output waits until it is published. */
+  def staged(file: String, record: Record): Path = stagedIn(stagingOf(TableFolder.parent(file), record), file)
+
+  /** The same before there is a record. */
   def staged(file: String, operationId: String): Path =
-    child(stagingOf(TableFolder.parent(file), operationId), LongNames.fit(TableFolder.name(file), StagedSuffix))
+    stagedIn(stagingOf(TableFolder.parent(file), operationId), file)
+
+  private def stagedIn(staging: Path, file: String): Path =
+    child(staging, LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
   def retired(file: String, record: Record): Path =
@@ -168,29 +188,52 @@ object TableFolder {
   val Side = "_zorder"
   val Staging = "staging"
   val Trash = "trash"
-  val LockPrefix = "lock-"
-  val TemporaryPrefix = "tmp-"
-  val ProbePrefix = "probe-"
+
+  /**
+   * Begins the names of all files in a side folder, and of the folders that files of data are in. A reader that is given a
+   * side folder by a pattern of paths finds nothing to read there. Side folders of before are read as well.
+   */
+  val Hidden = "_"
+
+  /** The first format of records whose names, and those of whose staging, are hidden. */
+  private val HiddenSince = 4
+
+  val LockPrefix = s"${Hidden}lock-"
+  val TemporaryPrefix = s"${Hidden}tmp-"
+  val ProbePrefix = s"${Hidden}probe-"
   val StagedSuffix = ".staged"
   val RetiredSuffix = ".retired"
   val OutcomeSuffix = ".outcome"
   val CheckpointSuffix = ".checkpoint"
 
   /** A page for people, in the root's side folder. */
-  val Readme = "README.txt"
+  val Readme = s"${Hidden}README.txt"
+
+  /** What a file in a side folder would have been called before names there were hidden. */
+  private[commit] def plain(name: String): String = name.stripPrefix(Hidden)
+
+  /** Whether a name begins so, also in a side folder of before. */
+  private[commit] def hasPrefix(name: String, prefix: String): Boolean = plain(name).startsWith(plain(prefix))
 
   /** A number of more digits would not be found again in a name. */
   private[commit] val MaxVersion: Long = 999999999999999998L
 
-  private val RecordName: Regex = """v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
-  private val CheckpointName: Regex = """v(\d{10,18})-(\d{1,18})\.checkpoint""".r
-  private val IndexName: Regex = """index-(\d{10,18})\.zidx""".r
-  private val InnerName: Regex = """inner-[0-9a-f]{16}""".r
+  private val RecordName: Regex = """_?v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
+  private val CheckpointName: Regex = """_?v(\d{10,18})-(\d{1,18})\.checkpoint""".r
+  private val IndexName: Regex = """_?index-(\d{10,18})\.zidx""".r
+  private val InnerName: Regex = """_?inner-[0-9a-f]{16}""".r
   private val TrashName: Regex = """_?v(\d{10,18})(?:-(.+))?""".r
 
   private[commit] val PublishTime: Regex = """(\d{1,18})ms""".r
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
+
+  private def recordName(record: Record): String =
+    if (record.format < HiddenSince) versionName(record.version) else s"$Hidden${versionName(record.version)}"
+
+  /** What the staging of a record's operation is called. */
+  private[commit] def stagingName(record: Record): String =
+    if (record.format < HiddenSince) record.operationId else s"$Hidden${record.operationId}"
 
   /** The folder part of a relative name, "" for a file in the root. */
   def parent(file: String): String = file.lastIndexOf('/') match {
@@ -244,9 +287,11 @@ object TableFolder {
 
   /** The files of statistics in a listing of a side folder, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[IndexFile] =
-    statuses.collect {
-      case meta @ FileMeta(path, _, _, false) if IndexName.matches(path.getName) =>
-        IndexFile(path.getName.substring("index-".length).stripSuffix(".zidx").toLong, meta)
+    statuses.flatMap { meta =>
+      meta.name match {
+        case IndexName(digits) if !meta.isDirectory => Some(IndexFile(digits.toLong, meta))
+        case _                                      => None
+      }
     }.sortBy(-_.number)
 
   /** Files that name tables below this one, see [[NestedRoots]]. */
@@ -254,7 +299,7 @@ object TableFolder {
     statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
 
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
-    statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(LockPrefix))
+    statuses.filter(meta => !meta.isDirectory && hasPrefix(meta.name, LockPrefix))
 
   /**
    * The name of a record's trash. Records of the first format do not say their operation there. Since the third one it is hidden: a

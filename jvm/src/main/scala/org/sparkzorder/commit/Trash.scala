@@ -29,7 +29,8 @@ object Trash {
     val records = undone(folder) ++ history.map(_.record)
     // What no record of ours names is another table's, whose folder is one of ours as well.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
-    val byStaging = records.map(r => r.operationId -> r).toMap
+    val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
+    val byId = records.map(r => r.operationId -> r).toMap
     val looked = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
     val files = for {
       dir <- looked
@@ -42,7 +43,7 @@ object Trash {
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
     val entries = history.map(e => e.record.operationId -> e).toMap
     files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
-      RetiredFiles(byStaging(id), entries.get(id), metas.sortBy(_.path.toString))
+      RetiredFiles(byId(id), entries.get(id), metas.sortBy(_.path.toString))
     }.sortBy(retired => (retired.version, retired.operation.operationId))
   }
 

@@ -19,12 +19,13 @@ object Undone {
     }
     gone.foreach(file => folder.ops.delete(file.meta.path))
     // A note belongs to the record of an operation that was undone, or else to the published one of its version.
-    def operations(of: Seq[RecordFile]) = of.map(_.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+    def operations(of: Seq[RecordFile]) =
+      of.map(f => TableFolder.plain(f.meta.name).stripSuffix(s".${RecordState.Undone.suffix}")).toSet
     val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
     val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
       kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.versionName(f.version))
     statuses.filter(m => m.name.endsWith(TableFolder.OutcomeSuffix) && isOld(m)).foreach { note =>
-      val name = note.name.stripSuffix(TableFolder.OutcomeSuffix)
+      val name = TableFolder.plain(note.name).stripSuffix(TableFolder.OutcomeSuffix)
       if (ended(name) || !noted(name) && !noted(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
     }
   }

@@ -99,7 +99,8 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     val ours = trashes.filter(_._2.forall { f =>
       !f.isDirectory && (f.name.endsWith(TableFolder.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
     })
-    val stagings = ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.name != lock.operationId)
+    val stagings =
+      ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.path != folder.stagingOf(dir, lock.operationId))
     (ours.map(_._1) ++ stagings).foreach { found =>
       lock.check()
       ops.deleteRecursive(found.path)
@@ -119,7 +120,10 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     // A checkpoint holds older records than the files do.
     val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
     val pages = statuses.filter { s =>
-      SideFolders.isTemporary(s.name) || s.name == TableFolder.Readme || ExcludedFiles.isOne(s.name)
+      SideFolders.isTemporary(s.name) || TableFolder.hasPrefix(
+        s.name,
+        TableFolder.Readme
+      ) || ExcludedFiles.isOne(s.name)
     }
     (records ++ pages).foreach { file =>
       lock.check()

@@ -35,7 +35,7 @@ object WorkloadFiles {
   private val Forgotten = 10L * 60 * 1000
 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
-  private val Name = """([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
+  private val Name = """_?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
 
   def folderOf(folder: TableFolder): Path = new Path(folder.side, Folder)
 
@@ -85,7 +85,8 @@ object WorkloadFiles {
       val dir = folderOf(folder)
       if (!ops.exists(dir)) ops.mkdir(dir)
       val number = last.fold(1L)(_.number + 1)
-      val target = new Path(dir, s"$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
+      val target =
+        new Path(dir, s"${TableFolder.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
       val temporary = new Path(dir, s"${TableFolder.TemporaryPrefix}${UUID.randomUUID()}")
       WholeFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
         Seq(temporary),
@@ -119,7 +120,10 @@ object WorkloadFiles {
     val files = all(statuses)
     val (counting, tooLarge) = newest(files).partition(_.meta.length <= MaxBytes)
     val leftOver = statuses.filter { m =>
-      !m.isDirectory && m.name.startsWith(TableFolder.TemporaryPrefix) && m.modificationTime < now - Forgotten
+      !m.isDirectory && TableFolder.hasPrefix(
+        m.name,
+        TableFolder.TemporaryPrefix
+      ) && m.modificationTime < now - Forgotten
     }
     tooLarge.map(_.meta).foreach { m =>
       log.warn(s"The recorded queries in ${m.path} are ignored and deleted: ${m.length} bytes are more than $MaxBytes")
@@ -133,7 +137,7 @@ object WorkloadFiles {
   /** Forgets all that was recorded: it tells what it should not. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
-    val temporary = statuses.filter(m => !m.isDirectory && m.name.startsWith(TableFolder.TemporaryPrefix))
+    val temporary = statuses.filter(m => !m.isDirectory && TableFolder.hasPrefix(m.name, TableFolder.TemporaryPrefix))
     (all(statuses).map(_.meta) ++ temporary).foreach(m => folder.ops.delete(m.path))
     folder.ops.deleteEmpty(folderOf(folder))
     ()

@@ -47,7 +47,7 @@ final class IndexStore(fs: FileSystem, root: Path, maxBytes: Long) {
    */
   def write(contents: IndexContents, number: Long): FileStatus = {
     val target = new Path(folder, fileName(number))
-    val temporary = new Path(folder, s".${fileName(number)}.tmp")
+    val temporary = new Path(folder, s"${fileName(number)}.tmp")
     if (fs.exists(target)) throw new FileAlreadyExistsException(s"There is an index at $target already")
     try {
       val out = fs.create(temporary, true)
@@ -68,12 +68,12 @@ object IndexStore {
   val FolderName = "_zorder"
 
   private val log = LoggerFactory.getLogger(classOf[IndexStore])
-  private val Name = """index-(\d{10,18})\.zidx""".r
+  private val Name = """_?index-(\d{10,18})\.zidx""".r
 
-  /** For example `index-0000000004.zidx`. */
+  /** For example `_index-0000000004.zidx`. */
   def fileName(number: Long): String = {
     require(number >= 0, s"an index cannot have the number $number")
-    f"index-$number%010d.zidx"
+    f"_index-$number%010d.zidx"
   }
 
   /** The number in the name of an index file, None when it is no such name. */

@@ -35,24 +35,35 @@ private[skipping] final class NamedFiles(
    */
   def placed(options: Map[String, String]): Option[PlacedFiles] = {
     new StreamedTables(session, files.head._1).provenance(files.map(_._1)).flatMap { provenance =>
-      val contents = files.map { case (path, status) =>
-        provenance.contentOf(path.toUri.getPath, status.fold(Long.MinValue)(_.getModificationTime)) -> status
-      }
-      val listed = contents.collect { case (content, Some(status)) => content -> status }.toMap
-      val found = NamedFiles.resolve(contents.map(_._1).distinct, provenance)(content =>
-        statusOf(provenance.place(content).path).orElse(listed.get(content).filterNot(_ => provenance.isKnown(content)))
-      )
-      val isSame = found.size == files.size && found.forall { case (content, status) =>
-        provenance.place(content).path == content && listed.get(content).exists(_.getLen == status.getLen)
-      }
-      if (isSame) None
+      val moved = notInPlace()
+      if (moved.isEmpty) None
       else {
-        val moved = found.map { case (content, status) => PlacedFile(pathOf(provenance.place(content).name), status) }
+        val contents = files.map { case (path, status) =>
+          val time = status.fold(Long.MinValue)(_.getModificationTime)
+          provenance.contentOf(path.toUri.getPath, time, !moved(path)) -> (path -> status)
+        }
+        val inPlace = contents.collect { case (c, (path, Some(status))) if !moved(path) => c -> (path -> status) }.toMap
+        val listed = contents.collect { case (c, (_, Some(status))) => c -> status }.toMap
+        val found = NamedFiles.resolve(contents.map(_._1), provenance)(c =>
+          inPlace.get(c).map(_._2).orElse(statusOf(provenance.place(c).path))
+            .orElse(listed.get(c).filterNot(_ => provenance.isKnown(c)))
+        )
+        val now = found.map { case (c, status) =>
+          PlacedFile(inPlace.get(c).fold(pathOf(provenance.place(c).name))(_._1), status)
+        }
         val rest = location.allFiles().filterNot(s => paths(s.getPath)).map(s => PlacedFile(s.getPath, s))
-        val roots = location.rootPaths.filterNot(paths) ++ moved.map(_.path)
-        Some(new PlacedFiles(session, options, Some(location.partitionSchema), moved ++ rest, Some(roots)))
+        val roots = location.rootPaths.filterNot(paths) ++ now.map(_.path)
+        Some(new PlacedFiles(session, options, Some(location.partitionSchema), now ++ rest, Some(roots)))
       }
     }
+  }
+
+  /** Those that do not lie where they were listed, as they were then. What lies there is read, whatever records say of its name. */
+  private def notInPlace(): Set[Path] = {
+    val byFolder = files.collect { case (path, Some(status)) => path -> status }.groupMap(_._1.getParent)(_._2)
+    val look = new FreshLook(Targets.fileSystem(session, _))
+    look.changed(byFolder.toSeq.map { case (folder, all) => LeftOut(folder, all, all.size) }) ++
+      files.collect { case (path, None) => path }
   }
 
   private def statusOf(path: String): Option[FileStatus] =
@@ -95,9 +106,10 @@ private[skipping] object NamedFiles {
     else {
       val named = contents.toSet
       gone.iterator.flatMap(provenance.consumersOf).find(_.inputs.forall(named)) match {
-        case Some(exchange) =>
+        // A file that is named twice is read twice, and so would be only a part of the outputs.
+        case Some(exchange) if exchange.inputs.forall(i => contents.count(_ == i) == 1) =>
           resolve(contents.filterNot(exchange.inputs.toSet) ++ exchange.outputs, provenance)(status)
-        case None => throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
+        case _ => throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
       }
     }
   }

@@ -10,12 +10,12 @@ import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{
-  CatalogFileIndex,
   FileIndex,
   HadoopFsRelation,
   LogicalRelation,
   PartitioningAwareFileIndex
 }
+import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
@@ -24,18 +24,21 @@ import org.sparkzorder.write.FixedFileIndex
 
 /**
  * Replaces the file index of every scan of a plain table that has a `_zorder` folder by a [[PlannedFileIndex]], from which
- * [[SkippingStrategy]] leaves out the files that cannot hold a matching row. Runs after partition pruning and before join planning,
- * which then sees the smaller size.
+ * [[SkippingStrategy]] leaves out the files that cannot hold a matching row. Runs before join planning, which then sees the smaller
+ * size, and before Spark prunes partitions, which does not know that index. So it lets Spark prune them first.
  */
 class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
+  override def apply(plan: LogicalPlan): LogicalPlan = through(SparkOwn.withPartitionsPruned(plan.transform {
+    case l: LogicalRelation if eligible(l) => restored(l)
+  }))
+
   // Not below an operator that matches: the outermost match has all the filters.
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+  private def through(plan: LogicalPlan): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
-      val before = restored(l, filters)
-      val after = planned(before, filters).getOrElse(before)
+      val after = planned(l, filters).getOrElse(l)
       if (after eq l) operation else operation.transformUp { case leaf if leaf eq l => after }
-    case other => other.mapChildren(apply)
+    case other => other.mapChildren(through)
   }
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
@@ -44,19 +47,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => false
   }
 
-  /**
-   * As before this rule, which may have seen the scan in a subquery, before it had the filters that it has now. Those on partitions
-   * came after Spark's own rule for them.
-   */
-  private def restored(l: LogicalRelation, filters: Seq[Expression]): LogicalRelation = l.relation match {
+  /** As before this rule, which may have seen the scan in a subquery, before it had the filters that it has now. */
+  private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
-      val (onPartitions, _) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, r)
-      planned.original match {
-        case partitions: CatalogFileIndex if onPartitions.nonEmpty =>
-          val some = partitions.filterPartitions(onPartitions)
-          replaced(l, r, some, planned.table, Some(some.sizeInBytes))
-        case base => replaced(l, r, base, planned.table, None)
-      }
+      replaced(l, r, planned.original, planned.table, None)
     case _ => l
   }
 

@@ -1,6 +1,6 @@
 package org.sparkzorder.stream
 
-import scala.collection.mutable
+import scala.collection.{immutable, mutable}
 
 /**
  * What an operation did in one folder: the outputs together hold the rows of the inputs together.
@@ -19,10 +19,11 @@ private[sparkzorder] final case class Place(path: String, name: String)
  *
  * @param path where the table has it, without scheme
  * @param before its name when it was retired, if it comes back by another
- * @param trash where it was put when it was taken
+ * @param trash where it was put when it was taken, or lay before it came back
  */
 private[stream] final case class MovedFile(
     path: String,
+    length: Long,
     modificationTime: Long,
     before: Option[String] = None,
     trash: Option[String] = None
@@ -45,22 +46,30 @@ private[stream] final case class FolderChange(
 /**
  * Where rows come from, by the records of a folder's operations.
  *
- * A *content* is what was in a file from the moment it was written, wherever the file was moved since. Its name is the path of the
- * file in the table, the first one if there were several.
+ * A *content* is what was in a file from the moment it was written, wherever the file was moved since. The content of an output has the
+ * name of that file, which nobody else uses. Any other has the first name of its file, and the file's time: `part-0` is a name that each
+ * load may use again once an operation has freed it.
  *
  * @param changes oldest first
  */
 private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
+  import Provenance._
+
   private val creators = mutable.HashMap.empty[String, Exchange]
   private val consumers = mutable.HashMap.empty[String, List[Exchange]]
-  private val firstNames = mutable.HashMap.empty[String, String]
   private val places = mutable.HashMap.empty[String, Place]
-  private val times = mutable.HashMap.empty[String, Long]
   private val order = mutable.HashMap.empty[String, Int]
+
+  /** What was found under a name, by the file's time then. */
+  private val generations = mutable.HashMap.empty[String, immutable.TreeMap[Long, String]]
+  private val ofTrash = mutable.HashMap.empty[String, String]
+
+  /** What an operation brought back to a name, with the file's length. */
+  private val returned = mutable.HashMap.empty[String, (String, Long)]
   changes.zipWithIndex.foreach { case (change, i) => add(change, i) }
 
   private def add(change: FolderChange, position: Int): Unit = {
-    val inputs = change.inputs.map(f => first(f.path))
+    val inputs = change.inputs.map(consumed)
     if (change.made.nonEmpty) {
       val exchange = Exchange(change.id, inputs, change.made.map(_.path), change.isUndone)
       exchange.outputs.foreach { o =>
@@ -69,20 +78,40 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
       }
       if (!change.isUndone) inputs.foreach(i => consumers.put(i, exchange :: consumers.getOrElse(i, Nil)))
     }
-    change.inputs.zip(inputs).foreach { case (f, content) =>
-      times.put(content, math.max(f.modificationTime, times.getOrElse(content, Long.MinValue)))
-      if (!change.isUndone) f.trash.foreach(t => places.put(content, Place(t, f.path)))
+    if (!change.isUndone) {
+      change.inputs.zip(inputs).foreach { case (f, content) =>
+        returned.remove(f.path)
+        f.trash.foreach { t =>
+          places.put(content, Place(t, f.path))
+          ofTrash.put(t, content)
+        }
+      }
+      change.made.foreach(f => places.put(f.path, Place(f.path, f.path)))
     }
-    if (!change.isUndone) change.made.foreach(f => places.put(f.path, Place(f.path, f.path)))
     change.returned.foreach { f =>
-      val content = first(f.before.getOrElse(f.path))
+      val content = f.trash.flatMap(ofTrash.get).getOrElse(consumed(f.copy(path = f.before.getOrElse(f.path))))
       // A stream may have seen the name before the operation was undone.
-      if (content != f.path) firstNames.put(f.path, content)
-      if (!change.isUndone) places.put(content, Place(f.path, f.path))
+      if (content != f.path) isFound(f.path, f.modificationTime, content)
+      if (!change.isUndone) {
+        places.put(content, Place(f.path, f.path))
+        returned.put(f.path, (content, f.length))
+      }
     }
   }
 
-  private def first(path: String): String = firstNames.getOrElse(path, path)
+  private def consumed(f: MovedFile): String =
+    if (creators.contains(f.path)) f.path
+    else
+      generations.get(f.path).flatMap(_.get(f.modificationTime)).getOrElse {
+        // Somebody has touched it: it has another time, but is where it was brought back.
+        val touched = returned.get(f.path).collect { case (there, length) if length == f.length => there }
+        val content = touched.getOrElse(named(f.path, f.modificationTime))
+        isFound(f.path, f.modificationTime, content)
+        content
+      }
+
+  private def isFound(path: String, time: Long, content: String): Unit =
+    generations.put(path, generations.getOrElse(path, immutable.TreeMap.empty[Long, String]).updated(time, content))
 
   /** The operation that wrote it. */
   def creator(content: String): Option[Exchange] = creators.get(content)
@@ -100,25 +129,34 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   def rank(content: String): Int = order.getOrElse(content, 0)
 
   /**
-   * What a stream saw under a path.
+   * What somebody saw under a path.
    *
-   * @param time the file's modification time then. A file that is younger than the one that an operation knew by this name is
-   *             another one: somebody has used the name again
+   * @param time the file's modification time then. Where no operation found a file of just this time, it is the next that one found
+   *             later, as for a stream, which takes a file that is overwritten in place for the one that it has seen
+   * @param isThere whether a file of this time lies there now: then no operation has taken it
    */
-  def contentOf(path: String, time: Long): String = {
-    val content = first(path)
-    val isOther = !creators.contains(content) && times.get(content).exists(_ < time)
-    if (isOther) s"$path${Provenance.Again}$time" else content
-  }
+  def contentOf(path: String, time: Long, isThere: => Boolean = false): String =
+    if (creators.contains(path)) path
+    else
+      generations.get(path).fold(named(path, time)) { found =>
+        found.get(time)
+          .orElse(if (isThere) None else found.minAfter(time).map(_._2))
+          .getOrElse(named(path, time))
+      }
 }
 
 private[stream] object Provenance {
 
   /** No path has this character. */
-  private val Again = '\u0000'
+  private val At = '\u0000'
+
+  private def named(path: String, time: Long): String = s"$path$At$time"
+
+  /** When the file was written, of contents that are told apart by it. */
+  def timeOf(content: String): Option[Long] = content.split(At).lift(1).map(_.toLong)
 
   def inPlace(content: String): Place = {
-    val path = content.takeWhile(_ != Again)
+    val path = content.takeWhile(_ != At)
     Place(path, path)
   }
 }

@@ -97,14 +97,26 @@ private[sparkzorder] object StreamedTables {
     }
 
   private def read(tables: Seq[TableFolder]): Provenance = {
-    val entries = for {
-      folder <- tables
-      entry <- History.newestFirst(folder).toSeq ++ History.undone(folder)
-    } yield folder -> entry
-    // In each table in the order of its versions, and those of several by time.
-    val oldestFirst = entries.sortBy { case (_, e) => (e.time, e.record.version, e.state != History.Undone) }
-    new Provenance(oldestFirst.flatMap { case (folder, entry) => changes(folder, entry) })
+    // In each table in the order of its versions, one that was undone before the next of its number.
+    val ofTables = tables.map { folder =>
+      val entries = History.newestFirst(folder).toSeq ++ History.undone(folder)
+      entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
+    }
+    new Provenance(merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) })
   }
+
+  /** Operations of several tables by time. In a table that was copied file by file, times say nothing of its own order. */
+  private def merged(tables: Seq[List[(TableFolder, HistoryEntry)]]): Seq[(TableFolder, HistoryEntry)] =
+    if (tables.sizeIs <= 1) tables.flatten
+    else {
+      val left = tables.toArray
+      Iterator.continually(left.indices.filter(left(_).nonEmpty)).takeWhile(_.nonEmpty).map { some =>
+        val next = some.minBy(left(_).head._2.time)
+        val entry = left(next).head
+        left(next) = left(next).tail
+        entry
+      }.toList
+    }
 
   private def changes(folder: TableFolder, entry: HistoryEntry): Seq[FolderChange] = {
     val record = entry.record
@@ -114,10 +126,13 @@ private[sparkzorder] object StreamedTables {
       FolderChange(
         s"${record.operationId} ${path(work.folder)}",
         work.inputs.map { f =>
-          MovedFile(path(f.path), f.modificationTime, trash = Some(folder.retired(f.path, record).toUri.getPath))
+          val trash = folder.retired(f.path, record).toUri.getPath
+          MovedFile(path(f.path), f.length, f.modificationTime, trash = Some(trash))
         },
-        made.map(f => MovedFile(path(f.path), f.modificationTime)),
-        returned.map(f => MovedFile(path(f.path), f.modificationTime, before = Some(path(f.pathBefore)))),
+        made.map(f => MovedFile(path(f.path), f.length, f.modificationTime)),
+        returned.map { f =>
+          MovedFile(path(f.path), f.length, f.modificationTime, Some(path(f.pathBefore)), f.source.map(path))
+        },
         entry.state == History.Undone
       )
     }

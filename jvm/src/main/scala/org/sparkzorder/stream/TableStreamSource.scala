@@ -3,6 +3,7 @@ package org.sparkzorder.stream
 import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import org.apache.hadoop.fs.{FileStatus, GlobFilter, Path}
 import org.apache.spark.sql.zorder.SparkOwn
@@ -48,7 +49,9 @@ private[stream] final class TableStreamSource(
   private val fs = Targets.fileSystem(session, base)
   private val tables = new StreamedTables(session, base)
   private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
-  private var state = (-1L, newDeliveries)
+
+  /** Up to which batch of the log, by which records, and what was decided. */
+  private var state = (-1L, Option.empty[Provenance], newDeliveries)
 
   override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {
     tables.settle()
@@ -113,14 +116,13 @@ private[stream] final class TableStreamSource(
     val isLate = found.fold(lacking)(_.exists(_._2.isEmpty))
     val now = if (isLate) tables.provenance(files.map(_.path)) else before
     if (now != before) {
-      state = (-1L, newDeliveries)
       placed(from, to, batches, lacking, now)
     } else {
       if (found.isEmpty) checkUnknown(files, from, None)
       found.map { all =>
         val gone = all.collect { case (place, None) if place.path != place.name => place.name }
         if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
-        state = (to, state._2)
+        state = (to, now, state._3)
         // Others that are gone were deleted from the folder; Spark leaves them out, too.
         all.collect { case (place, Some(status)) => PlacedFile(pathOf(place.name), status) }
       }
@@ -135,17 +137,23 @@ private[stream] final class TableStreamSource(
   ): Seq[(Place, Option[FileStatus])] = {
     val contents = contentsOf(from, to, batches, provenance)
     val read = contents.toSet
-    checkUnknown(batches.flatten.filter(f => read(provenance.contentOf(f.name, f.time))), from, Some(provenance))
+    checkUnknown(batches.flatten.filter(f => read(contentOf(f, provenance))), from, Some(provenance))
     contents.map { c =>
       val place = provenance.place(c)
-      place -> statusOf(place.path)
+      val there = statusOf(place.path)
+      // Somebody may have brought it back by hand.
+      val broughtBack =
+        if (there.isDefined || place.path == place.name) None
+        else statusOf(place.name).filter(s => Provenance.timeOf(c).contains(s.getModificationTime))
+      broughtBack.fold(place -> there)(status => Place(place.name, place.name) -> Some(status))
     }
   }
 
   /** What is to be read for the files of these batches. */
   private def contentsOf(from: Long, to: Long, batches: Seq[Seq[Logged]], provenance: Provenance): Seq[String] = {
-    if (state._1 != from || from < 0) {
-      state = (-1L, newDeliveries)
+    // A later record may tell more of a file that was seen before: what was decided follows from all of it.
+    if (state._1 != from || from < 0 || !state._2.exists(_ eq provenance)) {
+      state = (-1L, Some(provenance), newDeliveries)
       val before = if (from < 0) Nil else seenLog.get(None, Some(from)).toSeq.sortBy(_._1)
       before.foreach { case (_, entries) =>
         see(entries.toSeq.map(e => Logged(e.sparkPath.toPath, e.timestamp)), provenance)
@@ -155,25 +163,45 @@ private[stream] final class TableStreamSource(
   }
 
   private def see(files: Seq[Logged], provenance: Provenance): Seq[String] =
-    files.map(f => provenance.contentOf(f.name, f.time)).sortBy(c => (provenance.rank(c), c))
-      .flatMap(state._2.see(_, provenance))
+    files.map(contentOf(_, provenance)).sortBy(c => (provenance.rank(c), c))
+      .flatMap(state._3.see(_, provenance))
+
+  private def contentOf(file: Logged, provenance: Provenance): String =
+    provenance.contentOf(file.name, file.time, statusOf(file.name).exists(_.getModificationTime == file.time))
 
   /**
-   * A file that OPTIMIZE wrote, of which no record tells any more: its rows may have been delivered. They were not if all files that the
-   * stream has seen in this folder are there, or are known to have been moved.
+   * A file that OPTIMIZE wrote, of which no record tells any more, or one that was made of such a file: its rows may have been delivered.
+   * They were not if all files that the stream has seen in this folder are there, or are known to have been moved.
    */
-  private def checkUnknown(files: Seq[Logged], from: Long, provenance: Option[Provenance]): Unit = {
-    val unknown = files.filter { f =>
-      WrittenNames.isOurs(f.path.getName) && provenance.forall(_.creator(f.name).isEmpty)
-    }
-    if (unknown.nonEmpty && from >= 0) {
-      val folders = unknown.map(_.path.getParent).toSet
-      val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2).map(e => Logged(e.sparkPath.toPath, e.timestamp))
+  private def checkUnknown(files: Seq[Logged], from: Long, provenance: Option[Provenance]): Unit = if (from >= 0) {
+    lazy val before =
+      seenLog.get(None, Some(from)).toSeq.flatMap(_._2).map(e => Logged(e.sparkPath.toPath, e.timestamp))
+    lazy val known = before.map(_.name).toSet
+    val unknown = files.map(_.name).flatMap(withoutRecord(_, provenance)).distinct.filterNot(known)
+    if (unknown.nonEmpty) {
+      val folders = unknown.map(pathOf(_).getParent).toSet
       val lost = before.find { f =>
-        folders(f.path.getParent) && !provenance.exists(_.isKnown(f.name)) && !fs.exists(f.path)
+        folders(f.path.getParent) && !provenance.exists(p => p.isKnown(contentOf(f, p))) && !fs.exists(f.path)
       }
-      lost.foreach(f => throw ZOrderErrors.streamUnknownFile(base.toUri.getPath, unknown.head.name, f.name))
+      lost.foreach(f => throw ZOrderErrors.streamUnknownFile(base.toUri.getPath, unknown.head, f.name))
     }
+  }
+
+  /** The file itself, or those that it was made of, as far as OPTIMIZE wrote them and nothing is known of that. */
+  private def withoutRecord(file: String, provenance: Option[Provenance]): Seq[String] = {
+    val found = mutable.LinkedHashSet.empty[String]
+    val seen = mutable.HashSet(file)
+    val left = mutable.Queue(file)
+    while (left.nonEmpty) {
+      val content = left.dequeue()
+      val path = Provenance.inPlace(content).path
+      provenance.flatMap(_.creator(content)) match {
+        case Some(exchange)                                    => left ++= exchange.inputs.filter(seen.add)
+        case None if WrittenNames.isOurs(pathOf(path).getName) => found += path
+        case None                                              => ()
+      }
+    }
+    found.toSeq
   }
 
   private def statusOf(path: String): Option[FileStatus] =

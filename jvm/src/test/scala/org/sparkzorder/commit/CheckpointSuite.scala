@@ -145,7 +145,7 @@ class CheckpointSuite extends AnyFunSuite {
 
   test("a damaged record stays a file, and is part of the history again once it is repaired") {
     val t = optimized(4)
-    val broken = names(t).find(_.startsWith("v0000000002")).get
+    val broken = names(t).find(_.startsWith("_v0000000002")).get
     val file = t.fs.file(s"/t/_zorder/$broken").get
     t.fs.nodes(s"/t/_zorder/$broken") = file.copy(bytes = "{".getBytes(UTF_8))
     t.historySettings = small

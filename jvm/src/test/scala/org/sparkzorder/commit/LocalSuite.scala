@@ -93,13 +93,13 @@ class LocalSuite extends AnyFunSuite {
 
   test("a checksum whose file has gone on alone does not keep a folder of ours") {
     withRoot { dir =>
-      val staging = new Path(dir.toUri.toString, "_zorder/staging/op-1")
+      val staging = new Path(dir.toUri.toString, "_zorder/staging/_op-1")
       Seq("a", "b").foreach(name => put(new Path(staging, name), name))
-      Files.delete(dir.resolve("_zorder/staging/op-1/a"))
+      Files.delete(dir.resolve("_zorder/staging/_op-1/a"))
       assert(!ops.deleteEmpty(staging))
-      assert(all(dir.resolve("_zorder/staging/op-1")) == Seq(".a.crc", ".b.crc", "b"))
-      Files.delete(dir.resolve("_zorder/staging/op-1/b"))
-      assert(ops.deleteEmpty(staging) && !Files.exists(dir.resolve("_zorder/staging/op-1")))
+      assert(all(dir.resolve("_zorder/staging/_op-1")) == Seq(".a.crc", ".b.crc", "b"))
+      Files.delete(dir.resolve("_zorder/staging/_op-1/b"))
+      assert(ops.deleteEmpty(staging) && !Files.exists(dir.resolve("_zorder/staging/_op-1")))
       put(new Path(dir.toUri.toString, "p=1/a"), "A")
       Files.delete(dir.resolve("p=1/a"))
       assert(!ops.deleteEmpty(new Path(dir.toUri.toString, "p=1")))
@@ -189,9 +189,9 @@ class LocalSuite extends AnyFunSuite {
       assert(took >= 0 && took < 60000)
       assert(
         ops.list(folder.side).map(_.name).sorted == Seq(
-          "README.txt",
-          "index-0000000001.zidx",
-          s"v0000000001-${took}ms.json"
+          "_README.txt",
+          "_index-0000000001.zidx",
+          s"_v0000000001-${took}ms.json"
         )
       )
       TableState.look(folder.root, ops) match {

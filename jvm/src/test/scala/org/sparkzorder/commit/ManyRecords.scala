@@ -37,10 +37,15 @@ object ManyRecords {
         inputs = files.map(n => InputFile(n, 1000000L, time - 3600000L, 1000L)),
         outputs = next.map(n => OutputFile(n, 1000000L, time, 1000L))
       )
-      write(side, folder.published(version.toLong, 12).getName, record, time)
+      write(side, folder.published(record, 12).getName, record, time)
       files = next
     }
-    write(side, folder.published(operations.toLong, 12).getName, last.copy(version = operations.toLong), end)
+    write(
+      side,
+      folder.published(last.copy(version = operations.toLong), 12).getName,
+      last.copy(version = operations.toLong),
+      end
+    )
   }
 
   private def names(version: Int, files: Int): Seq[String] = {

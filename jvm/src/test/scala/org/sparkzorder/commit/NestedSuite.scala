@@ -211,7 +211,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     val both = new Both
     val ops = new MemoryOps(both.fs)
     both.inner.optimize(ops)
-    assert(both.fs.below("/t/_zorder").exists(_.contains("/inner-")))
+    assert(both.fs.below("/t/_zorder").exists(_.contains("/_inner-")))
     new Uninstall(TableFolder(both.inner.root, ops), both.inner.settings, _.toUri.getPath).run()
     assert(!both.fs.below("/t").exists(_.contains("_zorder")))
     assert(both.fs.visibleRows == both.rows)
@@ -245,7 +245,7 @@ private object NestedSuite {
 
     /** Of the inner one's the outer one knows nothing, and the other way round, but for the file that names it. */
     def litter: Seq[String] =
-      outer.litter.filterNot(p => p.startsWith("/t/p=1/_zorder/") || p.matches("/t/_zorder/inner-[0-9a-f]{16}")) ++
+      outer.litter.filterNot(p => p.startsWith("/t/p=1/_zorder/") || p.matches("/t/_zorder/_inner-[0-9a-f]{16}")) ++
         inner.litter
   }
 

@@ -55,16 +55,16 @@ class RecordFuzzSuite extends AnyFunSuite {
     val file = fs.file(path).get
     val isRecord = path.contains("/v0")
     val bytes = random.nextInt(4) match {
-      case 0                                        => mutation.ofBytes(file.bytes)
-      case 1 if isRecord                            => resealed(mutation.ofBytes(unsealed(file.bytes)))
-      case _ if isRecord || path.contains("/lock-") => resealed(mutation.ofJson(unsealed(file.bytes)))
-      case _                                        => mutation.ofBytes(file.bytes)
+      case 0                                         => mutation.ofBytes(file.bytes)
+      case 1 if isRecord                             => resealed(mutation.ofBytes(unsealed(file.bytes)))
+      case _ if isRecord || path.contains("/_lock-") => resealed(mutation.ofJson(unsealed(file.bytes)))
+      case _                                         => mutation.ofBytes(file.bytes)
     }
     val name = random.nextInt(8) match {
       case 0 if isRecord => path.replaceFirst("\\.[a-z]+$", "." + mutation.pick(RecordState.all).suffix)
       case 1 if isRecord =>
-        path.replaceFirst("v0+\\d", mutation.pick(Seq("v0000000009", "v999999999999999999", "v0000000000")))
-      case 2 => s"/t/_zorder/lock-${random.nextInt()}"
+        path.replaceFirst("_v0+\\d", mutation.pick(Seq("_v0000000009", "_v999999999999999999", "v0000000000")))
+      case 2 => s"/t/_zorder/_lock-${random.nextInt()}"
       case _ => path
     }
     if (random.nextBoolean()) fs.nodes.remove(path)
@@ -130,7 +130,7 @@ class RecordFuzzSuite extends AnyFunSuite {
 
   test("a lock of sixty-five kilobytes is one that nobody can read") {
     val t = new SmallTable(Seq(""))
-    t.fs.put("/t/_zorder/lock-x", Set.empty, 1L << 30)
+    t.fs.put("/t/_zorder/_lock-x", Set.empty, 1L << 30)
     assert(t.recover(new MemoryOps(t.fs)).isEmpty)
     t.fs.clock += 10000000L
     assert(t.attempt(new MemoryOps(t.fs)).isEmpty)

@@ -182,7 +182,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     assert(table.kept.subsetOf(table.table.rowsAnywhere))
     assert(table.table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
     // A refusal leaves no lock.
-    assert(!table.fs.children("/t/_zorder").exists(_.contains("/lock-")))
+    assert(!table.fs.children("/t/_zorder").exists(_.contains("/_lock-")))
     for (choice <- Seq(Choice.KeepVisible, Choice.BringBack)) {
       def chosen(t: SmallTable): Unit = {
         assert(!t.isPublishing, s"$choice")
@@ -252,7 +252,7 @@ class RivalSuite extends AnyFunSuite with Explores {
           if (settles(table, legal)) {
             // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
             // any more. Who dies while he asks for the time leaves a probe, which goes once it is old.
-            assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/probe-")))
+            assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/_probe-")))
             scenario.checkHistory(table)
             scenario.checkWayBack(table)
           }

@@ -23,9 +23,6 @@ final class SmallTable(
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
-  /** Of the records that are written: format 1 is what older builds have left. */
-  var format: Long = RecordJson.Format
-
   /** How many records stay files. */
   var historySettings: HistorySettings = HistorySettings()
 
@@ -56,7 +53,7 @@ final class SmallTable(
   }
 
   private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
-    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None, format)
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None)
 
   /** The whole statement, as a command would run it, on all files that are there. */
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
@@ -220,9 +217,11 @@ final class SmallTable(
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
       // The page for people goes with the last thing that it is about.
-      case Seq("README.txt") => fs.children(fs.parent(path)).size == 1
-      case Seq(name)         =>
-        !name.matches("v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|index-\\d+\\.zidx")
+      case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
+      case Seq(name)          =>
+        !name.matches(
+          "_v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
+        )
       case _ => true
     })
   }

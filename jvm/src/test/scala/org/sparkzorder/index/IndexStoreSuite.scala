@@ -44,12 +44,15 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(store.newest(listing).isEmpty)
     Seq(9L, 10L, 2L).foreach { n =>
       val status = store.write(contents(n), n)
-      assert(status.getPath.getName == f"index-$n%010d.zidx" && status.getLen > 0)
+      assert(status.getPath.getName == f"_index-$n%010d.zidx" && status.getLen > 0)
     }
     Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n =>
       spoil(new Path(root, s"_zorder/$n"))
     )
     fs.mkdirs(new Path(root, "_zorder/index-0000000098.zidx"))
+    assert(maxOf(store.newest(listing).get) == 10L)
+    // As builds of before called it.
+    fs.rename(new Path(root, "_zorder/_index-0000000010.zidx"), new Path(root, "_zorder/index-0000000010.zidx"))
     assert(maxOf(store.newest(listing).get) == 10L)
   }
 
@@ -75,7 +78,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
       Map(key -> ColumnStats(Array[Byte](1), Array[Byte](1), 0, 0))
     )))
     intercept[IllegalArgumentException](store.write(wrong, 2))
-    assert(listing.map(_.getPath.getName) == Seq("index-0000000001.zidx"))
+    assert(listing.map(_.getPath.getName) == Seq("_index-0000000001.zidx"))
   }
 
   test("an index is read once, until it must go for others") {

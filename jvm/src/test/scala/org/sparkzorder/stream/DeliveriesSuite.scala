@@ -10,10 +10,16 @@ class DeliveriesSuite extends AnyFunSuite {
   private val Steps = 40
   private val Tables = if (System.getenv("EXHAUSTIVE") == "1") 100000 else 1500
 
-  /** A folder: files by name with their rows, and what its records say. */
+  /** A folder: files by content with their rows, names and times, and what its records say. */
   private final class Folder(random: Random) {
     val rows = mutable.HashMap.empty[String, Set[Int]]
     val names = mutable.HashMap.empty[String, String]
+    private val times = mutable.HashMap.empty[String, Long]
+    private val trash = mutable.HashMap.empty[String, String]
+
+    /** Names that were used, and that no stream has seen, so that it would not take the next file of this name for new. */
+    private val used = mutable.LinkedHashSet.empty[String]
+    val seen = mutable.HashSet.empty[String]
     val visible = mutable.LinkedHashSet.empty[String]
     val records = mutable.ArrayBuffer.empty[FolderChange]
     private var published = Vector.empty[(Seq[String], Seq[String])]
@@ -23,16 +29,34 @@ class DeliveriesSuite extends AnyFunSuite {
 
     def provenance: Provenance = new Provenance(records)
 
+    def isThere(name: String, time: Long): Boolean = visible.exists(c => names(c) == name && times(c) == time)
+
+    def listed: Seq[(String, Long)] = visible.toSeq.map(c => (names(c), times(c)))
+
+    /** Under a new name, or under one that an operation has freed. */
     def append(): Unit = {
-      val name = s"/t/new-${next()}"
-      rows(name) = Set.fill(1 + random.nextInt(3))(next())
-      names(name) = name
-      visible += name
+      val free = used.filterNot(name => seen(name) || visible.exists(names(_) == name))
+      val name = if (free.nonEmpty && random.nextInt(3) == 0) free.head else s"/t/new-${next()}"
+      used += name
+      // A file may be older than one that had its name before.
+      val time = if (random.nextInt(4) == 0) 1000L - next() else 1000L + next()
+      val content = s"$name\u0000$time"
+      rows(content) = Set.fill(1 + random.nextInt(3))(next())
+      names(content) = name
+      times(content) = time
+      visible += content
     }
 
     private def some[A](from: Iterable[A]): Seq[A] = from.toSeq.filter(_ => random.nextBoolean())
 
-    private def moved(content: String, trash: Option[String] = None) = MovedFile(names(content), 1, trash = trash)
+    private def moved(content: String, trash: Option[String] = None) =
+      MovedFile(names(content), 1, times(content), trash = trash)
+
+    private def retired(contents: Seq[String], undone: Boolean): Seq[MovedFile] = contents.map { c =>
+      val place = s"/trash$c-${records.size}"
+      if (!undone) trash(c) = place
+      moved(c, Some(place))
+    }
 
     /** @param look called in the midst, when some files are exchanged */
     def optimize(look: () => Unit): Unit = {
@@ -44,16 +68,11 @@ class DeliveriesSuite extends AnyFunSuite {
           val name = s"/t/zorder-${next()}"
           rows(name) = part
           names(name) = name
+          times(name) = 1000L + next()
           name
         }
         exchange(inputs, outputs, look) { undone =>
-          records += FolderChange(
-            s"o${next()}",
-            inputs.map(i => moved(i, Some(s"/trash$i-${records.size}"))),
-            outputs.map(moved(_)),
-            Nil,
-            undone
-          )
+          records += FolderChange(s"o${next()}", retired(inputs, undone), outputs.map(moved(_)), Nil, undone)
         }
       }
     }
@@ -67,11 +86,15 @@ class DeliveriesSuite extends AnyFunSuite {
       }
       if (gone.nonEmpty || back.nonEmpty) {
         val before = back.toSeq.map(b => b -> names(b)).toMap
-        val inputs = gone.toSeq.map(g => moved(g, Some(s"/trash$g-${records.size}")))
-        back.filter(_ => random.nextInt(4) == 0).foreach(b => names(b) = s"${b}-again-${next()}")
-        exchange(gone.toSeq, back.toSeq, look) { undone =>
-          val returned = back.toSeq.map(b => MovedFile(names(b), 1, before = Some(before(b))))
-          records += FolderChange(s"r${next()}", inputs, Nil, returned, undone)
+        val inputs = gone.toSeq
+        val taken = mutable.HashSet.from((visible.toSet -- gone).map(names))
+        back.foreach { b =>
+          val isTaken = !taken.add(names(b))
+          if (isTaken || random.nextInt(4) == 0) names(b) = s"${names(b)}-again-${next()}"
+        }
+        exchange(inputs, back.toSeq, look) { undone =>
+          val returned = back.toSeq.map(b => MovedFile(names(b), 1, times(b), Some(before(b)), trash.get(b)))
+          records += FolderChange(s"r${next()}", retired(inputs, undone), Nil, returned, undone)
           if (undone) names ++= before
         }
       }
@@ -95,23 +118,26 @@ class DeliveriesSuite extends AnyFunSuite {
   }
 
   private final class Stream(folder: Folder, random: Random) {
-    private val log = mutable.ArrayBuffer.empty[Seq[String]]
+    private val log = mutable.ArrayBuffer.empty[Seq[(String, Long)]]
     private val seen = mutable.HashSet.empty[String]
     private val arrived = mutable.ArrayBuffer.empty[Seq[String]]
     private var deliveries = new Deliveries()
 
     /** Notes files as new data, as Spark does: by their names. */
     def list(all: Boolean = false): Unit = {
-      val found = folder.visible.toSeq.map(folder.names).filterNot(seen)
+      val found = folder.listed.filterNot(f => seen(f._1))
       val taken = if (all || random.nextBoolean()) found else random.shuffle(found).take(1 + random.nextInt(2))
       if (taken.nonEmpty) {
-        seen ++= taken
+        seen ++= taken.map(_._1)
+        folder.seen ++= taken.map(_._1)
         log += taken
       }
     }
 
-    private def run(deliveries: Deliveries, batch: Seq[String], provenance: Provenance): Seq[String] =
-      batch.map(provenance.contentOf(_, 1)).sortBy(c => (provenance.rank(c), c)).flatMap(deliveries.see(_, provenance))
+    private def run(deliveries: Deliveries, batch: Seq[(String, Long)], provenance: Provenance): Seq[String] =
+      batch.map { case (name, time) => provenance.contentOf(name, time, folder.isThere(name, time)) }.sortBy(c =>
+        (provenance.rank(c), c)
+      ).flatMap(deliveries.see(_, provenance))
 
     def read(): Unit = {
       val provenance = folder.provenance
@@ -155,7 +181,7 @@ class DeliveriesSuite extends AnyFunSuite {
       assert(s.rows == all, s"seed $seed\n$s")
     }
     val provenance = folder.provenance
-    for ((content, name) <- folder.names if provenance.isKnown(content)) {
+    for ((content, name) <- folder.names.toSeq if provenance.isKnown(content)) {
       val path = provenance.place(content).path
       assert(if (folder.visible(content)) path == name else path.startsWith("/trash"), s"seed $seed, $content")
     }
@@ -167,7 +193,13 @@ class DeliveriesSuite extends AnyFunSuite {
 
   test("a file that somebody writes under a retired name is new data") {
     val change =
-      FolderChange("o", Seq(MovedFile("/t/a", 5, trash = Some("/x"))), Seq(MovedFile("/t/zorder-1", 9)), Nil, false)
+      FolderChange(
+        "o",
+        Seq(MovedFile("/t/a", 1, 5, trash = Some("/x"))),
+        Seq(MovedFile("/t/zorder-1", 1, 9)),
+        Nil,
+        false
+      )
     val provenance = new Provenance(Seq(change))
     val deliveries = new Deliveries()
     assert(deliveries.see(provenance.contentOf("/t/zorder-1", 9), provenance) == Seq("/t/zorder-1"))
