@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from comparison import no_skipping, node_names
 from pyspark.sql.functions import udf
 
 from spark_zorder import explain_skipping
@@ -60,3 +62,38 @@ def test_a_python_function_of_a_partition_column_leaves_the_other_conjuncts_alon
     [row] = explain_skipping(spark, frame).collect()
     assert row["files_kept"] <= 2 < row["files_total"]
     assert not spark.catalog.listTables()
+
+
+def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSession, database: Path) -> None:
+    rows = spark.range(4000).selectExpr("id", "id % 1000 AS a", "CAST(id % 20 AS INT) AS p")
+    rows.write.partitionBy("p").saveAsTable("fact")
+    spark.range(2000).selectExpr("CAST(id AS INT) AS k", "repeat('x', 50) AS v").write.saveAsTable("big")
+    spark.sql("OPTIMIZE fact ZORDER BY (a) OPTIONS ('num-files' = '20')")
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "20KB")
+    metrics = spark._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics  # type: ignore[union-attr]
+
+    def planned(query: str) -> tuple[list[str], list[str], int]:
+        """Sizes, joins and other nodes, and files that were listed."""
+        spark.catalog.refreshTable("fact")
+        sizes = re.findall(r"Relation \S*fact\S* .*sizeInBytes=([^,)]*)", cost_of(spark, query))
+        metrics.reset()
+        frame = spark.sql(query)
+        names = [name.replace("SkippingScan", "FileSourceScan") for name in node_names(frame)]
+        return sizes, names, metrics.METRIC_FILES_DISCOVERED().getCount()
+
+    for index in (True, False):
+        for query in (
+            "SELECT count(*) FROM fact WHERE p < 4",
+            "SELECT count(*) FROM big LEFT JOIN fact ON big.k = fact.p AND fact.p IN (1, 2)",
+            "SELECT count(*) FROM big JOIN (SELECT p FROM fact WHERE p = 1 UNION SELECT p FROM fact WHERE p = 2) u"
+            " ON big.k = u.p",
+            "SELECT count(*) FROM fact x JOIN fact y ON x.p = y.p WHERE x.p < 4",
+        ):
+            with no_skipping(spark):
+                plain = planned(query)
+            assert planned(query) == plain
+            assert plain[0]
+            assert 0 < plain[2] <= 4
+        if index:
+            spark.sql("DROP SKIPPING INDEX ON fact")

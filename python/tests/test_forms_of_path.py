@@ -131,3 +131,34 @@ def test_a_pattern_skips_files_as_the_folder_does(spark: SparkSession, tmp_path:
     [row] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
     assert (row.files_total, row.files_kept) == (2, 1)
     assert ids(spark.sql(query)) == once(i for i in table.ids if i * 7919 % 101 == 3)
+
+
+def test_files_of_one_name_one_after_the_other_are_two(
+    spark: SparkSession, by_v2: SparkSession, tmp_path: Path
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    everything = f"{table.root}/*.parquet"
+    first = table.files()[0].name
+    held = spark.read.parquet(everything)
+    spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
+    new = write_file(table.root / first, range(10_000, 10_000 + ROWS))
+    both = once(set(table.ids) | new)
+    later = spark.read.parquet(everything)
+    spark.sql(f"OPTIMIZE parquet.`{table.root}` FULL ZORDER BY (a)")
+    assert ids(held) == once(table.ids)
+    assert ids(later) == both
+    # Both come back, one of them under another name.
+    for version in (0, 1, 0, 2):
+        spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF {version}")
+        for session in (spark, by_v2):
+            assert ids(session.read.parquet(everything)) == both
+        assert table.plain_ids() == both
+
+
+def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    file = str(table.files()[0])
+    before = ids(spark.read.parquet(file, file))
+    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{table.root}`")
+    assert ids(spark.read.parquet(file, file)) == before
+    assert set(before.values()) == {2}

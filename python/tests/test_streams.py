@@ -187,6 +187,84 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
     assert stopped.run_once() == once(table.ids)
 
 
+def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    running = stream(table.root)
+    assert running.catch_up() == once(table.ids)
+    # A load under a name of the first one is rewritten before the stream lists it.
+    ids = set(table.ids) | append(table.root, "part-0.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+    ids |= append(table.root, "part-0.parquet", 20_000)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+    assert stream(table.root).run_once() == once(ids)
+
+
+def test_a_running_stream_reads_a_load_under_old_names_once(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    names = [path.name for path in table.files()]
+    optimize(spark, table.root, "FULL")
+    for path in table.files():
+        path.unlink()
+    ids = {i for n, name in enumerate(names) for i in append(table.root, name, 10_000 + n * ROWS)}
+    running = stream(table.root)
+    assert running.catch_up() == once(ids)
+    optimize(spark, table.root, "FULL")
+    assert running.catch_up() == once(ids)
+
+
+@pytest.mark.extended
+def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    copy = tmp_path / "copy"
+    # With times of now, the newest record first.
+    for path in sorted(table.root.rglob("*"), reverse=True):
+        if path.is_file() and path.suffix != ".crc":
+            (copy / path.relative_to(table.root)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy / path.relative_to(table.root))
+    assert Counter(row.id for row in spark.read.parquet(f"{copy}/*.parquet").collect()) == once(table.ids)
+    running = stream(copy)
+    assert running.catch_up() == once(table.ids)
+    optimize(spark, copy, "FULL")
+    assert running.catch_up() == once(table.ids)
+
+
+@pytest.mark.extended
+def test_a_second_rewrite_of_a_file_without_record_stops_the_stream(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    stopped.run_once()
+    optimize(spark, table.root, "FULL")
+    shutil.rmtree(table.root / "_zorder")
+    optimize(spark, table.root, "FULL")
+    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(table.ids)
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.parquet"])
+def test_a_stream_over_all_that_is_in_the_folder(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], pattern: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    running = stream(f"{table.root}/{pattern}")
+    assert running.catch_up() == once(table.ids)
+    optimize(spark, table.root, "FULL")
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    assert running.catch_up() == once(ids)
+
+
 @pytest.mark.extended
 @pytest.mark.parametrize("pattern", ["*.parquet", "p=*", "p=*/*.parquet"])
 def test_a_stream_over_a_pattern_of_paths(

@@ -652,6 +652,35 @@ def test_a_default_value_of_a_column_that_older_files_lack_stays(spark: SparkSes
     assert len(same_rows(spark, "SELECT * FROM t WHERE level IS NULL")) == 5
 
 
+def test_a_default_with_microseconds_stays_where_the_session_writes_milliseconds(
+    spark: SparkSession, database: Path
+) -> None:
+    numbers(spark).repartition(3).write.saveAsTable("t")
+    spark.sql("ALTER TABLE t ADD COLUMN (at TIMESTAMP DEFAULT TIMESTAMP '2026-11-23 01:02:03.456789')")
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS")
+    before = spark.table("t").select("at").distinct().collect()
+    optimize(spark, "t", "ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert spark.table("t").select("at").distinct().collect() == before
+
+
+@FORMATS
+def test_columns_whose_names_differ_in_case_only_stay_two(
+    spark: SparkSession, database: Path, file_format: str
+) -> None:
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    spark.sql(f"CREATE TABLE t (id BIGINT, Case INT, cASE STRING) USING {file_format}")
+    spark.sql("INSERT INTO t SELECT id, CAST(id % 7 AS INT), concat('s', id) FROM range(0, 100, 1, 3)")
+    optimize(spark, "t", "ZORDER BY (Case) OPTIONS ('num-files' = '2')")
+    # One of the two is in no other file.
+    spark.sql("SELECT id, 'x' AS cASE FROM range(100, 110)").write.format(file_format).mode("append").save(
+        str(database / "t")
+    )
+    spark.sql("REFRESH TABLE t")
+    optimize(spark, "t", "FULL ZORDER BY (Case) OPTIONS ('num-files' = '2')")
+    assert len(same_rows(spark, "SELECT * FROM t WHERE Case IS NULL AND cASE = 'x'")) == 10
+    assert len(same_rows(spark, "SELECT * FROM t WHERE Case = 3 AND cASE LIKE 's%'")) == 14
+
+
 def test_narrower_numbers_are_read_as_the_tables(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE t (id BIGINT, a BIGINT, x DOUBLE, d DECIMAL(18, 2)) USING parquet")
     folder = str(database / "t")

@@ -75,7 +75,9 @@ def _both(
     parts = jvm.java.util.ArrayList()
     for d in range(folders):
         folder = path(f"{root}/p={d}")
-        statuses = jvm.java.util.Arrays.asList(storage.listStatus(folder))
+        statuses, listed = jvm.java.util.ArrayList(), storage.listStatusIterator(folder)
+        while listed.hasNext():
+            statuses.add(listed.next())
         parts.add(jvm.org.sparkzorder.skipping.LeftOut(folder, convert.asScala(statuses).toSeq(), files))
     asked = convert.asScala(parts).toSeq()
     fresh = jvm.org.sparkzorder.skipping.FreshLook.of(spark._jsparkSession).get()
@@ -120,7 +122,7 @@ def _make(spark: SparkSession, storage: str, base: str) -> Callable[[int, int], 
 
 
 def _conf(spark: SparkSession) -> Any:
-    return spark._jsparkSession.sessionState().newHadoopConf()  # type: ignore[attr-defined]
+    return spark._jsparkSession.sessionState().newHadoopConf()
 
 
 def _session(setting: Setting) -> SparkSession:
@@ -136,7 +138,7 @@ def _session(setting: Setting) -> SparkSession:
         .config(
             "spark.jars.packages",
             f"org.apache.hadoop:hadoop-aws:{hadoop},org.apache.hadoop:hadoop-client-minicluster:{hadoop},"
-            "org.mockito:mockito-core:4.11.0",
+            "org.mockito:mockito-core:4.11.0,junit:junit:4.13.2",
         )
         .config("spark.driver.memory", setting.heap)
         .config("spark.ui.enabled", "false")
@@ -161,13 +163,17 @@ def _dfs(spark: SparkSession, work: Path) -> Iterator[None]:
     """A name node and a data node, in a process of their own."""
     import pyspark
 
-    own = [j.removeprefix("file://") for j in spark.sparkContext.getConf().get("spark.jars", "").split(",")]
-    needed = [j for j in own if "minicluster" in j or "mockito" in j]
+    files: Any = spark._jvm.org.apache.spark.SparkFiles  # type: ignore[union-attr]
+    needed = [
+        str(j)
+        for name in ("*minicluster*.jar", "*mockito*.jar", "*junit*.jar")
+        for j in Path(files.getRootDirectory()).glob(name)
+    ]
     folder = work / "freshlook-dfs"
     folder.mkdir(parents=True, exist_ok=True)
     command = ["java", "-cp", ":".join([*needed, f"{Path(pyspark.__file__).parent / 'jars'}/*"])]
     command += ["org.apache.hadoop.test.MiniDFSClusterManager", "-datanodes", "1", "-nnport", str(DFS_PORT), "-format"]
-    with servers.running(command, folder, "Started MiniDFSCluster"):
+    with servers.running(command, folder, DFS_PORT):
         yield
 
 
@@ -175,5 +181,5 @@ def _dfs(spark: SparkSession, work: Path) -> Iterator[None]:
 def _store() -> Iterator[None]:
     program = Path(servers.__file__).parent / "store.py"
     command = [str(STORE_PYTHON), str(program), str(STORE_PORT), *(f"{a}*{b}" for a, b in SHAPES)]
-    with servers.running(command, program.parent, "ready"):
+    with servers.running(command, program.parent, STORE_PORT):
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import tempfile
 import time
@@ -14,13 +15,13 @@ PATIENCE = 300.0
 
 
 @contextmanager
-def running(command: list[str], folder: Path, ready: str) -> Iterator[None]:
-    """A process that has said that it is ready; it is killed in the end."""
+def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
+    """A process that answers at a port of this machine; it is killed in the end."""
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
         try:
             began = time.monotonic()
-            while ready not in Path(log.name).read_text(errors="replace"):
+            while not _answers(port):
                 if process.poll() is not None or time.monotonic() - began > PATIENCE:
                     raise RuntimeError(f"{command[0]} does not answer: {Path(log.name).read_text()[-2000:]}")
                 time.sleep(0.2)
@@ -28,3 +29,11 @@ def running(command: list[str], folder: Path, ready: str) -> Iterator[None]:
         finally:
             process.kill()
             process.wait()
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True

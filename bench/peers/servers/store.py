@@ -1,6 +1,6 @@
 """An object store in memory with files in it, run by the interpreter that has moto.
 
-`python store.py PORT FOLDERS*FILES ..` prints `ready` when it answers.
+`python store.py PORT FOLDERS*FILES ..` answers at the port once it holds the files.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ def main() -> None:
             for f in range(files):
                 backend.put_object(BUCKET, f"{folders}-{files}/p={d}/part-{f:05d}.parquet", b"x")
     ThreadedMotoServer(ip_address="127.0.0.1", port=int(port), verbose=False).start()
-    print("ready", flush=True)
     threading.Event().wait()
 
 

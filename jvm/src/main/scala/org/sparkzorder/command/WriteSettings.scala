@@ -16,11 +16,15 @@ private[command] object WriteSettings {
       s"spark.sql.${table.formatName}.compression.codec" -> (if (c == "none") "uncompressed" else c)
     }
     // Old readers know INT96 only; who has none in his files does not want it, its footers have no statistics.
-    val timestamps = TimestampKind.widest(footers.flatMap(_.timestamps)).map {
-      case TimestampKind.Int96 => TimestampKind.Int96
-      case _                   => TimestampKind.Micros
-    }.filter(_ => table.formatName == "parquet").map("spark.sql.parquet.outputTimestampType" -> _.sparkName)
-    (codec ++ timestamps).toMap
+    // The session's setting does not count: it may be milliseconds, and a column that the files lack has a default then.
+    val timestamps = TimestampKind.widest(footers.flatMap(_.timestamps)) match {
+      case Some(TimestampKind.Int96) => TimestampKind.Int96
+      case _                         => TimestampKind.Micros
+    }
+    val ofParquet = Option.when(table.formatName == "parquet")(
+      "spark.sql.parquet.outputTimestampType" -> timestamps.sparkName
+    )
+    (codec ++ ofParquet).toMap
   }
 
   /** Options of the file writer: those of the format that the table has (Bloom filters, encryption..), and ours. */
