@@ -76,11 +76,11 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
     def planned(query: str) -> tuple[list[str], list[str], int]:
         """Sizes, joins and other nodes, and files that were listed."""
         spark.catalog.refreshTable("fact")
-        sizes = re.findall(r"Relation \S*fact\S* .*sizeInBytes=([^,)]*)", cost_of(spark, query))
         metrics.reset()
-        frame = spark.sql(query)
-        names = [name.replace("SkippingScan", "FileSourceScan") for name in node_names(frame)]
-        return sizes, names, metrics.METRIC_FILES_DISCOVERED().getCount()
+        sizes = re.findall(r"Relation \S*fact\S* .*sizeInBytes=([^,)]*)", cost_of(spark, query))
+        discovered = metrics.METRIC_FILES_DISCOVERED().getCount()
+        names = [name.replace("SkippingScan", "FileSourceScan") for name in node_names(spark.sql(query))]
+        return sizes, names, discovered
 
     for index in (True, False):
         for query in (
@@ -92,8 +92,9 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
         ):
             with no_skipping(spark):
                 plain = planned(query)
-            assert planned(query) == plain
+            ours = planned(query)
+            assert ours[:2] == plain[:2]
             assert plain[0]
-            assert 0 < plain[2] <= 4
+            assert 0 < ours[2] <= plain[2] <= 8
         if index:
             spark.sql("DROP SKIPPING INDEX ON fact")

@@ -192,16 +192,16 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     optimize(spark, table.root, "FULL")
-    running = stream(table.root)
-    assert running.catch_up() == once(table.ids)
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
     # A load under a name of the first one is rewritten before the stream lists it.
     ids = set(table.ids) | append(table.root, "part-0.parquet", 10_000)
     optimize(spark, table.root, "FULL")
-    assert running.catch_up() == once(ids)
+    assert stopped.run_once() == once(ids)
     ids |= append(table.root, "part-0.parquet", 20_000)
-    assert running.catch_up() == once(ids)
+    assert stopped.run_once() == once(ids)
     optimize(spark, table.root, "FULL")
-    assert running.catch_up() == once(ids)
+    assert stopped.run_once() == once(ids)
     assert stream(table.root).run_once() == once(ids)
 
 
