@@ -6,8 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, Footers, NotDataFileException}
+import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, Target}
@@ -61,8 +60,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
     val unknown = files.zip(known).collect { case (f, None) => f }
     val format = DataFormat.of(table.formatName).get
     val footers =
-      try Footers.readAll(table.session, unknown, format, table.dataSchema, asked)
-      catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
+      UnreadableFiles.told(table)(Footers.readAll(table.session, unknown, format, table.dataSchema, asked))
     known.flatten ++ footers.map(f => FileStats(f.rows, f.stats))
   }
 }

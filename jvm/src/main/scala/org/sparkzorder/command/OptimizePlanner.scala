@@ -171,7 +171,7 @@ private[command] object OptimizePlanner {
       writeConf,
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
-      intact(DataFormat.of(table.formatName).get)(WhatIsKept.of(written, inputs, writeConf)),
+      UnreadableFiles.told(table)(WhatIsKept.of(written, inputs, writeConf)),
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),
@@ -214,15 +214,11 @@ private[command] object OptimizePlanner {
   ): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get
     val columns = keys.map(k => ColumnKey(k.path, k.dataType))
-    intact(format) {
+    UnreadableFiles.told(table) {
       files.zip(Footers.readAll(table.session, files, format, table.dataSchema, columns, withTraits = withTraits))
         .map { case (f, footer) => Input(f, footer) }
     }
   }
-
-  private def intact[T](format: DataFormat)(work: => T): T =
-    try work
-    catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
 
   /** Footers of files that were just written. */
   def footersOf(table: PlainTable, files: Seq[FileStatus]): Seq[FileFooter] =

@@ -11,8 +11,7 @@ import org.apache.spark.sql.types.TimestampType
 
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns, NotDataFileException}
+import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
@@ -71,8 +70,9 @@ object TableIndex {
     val format = DataFormat.of(table.formatName).get
     val setting = IndexBuilder.Setting(options = table.relation.options)
     val added =
-      try IndexBuilder.build(table.session, late, format, table.dataSchema, columns, idOf(table, _), setting)
-      catch { case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, format.name, e.reason) }
+      UnreadableFiles.told(table) {
+        IndexBuilder.build(table.session, late, format, table.dataSchema, columns, idOf(table, _), setting)
+      }
     old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added
   }
 

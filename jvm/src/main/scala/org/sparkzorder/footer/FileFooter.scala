@@ -123,6 +123,14 @@ object DataFormat {
   def of(name: String): Option[DataFormat] = Seq(Parquet, Orc).find(_.name.equalsIgnoreCase(name))
 }
 
-/** A file that is no intact data file of its format. The message names the file and holds no data. */
-final class NotDataFileException(val path: String, val reason: String, cause: Throwable = null)
-    extends RuntimeException(s"$path: $reason", cause)
+/**
+ * A file that is no intact data file of its format. The message names the file and holds no data.
+ *
+ * @param isGone whether there is no such file any more
+ */
+final class NotDataFileException(
+    val path: String,
+    val reason: String,
+    cause: Throwable = null,
+    val isGone: Boolean = false
+) extends RuntimeException(s"$path: $reason", cause)

@@ -102,7 +102,7 @@ object Footers {
       case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>
         Left(new NotDataFileException(status.getPath.toString, "the permission to read it is missing", e))
       case e: FileNotFoundException =>
-        Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e))
+        Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e, isGone = true))
     }
 
   /** Runs `work` on each item in a pool of threads, in order of the items; the first error is thrown after all threads have stopped. */

@@ -76,8 +76,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
           else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
         TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
           val now = named.flatMap(_.placed(relation.options))
+          // Partitions of the catalog have values that the names of their folders need not say.
+          val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
           val placed = now.getOrElse(relation.location) match {
-            case base: PartitioningAwareFileIndex if views.exists(_.overlay.isDefined) =>
+            case base: PartitioningAwareFileIndex if !ofCatalog && views.exists(_.overlay.isDefined) =>
               Some(TableViews.around(session, base, relation.options, views))
             case _ => now
           }

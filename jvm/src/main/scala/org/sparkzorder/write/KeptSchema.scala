@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT96}
 import org.apache.parquet.schema.Type.Repetition
 import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REPEATED, REQUIRED}
 
@@ -115,7 +115,10 @@ private final class SchemaMerge {
       if (types.size == 1 && conversions.head.isDefined) types.head
       else {
         // Types that Spark's own stands for as well are not lost.
-        if (!conversions.forall(_.contains(Conversion.Same)))
+        // Bytes that are text in some files only are text in the new ones: a reader may fail at what is no UTF-8.
+        val isText = types.map(_.getLogicalTypeAnnotation.isInstanceOf[StringLogicalTypeAnnotation]).distinct
+        val isMixed = types.forall(_.getPrimitiveTypeName == BINARY) && isText.size > 1
+        if (isMixed || !conversions.forall(_.contains(Conversion.Same)))
           lose(path, if (types.flatMap(unit).distinct.size > 1) "timestamp unit" else "stored type")
         spark
       }

@@ -75,6 +75,10 @@ class KeptSchemaSuite extends AnyFunSuite {
     is("optional int64 a;", "optional int32 a (INTEGER(32,false));")("optional int32 a (INTEGER(32,false));")
     is("optional int32 a;", "optional int32 a (INTEGER(32,true));", "optional int32 a;")("optional int32 a;")
     is("optional binary a (STRING);", "optional binary a (JSON);")("optional binary a (JSON);")
+    is("optional binary a (STRING);", "optional binary a (STRING);", "optional binary a;")(
+      "optional binary a (STRING);",
+      "stored type of `a`"
+    )
     is("optional binary a;", "optional fixed_len_byte_array(4) a;")("optional fixed_len_byte_array(4) a;")
     is("optional int32 a (DECIMAL(9,2));", "optional fixed_len_byte_array(4) a (DECIMAL(9,2));")(
       "optional fixed_len_byte_array(4) a (DECIMAL(9,2));"
