@@ -18,6 +18,22 @@ RIVALS = (
 )
 """What a statement may answer besides where another table over the same files is at work."""
 
+MOVED = ("NoSuchFileException", "FileNotFoundException")
+"""What an error has in it of a file that another table moved between a listing and the look into the file."""
+
+
+def is_expected(condition: str, message: str, allowed: tuple[str, ...]) -> bool:
+    """Whether a statement may well answer so.
+
+    Args:
+        condition: The error's condition.
+        message: All that it says, with its causes.
+        allowed: Conditions. With those of `RIVALS` among them, a file may have been moved as well.
+    """
+    beside_others = set(RIVALS) <= set(allowed)
+    return condition in allowed or (beside_others and any(word in message for word in MOVED))
+
+
 WEIGHTS = {"OPTIMIZE": 8, "RESTORE": 8, "VACUUM": 3, "REFRESH": 4, "CREATE": 3, "DROP": 1, "SELECT": 3}
 
 
