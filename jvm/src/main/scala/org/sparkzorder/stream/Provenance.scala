@@ -91,7 +91,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
     change.returned.foreach { f =>
       val content = f.trash.flatMap(ofTrash.get).getOrElse(consumed(f.copy(path = f.before.getOrElse(f.path))))
       // A stream may have seen the name before the operation was undone.
-      if (content != f.path) isFound(f.path, f.modificationTime, content)
+      if (content != f.path) remember(f.path, f.modificationTime, content)
       if (!change.isUndone) {
         places.put(content, Place(f.path, f.path))
         returned.put(f.path, (content, f.length))
@@ -106,11 +106,11 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
         // Somebody has touched it: it has another time, but is where it was brought back.
         val touched = returned.get(f.path).collect { case (there, length) if length == f.length => there }
         val content = touched.getOrElse(named(f.path, f.modificationTime))
-        isFound(f.path, f.modificationTime, content)
+        remember(f.path, f.modificationTime, content)
         content
       }
 
-  private def isFound(path: String, time: Long, content: String): Unit =
+  private def remember(path: String, time: Long, content: String): Unit =
     generations.put(path, generations.getOrElse(path, immutable.TreeMap.empty[Long, String]).updated(time, content))
 
   /** The operation that wrote it. */
