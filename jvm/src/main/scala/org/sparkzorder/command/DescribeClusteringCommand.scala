@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
-import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, Target}
+import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
 
 /**
  * `DESCRIBE CLUSTERING`: a row per column, how many files hold a value of it within their bounds. Of the index where it
@@ -22,8 +22,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
   override val output: Seq[Attribute] = toAttributes(DescribeClusteringCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
+    val table = Operations.settled(session, target)
     val asked =
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)
       else KeyColumns.resolveAll(table, columns).map { case (path, dataType) => ColumnKey(path, dataType) }
@@ -49,7 +48,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
 
   private def statistics(table: PlainTable, asked: Seq[ColumnKey]): Seq[FileStats] = {
     val snapshot = TableIndex.of(table, Operations.folder(table))
-    val files = table.folders().flatMap(_.files)
+    val files = table.listed.flatMap(_.files)
     val known = files.map { f =>
       val id = TableIndex.idOf(table, f)
       snapshot.flatMap { s =>

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
-import org.sparkzorder.table.{PlainTable, PlainTables, Target}
+import org.sparkzorder.table.{PlainTable, Target}
 
 /** `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column. */
 final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
@@ -18,14 +18,14 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
   override val output: Seq[Attribute] = toAttributes(DescribeSkippingIndexCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
+    val table = Operations.settled(session, target)
     val snapshot =
       TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val seenPaths = (0 until snapshot.files).iterator.map(snapshot.fileId(_).path).toSet
-    val columns = snapshot.columns.sortBy(c => (table.dataSchema.fieldNames.indexOf(c.path.head), c.path.mkString(".")))
+    val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap
+    val columns = snapshot.columns.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
     for {
-      folder <- table.folders()
+      folder <- table.listed
       file <- folder.files
       row <- rows(table, snapshot, columns, seenPaths, file)
     } yield row

@@ -54,20 +54,22 @@ private[command] final class IncrementalSelection(
       val others = placed.map(_.file).filterNot(f => isMain(f.getPath))
       val unplaced = folder.files.filterNot(f => isPlaced(f.getPath))
       val found = Found(folder, main.head.interval.frame, cells, over, others, unplaced)
-      if (found.pieces.length < FewestCells)
-        Left(s"with ${found.pieces.length} cells along the curve all is rewritten at once")
-      else if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
+      if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
       else if (!isOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
       else chosen(found)
     }
   }
 
-  /** A place that is several files, and a value that is: each by itself does not tell what size was asked for. */
+  /**
+   * A place that is several files, and a value that is: each by itself does not tell what size was asked for. What fits
+   * into one file is one.
+   */
   private def isOfSize(found: Found): Boolean = {
     val places = found.cells.map(c => (c.interval.low, c.interval.high)).distinct.size
-    Seq(found.cells.size, places).map(found.bytes.toDouble / _ / target).exists(m =>
-      m >= SmallestMean && m <= LargestMean
-    )
+    Seq(found.cells.size, places).exists { files =>
+      val mean = found.bytes.toDouble / files / target
+      mean <= LargestMean && (mean >= SmallestMean || files == 1)
+    }
   }
 
   private def chosen(found: Found): Either[String, Seq[Rewrite]] = {
@@ -184,9 +186,6 @@ private[command] final class IncrementalSelection(
 }
 
 private[command] object IncrementalSelection {
-
-  /** Fewer are cheap to rewrite, and some of them are much. */
-  private val FewestCells = 8
 
   /** Of the target size: others were made for another target. */
   private val SmallestMean = 0.4

@@ -2,7 +2,7 @@ package org.sparkzorder.footer
 
 import java.util.Locale
 
-/** Finds a table's column among the names in a file, as Spark's readers do. */
+/** What there is of a table's column among the names in a file. */
 private[footer] sealed trait NameMatch
 
 private[footer] object NameMatch {
@@ -14,9 +14,20 @@ private[footer] object NameMatch {
   /** @param inAnyCase whether no spelling of the name is there, so that every session misses it */
   final case class Absent(inAnyCase: Boolean) extends NameMatch
 
-  def find(names: Seq[String], wanted: String, caseSensitive: Boolean): NameMatch = {
-    val folded = fold(wanted)
-    val similar = names.indices.filter(i => fold(names(i)) == folded)
+  def fold(name: String): String = name.toLowerCase(Locale.ROOT)
+}
+
+/**
+ * The names of one struct in a file, where columns are found as Spark's readers find them. All names are folded once, so
+ * that finding each of a table's columns takes time in proportion to their number.
+ */
+private[footer] final class FieldNames(names: IndexedSeq[String]) {
+  import NameMatch._
+
+  private val byFold: Map[String, IndexedSeq[Int]] = names.indices.groupBy(i => fold(names(i)))
+
+  def find(wanted: String, caseSensitive: Boolean): NameMatch = {
+    val similar = byFold.getOrElse(fold(wanted), IndexedSeq.empty)
     val same = similar.filter(i => names(i) == wanted)
     if (similar.isEmpty) Absent(inAnyCase = true)
     else if (caseSensitive) {
@@ -26,6 +37,4 @@ private[footer] object NameMatch {
     } else if (similar.size > 1) Ambiguous
     else Found(similar.head, exact = same.nonEmpty)
   }
-
-  def fold(name: String): String = name.toLowerCase(Locale.ROOT)
 }
