@@ -28,7 +28,8 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     refuseExisting()
     Operations.refuseBusy(table)
     // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
-    val earlier = Operations.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
+    val earlier =
+      Operations.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
     Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)

@@ -36,10 +36,11 @@ class PathsOfExchanges(session: SparkSession) extends Rule[LogicalPlan] {
   private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
 
   /** Whether there is a side folder in the folder, or in one above it of which it is a partition by its name. */
-  private def hasOperations(text: String): Boolean = try {
-    val path = Targets.qualified(classicSession, new Path(text))
-    (path +: NestedRoots.partitionedAbove(path)).exists { root =>
-      !Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side))
-    }
-  } catch { case _: IllegalArgumentException => false }
+  private def hasOperations(text: String): Boolean =
+    try {
+      val path = Targets.qualified(classicSession, new Path(text))
+      (path +: NestedRoots.partitionedAbove(path)).exists { root =>
+        !Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side))
+      }
+    } catch { case _: IllegalArgumentException => false }
 }

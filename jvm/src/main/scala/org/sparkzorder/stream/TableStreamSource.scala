@@ -157,7 +157,9 @@ private[stream] final class TableStreamSource(
       val contents = new LoggedContents(provenance, statusOf(_).map(s => Stamp(s.getModificationTime, s.getLen)))
       val fresh = Decided(-1, provenance, contents, newDeliveries)
       val before = if (from < 0) Nil else seenLog.get(None, Some(from)).toSeq.sortBy(_._1)
-      before.foreach { case (_, entries) => see(entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)), fresh) }
+      before.foreach { case (_, entries) =>
+        see(entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)), fresh)
+      }
       fresh
     }
     // Not valid any more, should it come to nothing.

@@ -78,7 +78,8 @@ object PlainTables {
       place.session.sessionState.catalog.refreshTable(identifier)
       relationOf(place.session.table(identifier.quotedString)) match {
         case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
-        case None => throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
+        case None           =>
+          throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
       }
   }
 

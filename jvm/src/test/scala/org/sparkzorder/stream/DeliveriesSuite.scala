@@ -62,12 +62,11 @@ class DeliveriesSuite extends AnyFunSuite {
       stamps(c) = stamps(c).copy(time = if (random.nextBoolean()) 1000L + next() else 1000L - next())
     }
 
-
     /** The content that a stream means, which goes by the stamp that it saw, or by no length where no record tells it. */
     def whole(content: String): String = content.split('\u0000').toSeq match {
-      case Seq(name)            => name
+      case Seq(name) => name
       // No operation has taken it.
-      case Seq(name, _)         => visible.find(names(_) == name).get
+      case Seq(name, _)          => visible.find(names(_) == name).get
       case Seq(_, _, length, _*) => stamps.collectFirst { case (c, stamp) if stamp.length == length.toLong => c }.get
       case none                  => fail(none.toString)
     }
@@ -118,7 +117,8 @@ class DeliveriesSuite extends AnyFunSuite {
           if (isTaken || random.nextInt(4) == 0) names(b) = s"${names(b)}-again-${next()}"
         }
         exchange(inputs, back.toSeq, look) { undone =>
-          val returned = back.toSeq.map(b => MovedFile(names(b), stamps(b).length, stamps(b).time, Some(before(b)), trash.get(b)))
+          val returned =
+            back.toSeq.map(b => MovedFile(names(b), stamps(b).length, stamps(b).time, Some(before(b)), trash.get(b)))
           records += FolderChange(s"r${next()}", retired(inputs, undone), Nil, returned, undone)
           if (undone) names ++= before
         }
@@ -170,7 +170,10 @@ class DeliveriesSuite extends AnyFunSuite {
         deliveries = new Deliveries()
         contents = Some(new LoggedContents(provenance, folder.there))
         known = folder.records.size
-        assert(run(log.take(arrived.size), provenance) == arrived, s"a batch that is run again reads other files\n$this")
+        assert(
+          run(log.take(arrived.size), provenance) == arrived,
+          s"a batch that is run again reads other files\n$this"
+        )
       }
       arrived ++= run(log.drop(arrived.size).toSeq, provenance)
     }
@@ -246,7 +249,13 @@ class DeliveriesSuite extends AnyFunSuite {
 
   test("two files of one name and one time are told apart by their length, or by what came before them") {
     def load(id: String, length: Long, trash: String) =
-      FolderChange(id, Seq(MovedFile("/t/a", length, 5, trash = Some(trash))), Seq(MovedFile(s"/t/zorder-$id", 1, 9)), Nil, false)
+      FolderChange(
+        id,
+        Seq(MovedFile("/t/a", length, 5, trash = Some(trash))),
+        Seq(MovedFile(s"/t/zorder-$id", 1, 9)),
+        Nil,
+        false
+      )
     val one = new Provenance(Seq(load("1", 10, "/x")))
     val both = new Provenance(Seq(load("1", 10, "/x"), load("2", 20, "/y")))
     def place(provenance: Provenance, log: Seq[Logged], there: Option[Stamp]) = {
