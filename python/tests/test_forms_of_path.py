@@ -99,6 +99,27 @@ def test_patterns_of_files_after_the_owner_was_killed(
         assert found == once(table.ids), table.root
 
 
+@pytest.mark.parametrize("place", ["retire-rest", "publish-first-1"])
+def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
+    spark: SparkSession, tmp_path: Path, place: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    before = set(table.files())
+    owner = Rival(tmp_path / "owner")
+    try:
+        owner.pause(table.optimize, place)
+    finally:
+        owner.kill()
+    for path in before & set(table.files()):
+        os.utime(path, (1e9, 1e9))
+    try:
+        found = ids(spark.read.parquet(str(table.root)))
+    except PySparkException as e:
+        assert e.getCondition() == "ZORDER_RECOVERY_UNCLEAR"  # noqa: PT017
+    else:
+        assert found == once(table.ids)
+
+
 def test_a_frame_of_named_files_reads_their_rows_after_operations(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     first = [str(f) for f in table.files()[:4]]
