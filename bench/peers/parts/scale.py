@@ -6,6 +6,7 @@ import os
 import shutil
 import statistics
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,7 @@ def _times(
         user, system = usage.read_text().rsplit(")", 1)[1].split()[11:13]
         return (int(user) + int(system)) * 1e3 / os.sysconf("SC_CLK_TCK")
 
-    works = {k: (lambda s=s: spark.sql(s).collect()) for k, s in statements.items()}
+    works: dict[str, Callable[[], object]] = {k: partial(_run, spark, s) for k, s in statements.items()}
     works[peer[0]] = peer[1]
     found: dict[str, list[float]] = {k: [] for k in works}
     for n in range(ROUNDS + 1):
@@ -144,6 +145,10 @@ def _times(
             if n:
                 found[key].append(used() - began)
     return found
+
+
+def _run(spark: SparkSession, statement: str) -> None:
+    spark.sql(statement).collect()
 
 
 def _session(setting: Setting) -> SparkSession:
