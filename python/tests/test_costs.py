@@ -149,9 +149,7 @@ def test_the_size_of_files_is_remembered(spark: SparkSession, database: Path) ->
         assert result["metrics"]["strategy"]["name"] == "incremental", result["metrics"]["strategy"]
         assert first <= len(data_files(database / "t")) <= first + 5
     [newest, *_] = spark.sql("DESCRIBE HISTORY t").collect()
-    remembered = int(newest["operationParameters"]["target-file-size-bytes"])
-    mean = sum(data_files(database / "t").values()) / len(data_files(database / "t"))
-    assert remembered == pytest.approx(mean, rel=0.25)
+    assert newest["operationParameters"]["num-files"] == "64"
     # All at once, of the same size.
     spark.sql("OPTIMIZE t FULL")
     assert len(data_files(database / "t")) == pytest.approx(first, rel=0.2)
@@ -174,6 +172,33 @@ while not Path(sys.argv[3]).exists():
     n += 1
     spark.sql(f"OPTIMIZE parquet.`{sys.argv[2]}` FULL ZORDER BY (a) OPTIONS ('num-files' = '{2 + n % 2}')")
 """
+
+
+def test_a_number_of_files_stays_a_number_when_the_table_grows(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a INT, b INT) USING parquet")
+    insert(spark, "t", 0, 5000)
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '16')")
+    insert(spark, "t", 5000, 200_000, 2)
+    for _ in range(2):
+        spark.sql("OPTIMIZE t")
+        assert len(data_files(database / "t")) == pytest.approx(16, abs=4)
+    # A size stays a size, and another predicate says nothing of the number.
+    size = sum(data_files(database / "t").values()) // 8
+    spark.sql(f"OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '{size}')")
+    insert(spark, "t", 205_000, 205_000, 2)
+    spark.sql("OPTIMIZE t")
+    assert len(data_files(database / "t")) == pytest.approx(16, abs=4)
+    [newest, *_] = spark.sql("DESCRIBE HISTORY t").collect()
+    assert newest["operationParameters"]["target-file-size-bytes"] == str(size)
+
+
+def test_a_number_of_files_is_of_its_own_predicate(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p)")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(2) */ id, CAST(id * 7919 % 1000 AS INT), id % 2 FROM range(20000)")
+    spark.sql("OPTIMIZE t WHERE p = 0 ZORDER BY (a) OPTIONS ('num-files' = '8')")
+    spark.sql("OPTIMIZE t WHERE p = 1")
+    assert len(data_files(database / "t" / "p=0")) == pytest.approx(8, abs=2)
+    assert len(data_files(database / "t" / "p=1")) == 1
 
 
 def answer(ask: Callable[[], int]) -> str:
@@ -203,6 +228,7 @@ def test_queries_by_path_find_their_columns_while_another_process_exchanges_file
             assert other.stdout is not None
             assert any(line == "ready\n" for line in other.stdout)
             while not (folder / "_zorder").exists():
+                assert other.poll() is None
                 time.sleep(0.05)
             found = Counter(answer(ask) for _ in range(60) for ask in asks)
         finally:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
-from peers.sessions import OURS
+from peers.sessions import alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def run(setting: Setting) -> Part:
         LISTING: "a read of the folder: the listing, and one footer",
         "time": "of the processor, all threads of the driver; the local disk, everything in the page cache",
     }
-    spark = _session(setting)
+    spark = alone(setting)
     steps = Steps(len(COLUMNS) + 2 * len(FILES))
     wide = {n: _wide(spark, setting.work / "scale", n, steps) for n in COLUMNS}
     _grown(part, "columns", wide, FOOTERS)
@@ -149,19 +149,3 @@ def _times(
 
 def _run(spark: SparkSession, statement: str) -> None:
     spark.sql(statement).collect()
-
-
-def _session(setting: Setting) -> SparkSession:
-    from pyspark.sql import SparkSession
-
-    spark = (
-        SparkSession.builder.master(f"local[{setting.cores}]")
-        .config("spark.jars", str(setting.jar))
-        .config("spark.sql.extensions", OURS)
-        .config("spark.driver.memory", setting.heap)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark

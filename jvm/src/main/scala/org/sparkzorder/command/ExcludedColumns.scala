@@ -5,7 +5,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
 
 import org.sparkzorder.commit.{ExcludedFiles, Lock}
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{ExcludedNames, PlainTable, TablePlace}
+import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
 /**
  * Columns of whose values nothing comes into the index, because the table says so.
@@ -37,11 +37,11 @@ private[command] object ExcludedColumns {
     else ExcludedFiles.read(Operations.folder(table)).fold(ExcludedNames(Nil))(ExcludedNames.parse)
 
   /** Leaves in the side folder what the catalog says now. Needs the lock. */
-  def remember(table: TablePlace, lock: Lock): Unit =
+  def remember(table: TableLocation, lock: Lock): Unit =
     table.catalogTable.foreach(t => ExcludedFiles.write(Operations.folder(table), lock, textOf(t)))
 
   /** Whether the side folder has what the catalog says now. */
-  def areRemembered(table: TablePlace): Boolean =
+  def areRemembered(table: TableLocation): Boolean =
     table.catalogTable.forall(t => ExcludedFiles.read(Operations.folder(table)) == textOf(t))
 
   private def textOf(t: CatalogTable): Option[String] =

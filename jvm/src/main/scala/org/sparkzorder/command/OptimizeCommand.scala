@@ -26,7 +26,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.place(session, statement.target)
+    val place = PlainTables.locate(session, statement.target)
     Operations.recover(place)
     val (state, table) = OptimizePlanner.listed(place)
     OptimizePlanner.check(table, statement)
@@ -61,7 +61,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       val current =
         if (isOurs) planned
         else {
-          val (state, table) = OptimizePlanner.listed(PlainTables.place(session, statement.target))
+          val (state, table) = OptimizePlanner.listed(PlainTables.locate(session, statement.target))
           OptimizePlanner.plan(state, table, statement)
         }
       val commits = current.options.fileGroups.commits(current.rewrites)

@@ -46,6 +46,13 @@ final case class OptimizeOptions(
   /** As if that size had been given, which the history says then. Sizes that only packing looks at stay. */
   def ofRememberedSize(bytes: Long): OptimizeOptions =
     copy(targetFileSize = bytes, asGiven = asGiven + (OptimizeOptions.targetFileSizeKey -> bytes.toString))
+
+  /** Files of the size that so many have, without a reason to rewrite what is there until it is of another size. */
+  def ofRememberedNumber(files: Int, bytes: Long): OptimizeOptions =
+    copy(
+      targetFileSize = math.max(1L, bytes / files),
+      asGiven = asGiven + (OptimizeOptions.numFilesKey -> files.toString)
+    )
 }
 
 object OptimizeOptions {

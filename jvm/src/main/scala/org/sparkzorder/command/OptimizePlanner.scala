@@ -76,7 +76,7 @@ private[command] object OptimizePlanner {
   }
 
   /** The table's state, and the table as it was listed after that. */
-  def listed(place: TablePlace): (TableState, PlainTable) = {
+  def listed(place: TableLocation): (TableState, PlainTable) = {
     val state = TableState.look(place.root, Operations.folder(place).ops)
     (state, PlainTables.open(place))
   }
@@ -118,7 +118,10 @@ private[command] object OptimizePlanner {
       AutoLayout.choose(table, folders, asked, history)
     }
     val chosen = LayoutChoice.of(table, statement.layout, asked, history, auto.map(c => (c._1, c._2)))
-    val options = chosen.fold(asked) { case (spec, _) => RememberedSize.of(asked, spec, history.iterator) }
+    val options = chosen.fold(asked) { case (spec, _) =>
+      val bytes = folders.flatMap(_.files).map(_.getLen).sum
+      RememberedSize.of(asked, spec, statement.where.getOrElse(""), bytes, history.iterator)
+    }
     folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }

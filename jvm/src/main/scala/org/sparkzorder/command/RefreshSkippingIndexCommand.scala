@@ -19,7 +19,7 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnabl
   private val operation = "REFRESH SKIPPING INDEX"
 
   override def run(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.place(session, target)
+    val place = PlainTables.locate(session, target)
     Operations.recover(place)
     val folder = Operations.folder(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))

@@ -15,7 +15,7 @@ import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
-import org.sparkzorder.table.{PlainTable, TablePlace}
+import org.sparkzorder.table.{PlainTable, TableLocation}
 
 /** The index of one table: which it is, which columns it is about, how files come into it. */
 object TableIndex {
@@ -24,7 +24,7 @@ object TableIndex {
   private val columnsProperty = "columns"
 
   /** The newest readable index, if there is one. */
-  def of(table: TablePlace, folder: TableFolder): Option[IndexSnapshot] =
+  def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
     TableState.look(folder.root, folder.ops) match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
@@ -32,7 +32,7 @@ object TableIndex {
       case _ => None
     }
 
-  private def store(table: TablePlace, maxBytes: Long) = new IndexStore(table.fileSystem, table.root, maxBytes)
+  private def store(table: TableLocation, maxBytes: Long) = new IndexStore(table.fileSystem, table.root, maxBytes)
 
   /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {

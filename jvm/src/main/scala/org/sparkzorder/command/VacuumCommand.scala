@@ -23,7 +23,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val place = PlainTables.place(session, target)
+    val place = PlainTables.locate(session, target)
     Operations.recover(place)
     val folder = Operations.folder(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())

@@ -18,8 +18,8 @@ final case class DataFolder(path: Path, values: InternalRow, files: Seq[FileStat
  * @param formatName parquet or orc
  * @param relation as Spark reads it, with a listing that no other query had before
  */
-final class PlainTable(place: TablePlace, val formatName: String, val relation: HadoopFsRelation)
-    extends TablePlace(place.session, place.target, place.name, place.root, place.catalogTable) {
+final class PlainTable(place: TableLocation, val formatName: String, val relation: HadoopFsRelation)
+    extends TableLocation(place.session, place.target, place.name, place.root, place.catalogTable) {
 
   /** Columns that lie in the files. */
   def dataSchema: StructType = relation.dataSchema

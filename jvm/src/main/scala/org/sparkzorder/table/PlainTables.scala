@@ -15,21 +15,18 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.TargetKind._
 
-/** Names to tables, with every refusal that needs no look into the files. */
+/** Names to locations, and locations to tables, with every refusal that needs no look into the rows. */
 object PlainTables {
 
   /** How many files tell the format of a folder when the statement does not. */
   private val AskedForFormat = 8
 
   /**
-   * The place and the table in one, for statements that have nothing to do in between.
+   * Where the table lies.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the target is not a table of ours
+   * @throws org.apache.spark.sql.AnalysisException when the name or the folder alone tells that it is no table of ours
    */
-  def resolve(session: SparkSession, target: Target): PlainTable = open(place(session, target))
-
-  /** @throws org.apache.spark.sql.AnalysisException when that tells already that it is not a table of ours */
-  def place(session: SparkSession, target: Target): TablePlace = {
+  def locate(session: SparkSession, target: Target): TableLocation = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     Targets.kind(session, target) match {
       case Table(metadata)         => ofCatalog(classicSession, target, metadata)
@@ -44,14 +41,14 @@ object PlainTables {
     }
   }
 
-  private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): TablePlace = {
+  private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): TableLocation = {
     if (metadata.bucketSpec.isDefined) throw ZOrderErrors.bucketedTable(target.sql)
     val root = Targets.qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, root), root)
-    new TablePlace(session, target, target.sql, root, Some(metadata))
+    new TableLocation(session, target, target.sql, root, Some(metadata))
   }
 
-  private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TablePlace = {
+  private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TableLocation = {
     refuseForeign(Targets.fileSystem(session, root), root)
     if (ForeignFormats.isPartition(root)) {
       val above = ForeignFormats.withTablesAbove(root)
@@ -61,7 +58,7 @@ object PlainTables {
       }
       throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
     }
-    new TablePlace(session, target, target.sql, root, None)
+    new TableLocation(session, target, target.sql, root, None)
   }
 
   /**
@@ -70,7 +67,7 @@ object PlainTables {
    * @param mergeSchema for a path: take the union of all files' columns instead of one file's
    * @throws org.apache.spark.sql.AnalysisException when the files are not a table of ours
    */
-  def open(place: TablePlace, mergeSchema: Boolean = false): PlainTable = place.target match {
+  def open(place: TableLocation, mergeSchema: Boolean = false): PlainTable = place.target match {
     case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema)
     case target                                           =>
       val identifier = place.catalogTable.get.identifier
@@ -83,7 +80,7 @@ object PlainTables {
       }
   }
 
-  private def openFolder(place: TablePlace, target: PathTarget, mergeSchema: Boolean): PlainTable = {
+  private def openFolder(place: TableLocation, target: PathTarget, mergeSchema: Boolean): PlainTable = {
     val (fs, root) = (place.fileSystem, place.root)
     def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse {
@@ -93,7 +90,7 @@ object PlainTables {
     }
     val reader = place.session.read.format(format).option("mergeSchema", mergeSchema.toString)
     val relation =
-      try relationOf(RetriedListing(reader.load(root.toString)))
+      try relationOf(reader.load(root.toString))
       catch {
         case NonFatal(e) =>
           val files = dataFiles(fs, root).toSeq

@@ -1,6 +1,10 @@
 package org.sparkzorder.skipping
 
+import java.io.FileNotFoundException
 import java.util.Locale
+
+import scala.annotation.tailrec
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
@@ -10,14 +14,14 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
 import org.sparkzorder.commit.{NestedRoots, TableFolder}
-import org.sparkzorder.table.{RetriedListing, Targets}
+import org.sparkzorder.table.Targets
 
 /**
  * Queries by path whose columns Spark finds by a look into one of the files. It lists the folder first, and an operation
  * may take the file away in between: then Spark's own rule is asked again, which lists again. It runs before Spark
  * resolves names, and only where there is something of ours.
  */
-class PathsOfExchanges(session: SparkSession) extends Rule[LogicalPlan] {
+class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
   private val formats = Set("parquet", "orc")
   private lazy val classicSession = session.asInstanceOf[classic.SparkSession]
   private lazy val sources = new ResolveDataSource(classicSession)
@@ -27,11 +31,22 @@ class PathsOfExchanges(session: SparkSession) extends Rule[LogicalPlan] {
     case u: UnresolvedDataSource
         if !u.isStreaming && u.userSpecifiedSchema.isEmpty && isOurs(u.format) &&
           (u.options.get("path").toSeq ++ u.paths).exists(hasOperations) =>
-      RetriedListing(sources(u))
+      retried(sources(u))
     case u @ UnresolvedRelation(Seq(format, path), _, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile && hasOperations(path) =>
-      RetriedListing(files(u))
+      retried(files(u))
   }
+
+  private def retried(resolved: => LogicalPlan): LogicalPlan = {
+    @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {
+      case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)
+      case result                                       => result.get
+    }
+    attempt(RetryPathResolution.Listings)
+  }
+
+  private def isOfMissingFile(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists(_.isInstanceOf[FileNotFoundException])
 
   private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
 
@@ -43,4 +58,10 @@ class PathsOfExchanges(session: SparkSession) extends Rule[LogicalPlan] {
         !Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side))
       }
     } catch { case _: IllegalArgumentException => false }
+}
+
+private object RetryPathResolution {
+
+  /** So many exchanges in a row are no accident. */
+  private val Listings = 20
 }

@@ -5,12 +5,12 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.classic
 
 /**
- * Where a table lies: what is known of it before its files are listed.
+ * Where a table lies, and what else is known of it before its files are listed.
  *
  * @param name how messages name it
  * @param root the folder that holds all of it, qualified
  */
-class TablePlace(
+class TableLocation(
     val session: classic.SparkSession,
     val target: Target,
     val name: String,
