@@ -42,10 +42,13 @@ private[command] final class IncrementalSelection(
    */
   def of(folder: DataFolder, isLaidOut: FileStatus => Boolean): Either[String, Seq[Rewrite]] = {
     val placed = folder.files.filter(isLaidOut).flatMap(f => interval(f).map(i => Placed(f, i)))
+    val along = placed.filter(_.interval.frame.hasBoundaries)
+    def areFew = Left(s"with fewer than $FewestCells cells along the curve all is rewritten at once")
     if (placed.isEmpty) Left("it is not known where files lie along the curve")
+    else if (along.isEmpty) areFew
     else {
       // Of two with as much, the one that does not depend on the order of a map.
-      val (_, main) = placed.groupBy(_.interval.frame.id).maxBy { case (id, files) =>
+      val (_, main) = along.groupBy(_.interval.frame.id).maxBy { case (id, files) =>
         (sizeOf(files.filter(_.isCell).map(_.file)), id)
       }
       val isMain = main.map(_.file.getPath).toSet
@@ -54,8 +57,7 @@ private[command] final class IncrementalSelection(
       val others = placed.map(_.file).filterNot(f => isMain(f.getPath))
       val unplaced = folder.files.filterNot(f => isPlaced(f.getPath))
       val found = Found(folder, main.head.interval.frame, cells, over, others, unplaced)
-      if (found.pieces.length < FewestCells)
-        Left(s"with ${found.pieces.length} cells along the curve all is rewritten at once")
+      if (found.pieces.length < FewestCells) areFew
       else if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
       else if (!isOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
       else chosen(found)
