@@ -49,6 +49,7 @@ object StatementParser {
     case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
     case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING <query>"
+    case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
     case word :: _        => s"$word SKIPPING INDEX ON <table>"
     case Nil              => "a statement of spark-zorder"
   }

@@ -63,7 +63,8 @@ object IndexWriteBench {
       val (a, b) = (random.nextLong(), random.nextLong())
       ColumnStats(math.min(a, b), math.max(a, b), 0, 0)
     }
-    val Seq(low, high) = Seq.fill(2)(java.util.UUID.nameUUIDFromBytes(random.nextBytes(8)).toString).sorted
+    val texts = Seq.fill(2)(java.util.UUID.nameUUIDFromBytes(random.nextBytes(8)).toString)
+    val (low, high) = (texts.min, texts.max)
     val text = ColumnStats(low.getBytes, high.getBytes, 0, 0)
     val name = f"day=${2020 + partition / 8760}-${partition / 24 % 365}%03d/hour=${partition % 24}%02d/zorder-$i%05d-" +
       "5f0cbb1c-7f0d-4be4-9d2f-7d2f6f7f3a11-c000.snappy.parquet"
