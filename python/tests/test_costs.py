@@ -240,3 +240,15 @@ def test_describe_shows_the_columns_asked_for(spark: SparkSession, database: Pat
     assert spark.sql("DESCRIBE CLUSTERING t (id, a)").collect() == whole
     [only] = spark.sql("DESCRIBE CLUSTERING t (id)").collect()
     assert only["depth_histogram"] == whole[0]["depth_histogram"]
+
+
+def test_keys_that_a_layout_cannot_tell_apart_are_named(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (url STRING, a INT) USING parquet")
+    spark.sql(
+        "INSERT INTO t SELECT /*+ REPARTITION(2) */ concat(repeat('x', 300), CAST(id AS STRING)), CAST(id AS INT) "
+        "FROM range(100)"
+    )
+    [result] = spark.sql("OPTIMIZE t ZORDER BY (url, a) OPTIONS ('num-files' = '4')").collect()
+    reason = result["metrics"]["strategy"]["reason"]
+    assert "warning: all sampled values of `url` begin with the same 256 bytes" in reason
+    assert "`a`" not in reason

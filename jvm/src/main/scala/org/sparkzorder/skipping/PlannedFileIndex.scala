@@ -47,7 +47,8 @@ private[skipping] final class PlannedFileIndex(
    * answer.
    */
   def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
-    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.overlay.isDefined)) this else base)
+    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.overlay.isDefined)) this
+    else base)
 
   /** For the optimizer's estimates; None when Spark's own index does as well. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
