@@ -239,3 +239,42 @@ def test_queries_by_path_find_their_columns_while_another_process_exchanges_file
     assert found["30"] > 60
     versions = spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").count()
     assert versions > 3
+
+
+@FORMATS
+def test_describe_shows_the_columns_asked_for(spark: SparkSession, database: Path, file_format: str) -> None:
+    spark.sql(f"CREATE TABLE t (id BIGINT, a INT, s STRUCT<x: INT, `y z`: STRING>) USING {file_format}")
+    values = "id, CAST(id AS INT), struct(CAST(id AS INT), 'w')"
+    spark.sql(f"INSERT INTO t SELECT /*+ REPARTITION(3) */ {values} FROM range(9)")
+    spark.sql("CREATE SKIPPING INDEX ON t")
+
+    def shown(columns: str) -> list[str]:
+        rows = spark.sql(f"DESCRIBE SKIPPING INDEX ON t {columns}").collect()
+        assert len({r["path"] for r in rows}) == 3
+        return sorted({r["column"] for r in rows})
+
+    assert shown("") == ["a", "id", "s.x", "s.y z"]
+    assert shown("(A)") == ["a"]
+    assert shown("(s.`y z`, id)") == ["id", "s.y z"]
+    assert shown("(s)") == ["s.x", "s.y z"]
+    with pytest.raises(PySparkException) as e:
+        spark.sql("DESCRIBE SKIPPING INDEX ON t (b)")
+    assert e.value.getCondition() == "ZORDER_COLUMN_NOT_FOUND"
+    # Of an index of one column, the others come from the footers.
+    whole = spark.sql("DESCRIBE CLUSTERING t (id, a)").collect()
+    spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t (a)")
+    assert spark.sql("DESCRIBE CLUSTERING t (id, a)").collect() == whole
+    [only] = spark.sql("DESCRIBE CLUSTERING t (id)").collect()
+    assert only["depth_histogram"] == whole[0]["depth_histogram"]
+
+
+def test_keys_that_a_layout_cannot_tell_apart_are_named(spark: SparkSession, database: Path) -> None:
+    spark.sql("CREATE TABLE t (url STRING, a INT) USING parquet")
+    spark.sql(
+        "INSERT INTO t SELECT /*+ REPARTITION(2) */ concat(repeat('x', 300), CAST(id AS STRING)), CAST(id AS INT) "
+        "FROM range(100)"
+    )
+    [result] = spark.sql("OPTIMIZE t ZORDER BY (url, a) OPTIONS ('num-files' = '4')").collect()
+    reason = result["metrics"]["strategy"]["reason"]
+    assert "warning: all sampled values of `url` begin with the same 256 bytes" in reason
+    assert "`a`" not in reason

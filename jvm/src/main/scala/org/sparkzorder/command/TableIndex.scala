@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.TimestampType
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns}
-import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
+import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
 import org.sparkzorder.table.{PlainTable, TableLocation}
@@ -28,11 +28,10 @@ object TableIndex {
     TableState.look(folder.root, folder.ops) match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
-        store(table, table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(statuses)
+        val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
+        new IndexStore(table.fileSystem, table.root, memory).newest(statuses)
       case _ => None
     }
-
-  private def store(table: TableLocation, maxBytes: Long) = new IndexStore(table.fileSystem, table.root, maxBytes)
 
   /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
