@@ -172,7 +172,7 @@ class ZOrderTable:
 
         depths = tuple(ColumnDepth.of(row) for row in self.describe_clustering(*columns).collect())
         try:
-            ranges = FileRange.all_of(self.describe_skipping_index().collect())
+            ranges = FileRange.all_of(self.describe_skipping_index(*columns).collect())
         except AnalysisException as error:
             if error.getCondition() != "ZORDER_INDEX_NOT_FOUND":
                 raise

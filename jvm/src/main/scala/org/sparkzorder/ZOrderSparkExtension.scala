@@ -3,6 +3,7 @@ package org.sparkzorder
 import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
+import org.sparkzorder.command.ResolveDescribeSkippingIndex
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
@@ -24,6 +25,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectHintResolutionRule(session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)
+    extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
     extensions.injectResolutionRule(_ => StreamRule)
     extensions.injectPreCBORule { session =>
       // Built for a session's first query or statement: from then on there is a metrics system.

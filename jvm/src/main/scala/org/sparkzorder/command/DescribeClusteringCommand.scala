@@ -8,8 +8,9 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds}
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
 
 /**
@@ -27,20 +28,16 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
     val asked =
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)
       else KeyColumns.resolveAll(table, columns).map { case (path, dataType) => ColumnKey(path, dataType) }
-    val files = statistics(table, asked)
-    val bound = ClusteringDepth.bound(files.size.toLong, asked.size)
+    val known = statistics(table, asked)
+    val bound = ClusteringDepth.bound(known.files, asked.size)
     asked.map { column =>
-      val bounds = files.map { f =>
-        val stats = f.columns.getOrElse(column, ColumnStats.unknown)
-        FileBounds.of(stats, f.rows) -> (f.rows - math.max(stats.nullCount, 0L))
-      }
-      val depth = ClusteringDepth.of(bounds, OrderedValue.hasNaN(column.dataType))
+      val depth = ClusteringDepth.of(known.bounds(column), OrderedValue.hasNaN(column.dataType))
       Row(
         column.path.mkString("."),
-        files.size.toLong,
+        known.files,
         depth.mean,
         depth.max,
-        if (files.isEmpty) 0d else 1 - depth.mean / files.size,
+        if (known.files == 0) 0d else 1 - depth.mean / known.files,
         bound,
         depth.histogram
       )
@@ -51,12 +48,12 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
    * By the index, of the columns asked for alone. Footers are read of files that it does not know, and where it was told to
    * leave a column out: a column without statistics in it has none in the footers either.
    */
-  private def statistics(table: PlainTable, asked: Seq[ColumnKey]): Seq[FileStats] = {
+  private def statistics(table: PlainTable, asked: Seq[ColumnKey]): KnownBounds = {
     val files = table.listed.flatMap(_.files)
     val snapshot = TableIndex.of(table, Operations.folder(table))
-    val known = files.map { f =>
+    val ordinals = files.map { f =>
       val id = TableIndex.idOf(table, f)
-      snapshot.flatMap(s => Some(s.ordinalOf(id.path, id.length, id.modificationTime)).filter(_ >= 0).map(s -> _))
+      snapshot.map(_.ordinalOf(id.path, id.length, id.modificationTime)).getOrElse(-1)
     }
     val isExcluded = ExcludedColumns.of(table)
     val leftOut = snapshot.flatMap(TableIndex.restriction).fold(Set.empty[Seq[String]])(told =>
@@ -67,13 +64,44 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
     def footers(of: Seq[FileStatus], columns: Seq[ColumnKey]): Seq[FileFooter] =
       if (of.isEmpty || columns.isEmpty) Nil
       else UnreadableFiles.told(table)(Footers.readAll(table.session, of, format, table.dataSchema, columns))
-    val late = footers(files.zip(known).collect { case (f, None) => f }, asked).map(f => FileStats(f.rows, f.stats))
-    val indexed = known.flatten.map { case (s, i) =>
-      FileStats(s.rows(i), asked.flatMap(c => s.columnStats(i, c).map(c -> _)).toMap)
-    }
-    val more = footers(files.zip(known).collect { case (f, Some(_)) => f }, unindexed).map(_.stats)
-    late ++ (if (more.isEmpty) indexed
-             else indexed.zip(more).map { case (f, m) => f.copy(columns = f.columns ++ m) })
+    val (indexed, late) = files.zip(ordinals).partition(_._2 >= 0)
+    new KnownBounds(
+      snapshot,
+      indexed.map(_._2),
+      footers(indexed.map(_._1), unindexed),
+      unindexed.toSet,
+      footers(late.map(_._1), asked)
+    )
+  }
+}
+
+/**
+ * Bounds of files, column by column: those of all columns at once would take the driver's heap.
+ *
+ * @param indexed files as the index counts them
+ * @param besideIndex their footers, of the columns that the index was told to leave out; empty when there is none
+ * @param late footers of files that the index does not know
+ */
+private final class KnownBounds(
+    snapshot: Option[IndexSnapshot],
+    indexed: Seq[Int],
+    besideIndex: Seq[FileFooter],
+    leftOut: Set[ColumnKey],
+    late: Seq[FileFooter]
+) {
+  val files: Long = indexed.size.toLong + late.size
+
+  /** Of each file the bounds, and how many rows are not null. */
+  def bounds(column: ColumnKey): Seq[(FileBounds, Long)] =
+    late.map(of(_, column)) ++
+      (if (leftOut(column)) besideIndex.map(of(_, column))
+       else snapshot.toSeq.flatMap(s => indexed.map(i => of(s.columnStats(i, column), s.rows(i)))))
+
+  private def of(footer: FileFooter, column: ColumnKey): (FileBounds, Long) = of(footer.stats.get(column), footer.rows)
+
+  private def of(stats: Option[ColumnStats], rows: Long): (FileBounds, Long) = {
+    val known = stats.getOrElse(ColumnStats.unknown)
+    FileBounds.of(known, rows) -> (rows - math.max(known.nullCount, 0L))
   }
 }
 

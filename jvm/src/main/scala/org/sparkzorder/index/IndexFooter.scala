@@ -2,6 +2,7 @@ package org.sparkzorder.index
 
 import java.io.IOException
 
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
@@ -34,11 +35,12 @@ private[index] final case class IndexFooter(
     put(node.putObject("fileBlock"), fileBlock)
     intervals.foreach(put(node.putObject("intervals"), _))
     val array = node.putArray("columns")
+    val textsOf = IndexFooter.memo(IndexFooter.texts)
     columns.foreach { c =>
       val column = array.addObject()
       val path = column.putArray("path")
       c.key.path.foreach(path.add)
-      val (text, field) = IndexFooter.texts(c.key.dataType)
+      val (text, field) = textsOf(c.key.dataType)
       column.put("type", text).put("kind", ColumnBlock.kind(c.key.dataType))
       field.foreach(column.put("field", _))
       put(column.putObject("block"), c.block)
@@ -102,6 +104,8 @@ private[index] object IndexFooter {
       Block(offset, length.toInt, raw.toInt, crc)
     }
 
+    // Thousands of columns have a handful of types.
+    val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) => dataType(json, field) }
     val columns = array(root, "columns").flatMap { node =>
       val path = array(node, "path").map(p => text(p, "path"))
       if (path.isEmpty) throw new IndexFormatException("a column without a name")
@@ -109,7 +113,7 @@ private[index] object IndexFooter {
       // A type that this Spark lacks, or holds in another way, costs the index that column only.
       val ofField = Option(node.get("field")).map(text(_, "field"))
       val kind = text(field(node, "kind"), "kind")
-      dataType(text(field(node, "type"), "type"), ofField).filter(ColumnBlock.kind(_) == kind)
+      typeOf(text(field(node, "type"), "type") -> ofField).filter(ColumnBlock.kind(_) == kind)
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
@@ -150,6 +154,12 @@ private[index] object IndexFooter {
 
   private def namesClass(node: JsonNode): Boolean =
     node.path("type").asText == "udt" || node.elements.asScala.exists(namesClass)
+
+  /** The function, asked once for each argument. Not safe for use by several threads. */
+  private def memo[A, B](f: A => B): A => B = {
+    val known = mutable.HashMap.empty[A, B]
+    a => known.getOrElseUpdate(a, f(a))
+  }
 
   private def field(node: JsonNode, name: String): JsonNode =
     Option(node.get(name)).getOrElse(throw new IndexFormatException(s"the footer has no $name"))

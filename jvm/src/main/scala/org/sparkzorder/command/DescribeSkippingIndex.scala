@@ -1,0 +1,40 @@
+package org.sparkzorder.command
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{KeyColumns, Target}
+
+/**
+ * `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column. No command but a query, since a command's rows
+ * would all be in the driver at once: 750 bytes for each.
+ *
+ * @param columns names as written; none for all that the index has
+ */
+final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]) extends LeafNode {
+  override lazy val resolved: Boolean = false
+
+  override def output: Seq[Attribute] = Nil
+}
+
+/** Opens the table when the statement is analysed, as a command would, so that errors come at once. */
+class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp { case d: DescribeSkippingIndex =>
+    DataSourceV2Relation.create(rows(d), None, None, CaseInsensitiveStringMap.empty)
+  }
+
+  private def rows(d: DescribeSkippingIndex): SkippingIndexRows = {
+    val table = Operations.settled(session, d.target)
+    val snapshot =
+      TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
+    val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap
+    val all = snapshot.columns.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
+    val shown = if (d.columns.isEmpty) all else all.filter(KeyColumns.named(table, d.columns))
+    new SkippingIndexRows(table, snapshot, shown)
+  }
+}
