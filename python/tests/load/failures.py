@@ -1,0 +1,38 @@
+"""Failures that the documentation tells of. Any other one fails the run."""
+
+from __future__ import annotations
+
+GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+"""A query listed its files before an exchange and opened them after it."""
+
+OF_ANY_QUERY = {GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it"}
+
+OF_PATTERNS = OF_ANY_QUERY | {
+    "ZORDER_FILES_REPLACED": "docs/publishing.md: a DataFrame by a pattern, after a VACUUM",
+    "ZORDER_HALF_PUBLISHED": "docs/publishing.md: a pattern, beside an exchange that did not end in time",
+}
+
+OF_ANY_STATEMENT = {"ZORDER_CONCURRENT_OPERATION": "another operation had the table's lock"}
+
+OF_OPTIMIZE = OF_ANY_STATEMENT | {
+    "ZORDER_COMMIT_CONFLICT": "another operation replaced files between two commits of partial progress"
+}
+
+OF_RESTORE = OF_ANY_STATEMENT | {"ZORDER_RESTORE_FILES_GONE": "docs/history.md: a VACUUM deleted files of that version"}
+
+OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "nothing had made statistics of the table yet"}
+
+DOCUMENTED = OF_PATTERNS | OF_OPTIMIZE | OF_RESTORE | OF_REFRESH
+"""All of them, with what they mean."""
+
+
+def of_query(way: str) -> dict[str, str]:
+    """What a query may end with, by how it names the table."""
+    return OF_PATTERNS if way == "pattern" else OF_ANY_QUERY
+
+
+def of_statement(kind: str) -> dict[str, str]:
+    """What a statement may end with."""
+    if kind.startswith("OPTIMIZE"):
+        return OF_OPTIMIZE
+    return {"INSERT": {}, "RESTORE": OF_RESTORE, "REFRESH": OF_REFRESH}.get(kind, OF_ANY_STATEMENT)
