@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from comparison import condition_of
-from kills.statements import newest
+from kills.statements import newest, size
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -50,7 +50,7 @@ class Maintenance:
         events: Events,
         *,
         inserts: bool = True,
-        longest: float = 1.0,
+        longest: float = 2.0,
     ) -> None:
         self._spark = spark
         self._tables = tables
@@ -105,8 +105,9 @@ class Maintenance:
             return f"REFRESH SKIPPING INDEX ON {source}"
         if kind == "DESCRIBE HISTORY":
             return f"DESCRIBE HISTORY {source}"
-        # A table of this size has few files by itself.
-        options = f"'target-file-size-bytes' = '{self._rng.choice((8192, 16384, 32768))}'"
+        # Small tables would have one file each.
+        folders = PARTITIONS if table.partitioned else 1
+        options = f"'target-file-size-bytes' = '{max(size(table.root) // (self._rng.randint(4, 12) * folders), 1)}'"
         full = "FULL " if kind in ("OPTIMIZE FULL", "OPTIMIZE, partial progress") else ""
         where = ""
         if kind == "OPTIMIZE WHERE" and table.partitioned:

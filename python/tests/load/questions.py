@@ -161,6 +161,6 @@ def _condition(kind: str, rng: Random, batch: int, partitioned: bool) -> tuple[s
         return f"id >= {first} AND id < {first + width}", lambda ids: (ids >= first) & (ids < first + width)
     if kind == "part":
         part = k % rows.PARTITIONS
-        column = "p" if partitioned else f"batch % {rows.PARTITIONS}"
-        return f"{column} = {part}", lambda ids: rows.batch_of(ids) % rows.PARTITIONS == part
+        column = "p" if partitioned else f"batch DIV 2 % {rows.PARTITIONS}"
+        return f"{column} = {part}", lambda ids: rows.batch_of(ids) // 2 % rows.PARTITIONS == part
     return "true", lambda ids: np.ones(len(ids), dtype=np.bool_)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WAYS = ("path", "path", "load", "catalog", "catalog", "frame", "frame", "pattern", "cached", "again")
 """How a table is named. Each time one of them is drawn."""
-TRIES = 5
+TRIES = 10
 """How often a query is run again whose files are gone. The documentation says that it works then."""
 LONGEST_HELD = 15.0
 """Seconds for which a DataFrame is used again."""

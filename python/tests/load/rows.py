@@ -34,6 +34,11 @@ def batch_of(ids: Numbers) -> Numbers:
     return ids // BATCH
 
 
+def p_of(batch: int) -> int:
+    """The partition of a batch. Each appender, which takes every second one, has batches for all of them."""
+    return batch // 2 % PARTITIONS
+
+
 def k_of(ids: Numbers) -> Numbers:
     """The column `k`, which has nothing to do with the order of ids."""
     return ids * 7919 % KEYS

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from load import rows
 from load.ledger import Ledger
 
-FIRST = 20
+FIRST = 40
 """Batches that a table has at the beginning."""
 BY_FILE, BY_INSERT = "files", "inserts"
 """The two appenders. The first takes even numbers of batches, the second odd ones."""
@@ -56,12 +56,12 @@ class LoadTable:
 
     def insert(self, batch: int) -> str:
         """The statement that appends a batch as one file."""
-        partition = f", {batch % rows.PARTITIONS} AS p" if self.partitioned else ""
+        partition = f", {rows.p_of(batch)} AS p" if self.partitioned else ""
         return f"INSERT INTO {self.name} SELECT *{partition} FROM ({rows.select(batch)})"
 
     def append(self, batch: int) -> None:
         """Append a batch as a file that is complete when it has its name."""
-        folder = self.root / f"p={batch % rows.PARTITIONS}" if self.partitioned else self.root
+        folder = self.root / f"p={rows.p_of(batch)}" if self.partitioned else self.root
         folder.mkdir(parents=True, exist_ok=True)
         hidden = folder / f".batch-{batch}.tmp"
         ids = rows.ids_of([batch])
