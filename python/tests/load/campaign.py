@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from load.leaks import leaks
 from load.process import Worker
 from load.questions import everything
 from load.tables import LoadTable, tables
-from load.worker import READERS, ROLES
+from load.worker import MAINTAINER, ROLES
 from spark_zorder import tool
 
 Say = Callable[[str], None]
@@ -55,9 +55,16 @@ class Result:
 
 
 class Campaign:
-    """A load by a seed, on tables in a new folder. `say` gets a line for each step."""
+    """A load by a seed, on tables in a new folder.
 
-    def __init__(self, work: Path, seed: str, say: Say, warm: int = WARM) -> None:
+    Args:
+        say: Gets a line for each step.
+        roles: The processes.
+        warm: Queries that are asked before the load begins, and a fifth as many statements.
+    """
+
+    def __init__(self, work: Path, seed: str, say: Say, roles: Sequence[str] = ROLES, warm: int = WARM) -> None:
+        self._roles = roles
         self._warm = warm
         self._work = work
         self._say = say
@@ -71,7 +78,7 @@ class Campaign:
         for table in tables(self._work):
             table.fill()
         try:
-            self._workers = [Worker(role, self._work, result.seed) for role in ROLES]
+            self._workers = [Worker(role, self._work, result.seed) for role in self._roles]
             for worker in self._workers:
                 worker.answer()
             self._say("processes are ready")
@@ -87,7 +94,7 @@ class Campaign:
                 worker.close()
         result.happened = events.read(self._work / "events")
         result.problems += [str(event["problem"]) for event in result.happened if "problem" in event]
-        for role in ROLES:
+        for role in self._roles:
             result.leaks += leaks(role, result.first[role], result.last[role])
         for table in tables(self._work):
             result.problems += wrong_in_the_end(table)
@@ -114,7 +121,7 @@ class Campaign:
         answers = self._told("look")
         for answer in answers.values():
             self._result.problems += answer.get("wrong", [])
-        for table, rows in answers[READERS]["history"].items():
+        for table, rows in answers[MAINTAINER]["history"].items():
             took = [(began / 1000, began / 1000 + float(millis or 0) / 1000) for began, _, _, millis in rows]
             self._result.exchanges[table] = took
             self._result.operations += [(operation, state) for _, operation, state, _ in rows]

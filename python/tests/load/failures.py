@@ -5,7 +5,13 @@ from __future__ import annotations
 GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """A query listed its files before an exchange and opened them after it."""
 
-OF_ANY_QUERY = {GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it"}
+REOPENED = "FAILED_READ_FILE.NO_HINT"
+"""The same while a file was read: Hadoop's local file system opens a file again by its name for vectored reads."""
+
+OF_ANY_QUERY = {
+    GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
+    REOPENED: "docs/publishing.md: the same, and the file was opened already (`NoSuchFileException`)",
+}
 
 OF_PATTERNS = OF_ANY_QUERY | {
     "ZORDER_FILES_REPLACED": "docs/publishing.md: a DataFrame by a pattern, after a VACUUM",
@@ -26,9 +32,17 @@ DOCUMENTED = OF_PATTERNS | OF_OPTIMIZE | OF_RESTORE | OF_REFRESH
 """All of them, with what they mean."""
 
 
-def of_query(way: str) -> dict[str, str]:
-    """What a query may end with, by how it names the table."""
-    return OF_PATTERNS if way == "pattern" else OF_ANY_QUERY
+def is_of_query(condition: str, message: str, way: str) -> bool:
+    """Whether a query may end so, by how it names the table.
+
+    Args:
+        condition: The error's condition.
+        message: All that it says, with its causes.
+        way: How the table was named.
+    """
+    if condition == REOPENED:
+        return "java.nio.file.NoSuchFileException" in message
+    return condition in (OF_PATTERNS if way == "pattern" else OF_ANY_QUERY)
 
 
 def of_statement(kind: str) -> dict[str, str]:

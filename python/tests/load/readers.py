@@ -14,7 +14,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from load.events import RIGHT, WRONG, Events
-from load.failures import of_query
+from load.failures import is_of_query
 from load.questions import Question, drawn
 from load.tables import LoadTable
 
@@ -178,7 +178,7 @@ class Reader:
 
     def _failed(self, error: PySparkException | Py4JJavaError, began: float, what: str, about: dict[str, Any]) -> None:
         condition = condition_of(error)
-        if condition in of_query(about["way"]):
+        if is_of_query(condition, str(error), about["way"]):
             self._events.add("query", began, condition, **about)
         else:
             self._events.add("query", began, condition, problem=f"{about}: {what}: {str(error)[:6000]}", **about)
