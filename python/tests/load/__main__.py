@@ -26,8 +26,10 @@ def main() -> int:
     asked = parser.parse_args()
     seed = asked.seed or str(random.randrange(10**8))
     today = datetime.date.today().isoformat()
-    # As in the tests: on two cores the optimizing compiler takes more than it brings in ten minutes.
-    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    # As in the tests: on two cores the optimizing compiler takes more than it brings in ten minutes. By itself its room
+    # for code would be small then, and full after some minutes.
+    options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
+    os.environ.setdefault("JDK_JAVA_OPTIONS", options)
     with tempfile.TemporaryDirectory(prefix="zorder-load-") as work:
         campaign = Campaign(Path(work), seed, lambda text: print(text, flush=True))
         result = campaign.run(max(20.0, min(60.0, asked.seconds / 6)), asked.seconds)

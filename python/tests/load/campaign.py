@@ -23,7 +23,7 @@ from spark_zorder import tool
 
 Say = Callable[[str], None]
 
-WARM = 100
+WARM = 60
 """Queries after which processes count as warm; of statements a fifth of it."""
 
 

@@ -155,8 +155,12 @@ def main(role: str, work: Path, seed: str) -> None:
     """Do what the lines of the input say."""
     from load.loops import Loops
 
+    # The JVM writes warnings to the output that it inherits. They go to the log.
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
     def say(message: dict[str, Any]) -> None:
-        print(json.dumps(message, default=str), flush=True)
+        print(json.dumps(message, default=str), file=out, flush=True)
 
     doing: Work
     doing = own = OutsideWork(role, work, seed) if role in (APPENDER, COUNTER) else SparkWork(role, work, seed)
