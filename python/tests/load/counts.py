@@ -112,7 +112,7 @@ class Appending:
         self._next = {table.name: max(table.ledger().begun()) + 2 for table in tables}
 
     def pause(self) -> float:
-        return self._rng.uniform(0.05, 0.6)
+        return self._rng.uniform(0.3, 1.5)
 
     def rest(self) -> None:
         """Nothing is held."""
