@@ -115,8 +115,8 @@ class SparkWork:
                     sql = everything(shape).sql(relation)
                     found = everything(shape).wrong(self._spark.sql(sql).collect(), complete, begun)
                     wrong += [f"in the end, {sql}: {found}"] if found else []
-            columns = "unix_millis(timestamp), operation, state, operationMetrics['publishMillis']"
-            rows = self._spark.sql(f"SELECT {columns} FROM (DESCRIBE HISTORY {table.name})").collect()
+            columns = ("unix_millis(timestamp)", "operation", "state", "operationMetrics['publishMillis']")
+            rows = self._spark.sql(f"DESCRIBE HISTORY {table.name}").selectExpr(*columns).collect()
             history[table.name] = [list(row) for row in rows]
         return {"wrong": wrong, "history": history}
 
