@@ -35,7 +35,8 @@ PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -n
 DATA  ?= flights
 SCALE ?= 1
 
-# Of `make fuzz` and `make kills`. Without a seed they take a new one.
+# Of `make fuzz`, `make kills` and `make load`. Without a seed they take a new one.
+load: SECONDS ?= 600
 SECONDS ?= 60
 KILLS   ?= 20
 SEED    ?=
@@ -50,7 +51,7 @@ ROUNDS ?= 3
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills layout auto incremental bench mutants check format wheel jars \
+.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel jars \
 	envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -62,6 +63,7 @@ help:
 	@echo "make test-all                  the same and the long suites, on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
+	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
@@ -92,6 +94,9 @@ fuzz: $(STAMPS)/installed $(STAMPS)/dev
 
 kills: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)"
+
+load: $(STAMPS)/installed $(STAMPS)/dev
+	@PYTHONPATH=python/tests $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
 
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)

@@ -83,11 +83,16 @@ def _layout(root: Path, rng: Random) -> str:
     else:
         # With a number of files all of them are written anew.
         full = "FULL " if rng.random() < 0.2 else ""
-        size = sum(_length(p) for p in root.rglob("*.parquet") if "_zorder" not in p.parts)
         folders = max(len(list(root.glob("p=*"))), 1)
-        option = f"'target-file-size-bytes' = '{max(size // (rng.randint(16, 32) * folders), 1)}'"
+        option = f"'target-file-size-bytes' = '{max(size(root) // (rng.randint(16, 32) * folders), 1)}'"
     groups = rng.choice(("", "", ", 'max-file-group-size-bytes' = '4096'", ", 'partial-progress.enabled' = 'true'"))
     return f"{full}ZORDER BY {key} OPTIONS ({option}, 'cuts' = '{cuts}'{groups})"
+
+
+def size(root: Path) -> int:
+    """The bytes of a table's files, as far as they are there."""
+    files = (p for ending in ("*.parquet", "*.orc") for p in root.rglob(ending))
+    return sum(_length(p) for p in files if "_zorder" not in p.parts)
 
 
 def _length(path: Path) -> int:

@@ -6,7 +6,7 @@ import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
-import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
+import org.apache.spark.sql.catalyst.analysis.{ResolveDataSource, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedDataSource}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
@@ -20,26 +20,42 @@ import org.sparkzorder.table.Targets
 /**
  * Resolves patterns of paths, as `/data/t/p=?/a*`, where they match files of a table of ours. Spark would do it once, and would
  * not see that files are being exchanged at this moment. Here it is done while nothing is half done. It runs before Spark resolves names.
+ *
+ * Spark looks at the files that were matched, and into one of them for the columns. When an operation has taken one away in between,
+ * the pattern is resolved again.
  */
 class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
   private val formats = Set("parquet", "orc")
   private def classicSession = session.asInstanceOf[classic.SparkSession]
+  private lazy val sources = new ResolveDataSource(classicSession)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case u: UnresolvedDataSource
         if !u.isStreaming && isOurs(u.format) && !u.options.contains(DataSource.GLOB_PATHS_KEY) =>
-      val paths = u.options.get("path").toSeq ++ u.paths
-      resolved(paths).fold[LogicalPlan](u) { found =>
+      found(u.options.get("path").toSeq ++ u.paths) { files =>
         val options = CaseInsensitiveMap(u.options - "path" + (DataSource.GLOB_PATHS_KEY -> "false"))
-        u.copy(options = options, paths = found)
-      }
+        u.copy(options = options, paths = files)
+      }.getOrElse(u)
     case u @ UnresolvedRelation(Seq(format, path), _, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile =>
-      resolved(Seq(path)).fold[LogicalPlan](u) { found =>
+      found(Seq(path)) { files =>
         val options = CaseInsensitiveMap(Map(DataSource.GLOB_PATHS_KEY -> "false"))
-        UnresolvedDataSource(format, None, options, isStreaming = false, found)
-      }
+        UnresolvedDataSource(format, None, options, isStreaming = false, files)
+      }.getOrElse(u)
   }
+
+  /** The source of the files that some patterns match, resolved by Spark. None when Spark may match them. */
+  private def found(paths: Seq[String])(source: Seq[String] => UnresolvedDataSource): Option[LogicalPlan] =
+    resolved(paths).map { first =>
+      // The next look at the patterns is for the next try.
+      var files = Option(first)
+      def once(): LogicalPlan = {
+        val now = files.orElse(resolved(paths)).getOrElse(paths)
+        files = None
+        sources(source(now))
+      }
+      RetryPathResolution.retried(once(), isOfPattern = true)
+    }
 
   private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
 

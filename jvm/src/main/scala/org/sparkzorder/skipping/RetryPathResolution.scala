@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.{classic, AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{ResolveDataSource, UnresolvedRelation}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedDataSource}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -31,22 +31,11 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
     case u: UnresolvedDataSource
         if !u.isStreaming && u.userSpecifiedSchema.isEmpty && isOurs(u.format) &&
           (u.options.get("path").toSeq ++ u.paths).exists(hasOperations) =>
-      retried(sources(u))
+      RetryPathResolution.retried(sources(u))
     case u @ UnresolvedRelation(Seq(format, path), _, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile && hasOperations(path) =>
-      retried(files(u))
+      RetryPathResolution.retried(files(u))
   }
-
-  private def retried(resolved: => LogicalPlan): LogicalPlan = {
-    @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {
-      case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)
-      case result                                       => result.get
-    }
-    attempt(RetryPathResolution.Listings)
-  }
-
-  private def isOfMissingFile(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists(_.isInstanceOf[FileNotFoundException])
 
   private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
 
@@ -60,8 +49,29 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
     } catch { case _: IllegalArgumentException => false }
 }
 
-private object RetryPathResolution {
+private[skipping] object RetryPathResolution {
 
   /** So many exchanges in a row are no accident. */
   private val Listings = 20
+
+  /**
+   * A plan, made again as long as files are missing that were listed for it.
+   *
+   * @param resolved lists, and resolves by what it has listed
+   * @param isOfPattern whether the paths themselves were listed, so that a missing one is no mistake of the user's
+   */
+  def retried(resolved: => LogicalPlan, isOfPattern: Boolean = false): LogicalPlan = {
+    @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {
+      case Failure(e) if left > 0 && isOfMissingFile(e, isOfPattern) => attempt(left - 1)
+      case result                                                    => result.get
+    }
+    attempt(Listings)
+  }
+
+  private def isOfMissingFile(e: Throwable, isOfPattern: Boolean): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
+      case _: FileNotFoundException => true
+      case e: AnalysisException     => isOfPattern && e.getCondition == "PATH_NOT_FOUND"
+      case _                        => false
+    }
 }

@@ -1,0 +1,41 @@
+"""What happened, a line of JSON each, written by many threads of one process."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+RIGHT, WRONG = "right", "wrong"
+"""Outcomes beside the condition of an error."""
+
+
+class Events:
+    """A file of them."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("a")
+        self._lock = threading.Lock()
+
+    def add(self, what: str, began: float, outcome: str, **more: Any) -> None:
+        """One more, which ends now.
+
+        Args:
+            what: `query`, `statement`, `count` or `append`.
+            began: Seconds since 1970.
+            outcome: `right`, `wrong`, or the condition of an error.
+            more: Anything. `problem` is text that fails the run.
+        """
+        event = {"what": what, "began": began, "ended": time.time(), "outcome": outcome, **more}
+        with self._lock:
+            self._file.write(json.dumps(event, default=str) + "\n")
+            self._file.flush()
+
+
+def read(folder: Path) -> list[dict[str, Any]]:
+    """Those of all processes that wrote here."""
+    # The last line may be half written.
+    lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().split("\n")[:-1])
+    return [json.loads(line) for line in lines]

@@ -1,0 +1,52 @@
+"""Failures that the documentation tells of. Any other one fails the run."""
+
+from __future__ import annotations
+
+GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
+"""A query listed its files before an exchange and opened them after it."""
+
+REOPENED = "FAILED_READ_FILE.NO_HINT"
+"""The same while a file was read: Hadoop's local file system opens a file again by its name for vectored reads."""
+
+OF_ANY_QUERY = {
+    GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
+    REOPENED: "docs/publishing.md: the same, and the file was opened already (`NoSuchFileException`)",
+}
+
+OF_PATTERNS = OF_ANY_QUERY | {
+    "ZORDER_FILES_REPLACED": "docs/publishing.md: a DataFrame by a pattern, after a VACUUM",
+    "ZORDER_HALF_PUBLISHED": "docs/publishing.md: a pattern, beside an exchange that did not end in time",
+}
+
+OF_ANY_STATEMENT = {"ZORDER_CONCURRENT_OPERATION": "another operation had the table's lock"}
+
+OF_OPTIMIZE = OF_ANY_STATEMENT | {
+    "ZORDER_COMMIT_CONFLICT": "another operation replaced files between two commits of partial progress"
+}
+
+OF_RESTORE = OF_ANY_STATEMENT | {"ZORDER_RESTORE_FILES_GONE": "docs/history.md: a VACUUM deleted files of that version"}
+
+OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "nothing had made statistics of the table yet"}
+
+DOCUMENTED = OF_PATTERNS | OF_OPTIMIZE | OF_RESTORE | OF_REFRESH
+"""All of them, with what they mean."""
+
+
+def is_of_query(condition: str, message: str, way: str) -> bool:
+    """Whether a query may end so, by how it names the table.
+
+    Args:
+        condition: The error's condition.
+        message: All that it says, with its causes.
+        way: How the table was named.
+    """
+    if condition == REOPENED:
+        return "java.nio.file.NoSuchFileException" in message
+    return condition in (OF_PATTERNS if way == "pattern" else OF_ANY_QUERY)
+
+
+def of_statement(kind: str) -> dict[str, str]:
+    """What a statement may end with."""
+    if kind.startswith("OPTIMIZE"):
+        return OF_OPTIMIZE
+    return {"INSERT": {}, "RESTORE": OF_RESTORE, "REFRESH": OF_REFRESH}.get(kind, OF_ANY_STATEMENT)

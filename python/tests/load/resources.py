@@ -1,0 +1,45 @@
+"""What a process holds: threads, open files, and the heap after a collection."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SETTLING = 3.0
+"""Seconds in which pools and connections let go of what a thread that ended had."""
+
+
+def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
+    """Of the JVM of a session, while nothing runs.
+
+    Args:
+        spark: The session.
+        tables: The folder of all tables, of which no file may be open.
+    """
+    jvm: Any = spark.sparkContext._jvm
+    # Spark's cleaner follows the collector, and lets go of more.
+    for _ in range(3):
+        jvm.java.lang.System.gc()
+        time.sleep(SETTLING / 3)
+    heap = jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()
+    names = [t.getName() for t in jvm.java.lang.Thread.getAllStackTraces().keySet()]
+    threads = Counter(re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "#", name) for name in names)
+    return {"heap": heap, "threads": dict(threads)} | of_files(jvm.java.lang.ProcessHandle.current().pid(), tables)
+
+
+def of_files(pid: int, tables: Path) -> dict[str, Any]:
+    """The open files of a process."""
+    # One is gone by now, by which the folder itself was read.
+    links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
+    return {
+        "files": len(links),
+        "deleted": sorted(link for link in links if link.endswith(" (deleted)")),
+        "of tables": sorted(link for link in links if str(tables) in link),
+        "kinds": dict(Counter(re.sub(r"\d+", "#", link) for link in links)),
+    }

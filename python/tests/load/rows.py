@@ -1,0 +1,63 @@
+"""The rows of each batch. All columns follow from a row's id, so any right answer can be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+BATCH = 200
+"""Rows of a batch, whose ids follow each other."""
+KEYS = 1009
+"""Values of `k`."""
+VALUES = 100003
+"""Values of `v`."""
+WORDS = 97
+"""Values of `s`."""
+PARTITIONS = 4
+"""Values of `p`: each batch is in one partition."""
+
+SCHEMA = "id BIGINT, batch INT, k INT, v BIGINT, s STRING"
+
+Numbers = NDArray[np.int64]
+
+
+def ids_of(batches: Iterable[int]) -> Numbers:
+    """The ids of some batches, in their order."""
+    starts = np.array(sorted(batches), dtype=np.int64) * BATCH
+    return (starts[:, None] + np.arange(BATCH, dtype=np.int64)).ravel()
+
+
+def batch_of(ids: Numbers) -> Numbers:
+    """The batch of each row."""
+    return ids // BATCH
+
+
+def p_of(batch: int) -> int:
+    """The partition of a batch. Each appender, which takes every second one, has batches for all of them."""
+    return batch // 2 % PARTITIONS
+
+
+def k_of(ids: Numbers) -> Numbers:
+    """The column `k`, which has nothing to do with the order of ids."""
+    return ids * 7919 % KEYS
+
+
+def v_of(ids: Numbers) -> Numbers:
+    """The column `v`."""
+    return ids * 31 % VALUES
+
+
+def s_of(ids: Numbers) -> list[str]:
+    """The column `s`."""
+    return [f"s{i % WORDS}" for i in ids.tolist()]
+
+
+def select(batch: int) -> str:
+    """The same rows as a query of Spark, in one task, so that an INSERT writes one file."""
+    first = batch * BATCH
+    return (
+        f"SELECT id, CAST(id DIV {BATCH} AS INT) AS batch, CAST(id * 7919 % {KEYS} AS INT) AS k, "
+        f"id * 31 % {VALUES} AS v, concat('s', id % {WORDS}) AS s FROM range({first}, {first + BATCH}, 1, 1)"
+    )

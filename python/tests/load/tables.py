@@ -1,0 +1,97 @@
+"""The tables of a load: a flat one, one with partitions, and one of ORC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+
+from load import rows
+from load.ledger import Ledger
+
+FIRST = 40
+"""Batches that a table has at the beginning."""
+BY_FILE, BY_INSERT = "files", "inserts"
+"""The two appenders. The first takes even numbers of batches, the second odd ones."""
+
+
+@dataclass(frozen=True)
+class LoadTable:
+    """A folder that many work on.
+
+    Attributes:
+        name: Its name in the catalog of each process.
+    """
+
+    work: Path
+    name: str
+    file_format: str
+    partitioned: bool
+
+    @property
+    def root(self) -> Path:
+        """Its folder."""
+        return self.work / "tables" / self.name
+
+    @property
+    def source(self) -> str:
+        """Its name in a query that knows the folder only."""
+        return f"{self.file_format}.`{self.root}`"
+
+    @property
+    def pattern(self) -> str:
+        """A pattern that names its files."""
+        return str(self.root / ("p=*" if self.partitioned else "") / f"*.{self.file_format}")
+
+    @property
+    def create(self) -> list[str]:
+        """The statements that make it known to a catalog."""
+        columns = rows.SCHEMA + (", p INT" if self.partitioned else "")
+        by = "PARTITIONED BY (p) " if self.partitioned else ""
+        made = f"CREATE TABLE {self.name} ({columns}) USING {self.file_format} {by}LOCATION '{self.root}'"
+        return [made, f"MSCK REPAIR TABLE {self.name}"] if self.partitioned else [made]
+
+    def insert(self, batch: int) -> str:
+        """The statement that appends a batch as one file."""
+        partition = f", {rows.p_of(batch)} AS p" if self.partitioned else ""
+        return f"INSERT INTO {self.name} SELECT *{partition} FROM ({rows.select(batch)})"
+
+    def append(self, batch: int) -> None:
+        """Append a batch as a file that is complete when it has its name."""
+        folder = self.root / f"p={rows.p_of(batch)}" if self.partitioned else self.root
+        folder.mkdir(parents=True, exist_ok=True)
+        hidden = folder / f".batch-{batch}.tmp"
+        ids = rows.ids_of([batch])
+        columns = {
+            "id": pa.array(ids, pa.int64()),
+            "batch": pa.array(rows.batch_of(ids), pa.int32()),
+            "k": pa.array(rows.k_of(ids), pa.int32()),
+            "v": pa.array(rows.v_of(ids), pa.int64()),
+            "s": pa.array(rows.s_of(ids)),
+        }
+        (pq if self.file_format == "parquet" else orc).write_table(pa.table(columns), hidden)
+        hidden.rename(folder / f"batch-{batch}.{self.file_format}")
+
+    def ledger(self, appender: str = BY_FILE) -> Ledger:
+        """Where an appender says what it does; any of them reads what all have said."""
+        return Ledger(self.work / "ledgers" / self.name, appender)
+
+    def fill(self) -> None:
+        """Make the folder, with its first batches."""
+        self.root.mkdir(parents=True)
+        ledger = self.ledger()
+        for batch in range(0, 2 * FIRST, 2):
+            with ledger.appending(batch):
+                self.append(batch)
+
+
+def tables(work: Path) -> list[LoadTable]:
+    """All of them."""
+    return [
+        LoadTable(work, "flat", "parquet", partitioned=False),
+        LoadTable(work, "parted", "parquet", partitioned=True),
+        LoadTable(work, "flat_orc", "orc", partitioned=False),
+    ]

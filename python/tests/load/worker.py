@@ -1,0 +1,187 @@
+"""A process of the load, which is told what to do: `worker.py <role> <work> <seed>`.
+
+It says a line when it is ready, and one after each thing that it was told: `go`, `rest`, `look`, `end`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from load.loops import Loop
+
+MAINTAINER, READERS, APPENDER, COUNTER = "maintainer", "readers", "appender", "counter"
+ROLES = (MAINTAINER, READERS, APPENDER, COUNTER)
+READERS_OF = {MAINTAINER: 4, READERS: 8}
+"""How many readers a process has."""
+
+
+class Work(Protocol):
+    """What a process does in its role."""
+
+    loops: list[Loop]
+
+    def resources(self) -> dict[str, Any]:
+        """What the process holds while it rests."""
+
+    def look(self) -> dict[str, Any]:
+        """A last look at the tables."""
+
+    def end(self) -> None:
+        """It goes."""
+
+
+class OutsideWork:
+    """The appender or the counts, without Spark."""
+
+    def __init__(self, role: str, work: Path, seed: str) -> None:
+        from load.counts import Appending, Counting
+        from load.events import Events
+        from load.tables import tables
+
+        self.events = Events(work / "events" / f"{role}.jsonl")
+        self._tables = work / "tables"
+        kind = Appending if role == APPENDER else Counting
+        self.loops: list[Loop] = [kind(tables(work), Random(f"{seed}/{role}"), self.events)]
+
+    def resources(self) -> dict[str, Any]:
+        from load.resources import of_files
+
+        return of_files(os.getpid(), self._tables)
+
+    def look(self) -> dict[str, Any]:
+        return {}
+
+    def end(self) -> None:
+        """Nothing is open."""
+
+
+class SparkWork:
+    """A session with the extension: readers, and statements."""
+
+    def __init__(self, role: str, work: Path, seed: str) -> None:
+        from load.events import Events
+        from load.maintenance import Maintenance
+        from load.readers import Reader, ReaderSession
+        from load.tables import tables
+
+        self.events = Events(work / "events" / f"{role}.jsonl")
+        self._all = tables(work)
+        self._tables = work / "tables"
+        self._spark = started(work / role)
+        for table in self._all:
+            for sql in table.create:
+                self._spark.sql(sql)
+        number = READERS_OF[role]
+        sessions = [ReaderSession(self._spark.newSession()) for _ in range(number // 4)]
+        self._readers = [
+            Reader(sessions[i % len(sessions)], self._all, Random(f"{seed}/{role}/{i}"), self.events)
+            for i in range(number)
+        ]
+        rng = Random(f"{seed}/{role}")
+        if role == MAINTAINER:
+            own = [
+                Maintenance(self._spark.newSession(), [table], Random(f"{seed}/{table.name}"), self.events)
+                for table in self._all
+            ]
+        else:
+            # Now and then another process asks for an operation, too.
+            session = self._spark.newSession()
+            own = [Maintenance(session, self._all, rng, self.events, inserts=False, longest=6.0)]
+        self.loops: list[Loop] = [*self._readers, *own]
+
+    def resources(self) -> dict[str, Any]:
+        from load.resources import of_jvm
+
+        return of_jvm(self._spark, self._tables)
+
+    def look(self) -> dict[str, Any]:
+        """The exchanges of each table, and all of its rows by path and by name, now that nobody works on it."""
+        from load.questions import everything
+
+        wrong, history = [], {}
+        for table in self._all:
+            self._spark.sql(f"REFRESH TABLE {table.name}")
+            complete, begun = table.ledger().complete(), table.ledger().begun()
+            for relation in (table.source, table.name):
+                for shape in ("rows", "groups", "total"):
+                    sql = everything(shape).sql(relation)
+                    found = everything(shape).wrong(self._spark.sql(sql).collect(), complete, begun)
+                    wrong += [f"in the end, {sql}: {found}"] if found else []
+            columns = ("unix_millis(timestamp)", "operation", "state", "operationMetrics['publishMillis']")
+            rows = self._spark.sql(f"DESCRIBE HISTORY {table.name}").selectExpr(*columns).collect()
+            history[table.name] = [list(row) for row in rows]
+        return {"wrong": wrong, "history": history}
+
+    def end(self) -> None:
+        self._spark.stop()
+
+
+def started(work: Path) -> SparkSession:
+    """A small session with the extension."""
+    from pyspark.sql import SparkSession
+
+    from spark_zorder import configure_spark
+
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        # What Spark remembers of jobs that have ended would look like a leak until it has so many.
+        .config("spark.ui.retainedJobs", "20")
+        .config("spark.ui.retainedStages", "20")
+        .config("spark.ui.retainedTasks", "100")
+        .config("spark.sql.ui.retainedExecutions", "20")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.catalogImplementation", "in-memory")
+        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
+        .config("spark.local.dir", str(work / "scratch"))
+    )
+    spark = configure_spark(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def main(role: str, work: Path, seed: str) -> None:
+    """Do what the lines of the input say."""
+    from load.loops import Loops
+
+    # The JVM writes warnings to the output that it inherits. They go to the log.
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(message: dict[str, Any]) -> None:
+        print(json.dumps(message, default=str), file=out, flush=True)
+
+    doing: Work
+    doing = own = OutsideWork(role, work, seed) if role in (APPENDER, COUNTER) else SparkWork(role, work, seed)
+    loops = Loops(doing.loops, own.events)
+    say({"ready": os.getpid()})
+    for line in sys.stdin:
+        told = line.strip()
+        if told == "go":
+            loops.go()
+            say({})
+        elif told == "rest":
+            loops.rest()
+            say(doing.resources())
+        elif told == "look":
+            say(doing.look())
+        else:
+            break
+    loops.rest()
+    doing.end()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])
