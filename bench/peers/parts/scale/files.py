@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from peers.parts.scale import tables
 from peers.parts.scale.measure import LISTING, PLANNING, Driver, Times, grown, ratio
-from peers.results import Check, Figure
+from peers.results import Check, Curve, Figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
         part.checks.append(Check(f"{REFRESH} / {LISTING}, {FILES[-1]:,} files, {shape}", of_refresh, 1.3))
 
 
-def statements(driver: Driver, folder: Path) -> Times:
+def statements(driver: Driver, folder: Path, rounds: int | None = None) -> Times:
     """What looks at the whole table and finds nothing to do."""
     name = f"parquet.`{folder}`"
     driver.sql(f"CREATE SKIPPING INDEX ON {name}")()
@@ -66,7 +66,8 @@ def statements(driver: Driver, folder: Path) -> Times:
             "DESCRIBE DETAIL, no format named": driver.sql(f"DESCRIBE DETAIL '{folder}'"),
             "DESCRIBE HISTORY": driver.sql(f"DESCRIBE HISTORY {name}"),
             LISTING: lambda: driver.spark.read.parquet(str(folder)),
-        }
+        },
+        rounds,
     )
 
 
@@ -131,5 +132,7 @@ def _heap(part: Part, shape: str, heap: dict[int, int]) -> None:
         ),
         Figure(f"the same of each file, {shape}", "bytes", {f"{n:,} files": [b / n] for n, b in heap.items()}),
     ]
+    megabytes = [[b / 1e6] for b in heap.values()]
+    part.curves.append(Curve("files, heap", shape, "MB", list(heap), {"heap with the index in the cache": megabytes}))
     growth = heap[most] / max(heap[min(heap)], 1e6)
     part.checks.append(Check(f"growth of heap, {min(heap):,} to {most:,} files, {shape}", growth, most / min(heap)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from peers.results import Part
 
-ROUNDS = 5
+ROUNDS = 3
 FOOTERS, LISTING, PLANNING = "Spark's look into the footers", "Spark's listing", "Spark's planning"
 SPARKS = "Spark's"
 """So the names of its own work begin."""
@@ -58,8 +58,9 @@ class Driver:
     def _run(self, statement: str) -> None:
         self.spark.sql(statement).collect()
 
-    def by_turns(self, works: dict[str, Callable[[], object]], rounds: int = ROUNDS) -> Times:
+    def by_turns(self, works: dict[str, Callable[[], object]], rounds: int | None = None) -> Times:
         """Processor time of each, after one round to warm up."""
+        rounds = rounds or ROUNDS
         found: Times = {k: [] for k in works}
         for n in range(rounds + 1):
             for key, work in works.items():
@@ -70,7 +71,9 @@ class Driver:
         return found
 
 
-def grown(part: Part, axis: str, panel: str, found: dict[int, Times], peer: str, unit: str = "ms") -> None:
+def grown(
+    part: Part, axis: str, panel: str, found: dict[int, Times], peer: str, unit: str = "ms of the processor"
+) -> None:
     """A table for each size, a curve, and whether anything grows faster than the size does.
 
     Args:

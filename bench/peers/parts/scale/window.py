@@ -37,7 +37,7 @@ def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
             folder = tables.make(work / f"window-{n}-{partitions}", n, partitions)
             found[n] = _exchanged(driver, folder)
             shutil.rmtree(folder)
-        grown(part, "files exchanged", shape, found, LISTING)
+        grown(part, "files exchanged", shape, found, LISTING, "ms")
 
 
 def _exchanged(driver: Driver, folder: Path) -> Times:
