@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory
  * @param retentionMillis how long an operation is kept on which nothing depends any more
  * @param kept so many of the newest records stay files: queries read them
  * @param most with more record files than this a checkpoint is made
+ * @param keptBytes the same in bytes, since a record of 10,000 files is long; one record stays, however long it is
+ * @param mostBytes the same in bytes
  * @param batch a table may come with ten thousands of record files: so many are gathered at a time
  * @param batchBytes the same in bytes of record files, since records of many files are long
  */
@@ -16,6 +18,8 @@ final case class HistorySettings(
     retentionMillis: Long = 30L * 24 * 3600 * 1000,
     kept: Int = 16,
     most: Int = 48,
+    keptBytes: Long = 4L << 20,
+    mostBytes: Long = 16L << 20,
     batch: Int = 4096,
     batchBytes: Long = 16L << 20
 )
@@ -49,7 +53,8 @@ private[commit] object Checkpoints {
 
   private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
-    if (TableFolder.records(listing).count(_.state.isPublished) > settings.most) {
+    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    if (published.size > settings.most || published.map(_.meta.length).sum > settings.mostBytes) {
       foldAll(folder, lock, listing, settings)
     } else if (TableFolder.checkpoints(listing).size > 1) {
       newest(folder, listing).foreach { c =>
@@ -59,7 +64,10 @@ private[commit] object Checkpoints {
   }
 
   private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
-    val files = TableFolder.records(listing).filter(_.state.isPublished).drop(settings.kept).reverse
+    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val bytes = published.map(_.meta.length).scanLeft(0L)(_ + _).tail
+    val kept = math.min(settings.kept, math.max(1, bytes.count(_ <= settings.keptBytes)))
+    val files = published.drop(kept).reverse
     val batches = batchesOf(files, settings)
     val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
     // From one to the next it goes by what was written, since a listing may come late.

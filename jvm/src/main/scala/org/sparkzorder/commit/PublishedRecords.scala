@@ -24,13 +24,13 @@ private[commit] object RecordPart {
  * in both is taken from its file. Damaged ones are left out, with a warning.
  *
  * @param list lists the side folder; asked again when a file that was listed is gone, since VACUUM and checkpoints rename them
- * @param gathered which versions to take from the checkpoint. Asked when it is reached, newest version first
+ * @param asked which versions to take from the checkpoint, None for all. Called when it is reached
  * @param wanted what is to be read of those in the checkpoint
  */
 private[commit] final class PublishedRecords(
     folder: TableFolder,
     list: () => Seq[FileMeta],
-    gathered: Long => Boolean = _ => true,
+    asked: () => Option[Set[Long]] = () => None,
     wanted: RecordPart = RecordPart.Whole
 ) extends Iterator[Published] {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
@@ -78,7 +78,7 @@ private[commit] final class PublishedRecords(
     if (checkpoints.nonEmpty && files.headOption.forall(_.version <= checkpoints.head.version)) open(checkpoints.head)
     else if (lines.hasNext && files.headOption.forall(_.version < lines.head.file.version)) {
       val line = lines.next()
-      if (line.file.version < below && gathered(line.file.version)) orSkip(line.file.version) {
+      if (line.file.version < below) orSkip(line.file.version) {
         Published(line.file, parse(line), () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
       }
     } else {
@@ -110,7 +110,11 @@ private[commit] final class PublishedRecords(
           if (written.isDefined) _.thinned
           else if (wanted == RecordPart.Summary && found.folders.isDefined) _.summary
           else _.record
-        lines = written.getOrElse(found.lines(folder)).buffered
+        val all = written.getOrElse(found.lines(folder))
+        lines = asked().fold(all) { some =>
+          val oldest = some.minOption.getOrElse(Long.MaxValue)
+          all.takeWhile(_.file.version >= oldest).filter(l => some(l.file.version))
+        }.buffered
         checkpoints = Nil
       } catch {
         case e: UnreadableRecordException =>

@@ -98,14 +98,13 @@ object Trash {
   private def kept(folder: TableFolder, dirs: Seq[String]): Seq[RetiredFiles] = {
     val ended = undone(folder)
     val read = mutable.ArrayBuffer.empty[HistoryEntry]
-    lazy val records: PublishedRecords = new PublishedRecords(folder, () => folder.ops.list(folder.side), isAsked)
+    lazy val records: PublishedRecords = new PublishedRecords(folder, () => folder.ops.list(folder.side), () => asked)
     // Looked at when the checkpoint is reached. By then all records that are files have been read.
     lazy val looked = (dirs ++ records.folders.getOrElse(Nil) ++ foldersOf(ended ++ read.map(_.record))).toSet
     lazy val places = listed(folder, looked.toSeq)
     lazy val versions = places.flatMap(p => TableFolder.trashVersion(p.meta.name)).toSet
     // The name of a staging has no version.
-    lazy val areAllAsked = records.folders.isEmpty || places.exists(_.isStaging)
-    def isAsked(version: Long): Boolean = areAllAsked || versions(version)
+    def asked = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
     records.foreach { case Published(file, record, outcome) =>
       val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
       read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())

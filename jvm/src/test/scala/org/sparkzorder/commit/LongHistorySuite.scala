@@ -185,15 +185,13 @@ class LongHistorySuite extends AnyFunSuite {
     t.vacuum(ops(t), "op-10", r => r.version <= 3 || r.version == 5)
     assert(retired(t).map(_.version) == Seq(4L, 6L, 7L, 8L, 9L))
     assert(retired(t) == Trash.all(folder(t), t.history))
-    val asked = Seq.newBuilder[Long]
-    val reading = new PublishedRecords(
-      folder(t),
-      () => ops(t).list(folder(t).side),
-      v => { asked += v; v == 6 }
-    )
-    assert(reading.map(_.record.version).filter(_ <= checkpoint(t).file.version).toList == List(6L))
-    assert(asked.result() == (checkpoint(t).file.version to 1L by -1L))
-    assert(reading.folders.contains(Set("p=1", "p=2")))
+    def gathered(asked: Set[Long]) = {
+      val reading = new PublishedRecords(folder(t), () => ops(t).list(folder(t).side), () => Some(asked))
+      val found = reading.map(_.record.version).filter(_ <= checkpoint(t).file.version).toList
+      assert(reading.folders.contains(Set("p=1", "p=2")))
+      found
+    }
+    assert(gathered(Set(6L, 4L, 99L)) == List(6L, 4L) && gathered(Set.empty).isEmpty)
   }
 
   test("DESCRIBE HISTORY reads no files of the records in the checkpoint, and all else") {
@@ -219,6 +217,18 @@ class LongHistorySuite extends AnyFunSuite {
     assert(t.history.map(_.record.version).min > 4L)
     assert(!names.exists(RetiredNames.contains(checkpoint(t).retired, _)))
     sameWriters(t)
+  }
+
+  test("long records are gathered sooner, but for the newest") {
+    val bytes = optimized(1).history.map(e => RecordJson.write(e.record).length).max.toLong
+    def left(keptBytes: Long, mostBytes: Long): Int = {
+      val t = optimized(6, HistorySettings(keptBytes = keptBytes, mostBytes = mostBytes))
+      assert(t.history.map(_.record.version) == (6L to 1L by -1L))
+      TableFolder.records(ops(t).list(folder(t).side)).count(_.state == RecordState.Done)
+    }
+    assert(left(HistorySettings().keptBytes, HistorySettings().mostBytes) == 6)
+    assert(left(0L, 0L) == 1 && left(0L, 2 * bytes) <= 2)
+    assert((2 to 4).contains(left(5 * bytes / 2, 4 * bytes)))
   }
 
   test("long records are gathered in smaller batches") {
