@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from peers import curves
 from peers.results import summary
 
 if TYPE_CHECKING:
@@ -45,13 +46,20 @@ def draw(parts: Sequence[Part], stem: Path) -> list[str]:
             target = stem.with_name(f"{stem.name}-{part.name}.svg")
             _curve(part.figures[0], part.title, target)
             drawn.append(target.name)
+        for axis in dict.fromkeys(curve.axis for curve in part.curves):
+            target = stem.with_name(f"{stem.name}-{part.name}-{curves.slug(axis)}.svg")
+            panels = [curve for curve in part.curves if curve.axis == axis]
+            picture = canvas(f"{part.title}: {axis}", curves.height(panels))
+            curves.draw(picture, panels)
+            picture.savefig(target, metadata={"Date": None})
+            drawn.append(target.name)
     return drawn
 
 
 def _curve(figure: Figure, title: str, target: Path) -> None:
     """Both axes are logarithms: what grows as the data does is a line as steep as the grey one."""
-    canvas = _canvas(title, 3.4)
-    axes = canvas.subplots()
+    picture = canvas(title, 3.4)
+    axes = picture.subplots()
     scales = [float(name.split()[-1]) for name in figure.values]
     found = [summary(seconds) for seconds in figure.values.values()]
     middle = [s["median"] for s in found]
@@ -69,10 +77,11 @@ def _curve(figure: Figure, title: str, target: Path) -> None:
     axes.tick_params(labelsize=8)
     axes.margins(x=0.2, y=0.15)
     axes.spines[["top", "right"]].set_visible(False)
-    canvas.savefig(target, metadata={"Date": None})
+    picture.savefig(target, metadata={"Date": None})
 
 
-def _canvas(title: str, height: float) -> Canvas:
+def canvas(title: str, height: float) -> Canvas:
+    """An empty picture."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -80,15 +89,15 @@ def _canvas(title: str, height: float) -> Canvas:
     mpl.rcParams["svg.hashsalt"] = "spark-zorder"
     from matplotlib.figure import Figure as Made
 
-    canvas = Made(figsize=(7.5, height), layout="constrained")
-    canvas.suptitle(title, x=0.01, ha="left", fontsize=11)
-    return canvas
+    made = Made(figsize=(7.5, height), layout="constrained")
+    made.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return made
 
 
 def _bars(figures: Sequence[Figure], title: str, target: Path) -> None:
     heights = [len(f.values) + 1.4 for f in figures]
-    canvas = _canvas(title, 0.28 * sum(heights) + 0.6)
-    rows = canvas.subplots(len(figures), 1, height_ratios=heights, squeeze=False)
+    picture = canvas(title, 0.28 * sum(heights) + 0.6)
+    rows = picture.subplots(len(figures), 1, height_ratios=heights, squeeze=False)
     for [axes], figure in zip(rows, figures, strict=True):
         names = list(figure.values)
         found = [summary(figure.values[n]) for n in names]
@@ -105,4 +114,4 @@ def _bars(figures: Sequence[Figure], title: str, target: Path) -> None:
         for i, value in enumerate(middle):
             axes.text(found[i]["max"] + 0.01 * top, i, f"{value:.3g}", va="center", fontsize=8)
         axes.set_xlim(0, 1.12 * top)
-    canvas.savefig(target, metadata={"Date": None})
+    picture.savefig(target, metadata={"Date": None})

@@ -53,6 +53,25 @@ class Check:
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
 
+@dataclass(frozen=True)
+class Curve:
+    """How something grows.
+
+    Args:
+        axis: what the sizes are the number of; curves of one axis are panels of one picture
+        panel: the title of this one, may be empty
+        unit: of the values
+        sizes: in ascending order
+        lines: by name, all values at each of the sizes
+    """
+
+    axis: str
+    panel: str
+    unit: str
+    sizes: list[int]
+    lines: dict[str, list[list[float]]]
+
+
 @dataclass
 class Part:
     """What one part of the run found."""
@@ -63,6 +82,7 @@ class Part:
     figures: list[Figure] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     where: list[str] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, with medians and spread for who reads the file."""
@@ -88,6 +108,7 @@ class Part:
             made(Figure, plain["figures"]),
             made(Check, plain["checks"]),
             list(plain["where"]),
+            made(Curve, plain.get("curves", [])),
         )
 
 

@@ -23,7 +23,7 @@ final case class DescribeDetailCommand(target: Target) extends LeafRunnableComma
   override def run(session: SparkSession): Seq[Row] = {
     val table = Operations.settled(session, target)
     val files = table.listed.flatMap(_.files)
-    val layouts = History.newestFirst(Operations.folder(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
+    val layouts = History.writing(Operations.folder(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable
     Seq(Row(
       table.formatName,

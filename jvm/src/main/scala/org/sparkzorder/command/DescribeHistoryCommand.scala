@@ -31,8 +31,8 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
 
   private def rows(table: TableLocation): Seq[Row] = {
     val folder = Operations.folder(table)
-    val history = History.read(folder)
-    val trash = Trash.all(folder, history).map(t => t.operation.operationId -> t).toMap
+    val (history, folders) = History.summaries(folder)
+    val trash = Trash.all(folder, history, folders.toSeq).map(t => t.operation.operationId -> t).toMap
     // An operation that was undone ended before the one that got its version.
     (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map {
       entry =>

@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{HistoryEntry, Record}
+import org.sparkzorder.commit.{WritingOperation, Record}
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
@@ -41,7 +41,7 @@ private[command] object FileSelection {
   def clustered(
       folders: Seq[DataFolder],
       layout: LayoutSpec,
-      history: => Seq[HistoryEntry],
+      history: => Seq[WritingOperation],
       names: RelativePath,
       options: OptimizeOptions,
       full: Boolean,
@@ -131,13 +131,13 @@ private[command] object FileSelection {
   private val ClockSlack = 10L * 60 * 1000
 
   /** The layout that each file was written in; a file of no record has none. */
-  private[command] def layoutsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, String] =
+  private[command] def layoutsOf(files: Seq[FileId], history: Seq[WritingOperation]): Map[FileId, String] =
     recordsOf(files, history).flatMap { case (file, record) => record.layout.map(file -> _) }
 
   /** Files that packing has written before, for a statement with this predicate and this number of files. */
   def packedBefore(
       folders: Seq[DataFolder],
-      history: => Seq[HistoryEntry],
+      history: => Seq[WritingOperation],
       names: RelativePath,
       numFiles: Int,
       where: Option[String]
@@ -159,7 +159,7 @@ private[command] object FileSelection {
    *
    * @param history newest first
    */
-  private def recordsOf(files: Seq[FileId], history: Seq[HistoryEntry]): Map[FileId, Record] = {
+  private def recordsOf(files: Seq[FileId], history: Seq[WritingOperation]): Map[FileId, Record] = {
     // By the name that a file was written under: a RESTORE may have brought it back under another.
     val unknown = mutable.HashMap.from(files.map(f => f -> f))
     val found = Map.newBuilder[FileId, Record]

@@ -2,7 +2,7 @@ package org.sparkzorder.command
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{History, HistoryEntry, Reappeared, Record, TableState}
+import org.sparkzorder.commit.{History, Reappeared, Record, TableState, WritingOperation}
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer._
 import org.sparkzorder.layout.{FileBounds, FilesTouched, LayoutSpec}
@@ -107,7 +107,7 @@ private[command] object OptimizePlanner {
     val asked = OptimizeOptions.parse(statement.options, table.formatName)
     val version = Operations.version(state)
     // Read as far as it is asked for.
-    lazy val entries: Seq[HistoryEntry] = LazyList.from(History.newestFirst(Operations.folder(table)))
+    lazy val entries: Seq[WritingOperation] = LazyList.from(History.writing(Operations.folder(table)))
     lazy val history: Seq[Record] = entries.map(_.record)
     val all = table.listed
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))

@@ -9,13 +9,19 @@ import org.slf4j.LoggerFactory
  * @param retentionMillis how long an operation is kept on which nothing depends any more
  * @param kept so many of the newest records stay files: queries read them
  * @param most with more record files than this a checkpoint is made
- * @param batch a table may come with ten thousands of record files: so many go into one checkpoint
+ * @param keptBytes the same in bytes, since a record of 10,000 files is long; one record stays, however long it is
+ * @param mostBytes the same in bytes
+ * @param batch a table may come with ten thousands of record files: so many are gathered at a time
+ * @param batchBytes the same in bytes of record files, since records of many files are long
  */
 final case class HistorySettings(
     retentionMillis: Long = 30L * 24 * 3600 * 1000,
     kept: Int = 16,
     most: Int = 48,
-    batch: Int = 4096
+    keptBytes: Long = 4L << 20,
+    mostBytes: Long = 16L << 20,
+    batch: Int = 4096,
+    batchBytes: Long = 16L << 20
 )
 
 /**
@@ -47,7 +53,8 @@ private[commit] object Checkpoints {
 
   private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
-    if (TableFolder.records(listing).count(_.state.isPublished) > settings.most) {
+    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    if (published.size > settings.most || published.map(_.meta.length).sum > settings.mostBytes) {
       foldAll(folder, lock, listing, settings)
     } else if (TableFolder.checkpoints(listing).size > 1) {
       newest(folder, listing).foreach { c =>
@@ -57,8 +64,11 @@ private[commit] object Checkpoints {
   }
 
   private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
-    val files = TableFolder.records(listing).filter(_.state.isPublished).drop(settings.kept).reverse
-    val batches = files.grouped(settings.batch).toSeq
+    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val bytes = published.map(_.meta.length).scanLeft(0L)(_ + _).tail
+    val kept = math.min(settings.kept, math.max(1, bytes.count(_ <= settings.keptBytes)))
+    val files = published.drop(kept).reverse
+    val batches = batchesOf(files, settings)
     val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
     // From one to the next it goes by what was written, since a listing may come late.
     batches.zipWithIndex.foldLeft((newest(folder, listing), TableFolder.checkpoints(listing))) {
@@ -68,6 +78,22 @@ private[commit] object Checkpoints {
         rewrite(folder, lock, listing, old, there, some.reverse, Set.empty, retention)
     }
     ()
+  }
+
+  /** Oldest first. A record that is longer than a batch may be is a batch of its own. */
+  private def batchesOf(files: Seq[RecordFile], settings: HistorySettings): Seq[Seq[RecordFile]] = {
+    var (number, bytes, count) = (0, 0L, 0)
+    val numbered = files.map { file =>
+      if (count > 0 && (count >= settings.batch || bytes + file.meta.length > settings.batchBytes)) {
+        number += 1
+        bytes = 0
+        count = 0
+      }
+      bytes += file.meta.length
+      count += 1
+      number -> file
+    }
+    numbered.groupMap(_._1)(_._2).toSeq.sortBy(_._1).map(_._2)
   }
 
   /** Marks versions that are in the checkpoint as vacuumed, all at once. */
@@ -123,19 +149,56 @@ private[commit] object Checkpoints {
       def lines = merged(gathered.iterator, old.fold(Iterator.empty[CheckpointLine])(_.lines(folder)), vacuumed)
       val due = retention.filter(_.isDue(old.fold(0L)(_.prunedAt)))
       val gone = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
-      val retired = RetiredNames.added(old.fold(Array.emptyLongArray)(_.retired), gathered.map(_.record))
-      val writer = new Checkpoint.Writer(due.fold(old.fold(0L)(_.prunedAt))(_.now), retired)
-      lines.filterNot(l => gone(l.file.version)).foreach(writer.add)
+      val writer = new CheckpointWriter(head(folder, gathered, old, lines, due, gone))
+      // Records that stay as they are need not be compressed again.
+      old.flatMap(_.records).filter(_ => isNewer(gathered, old) && vacuumed.isEmpty && gone.isEmpty) match {
+        case Some(records) =>
+          gathered.foreach(writer.add)
+          writer.append(records)
+        case None => lines.filterNot(l => gone(l.file.version)).foreach(writer.add)
+      }
       val version = math.max(gathered.headOption.fold(0L)(_.file.version), old.fold(0L)(_.file.version))
       val number = there.map(_.number).maxOption.getOrElse(0L) + 1
-      val written = write(folder, lock, version, number, writer.result())
+      val bytes = writer.result()
+      val written = write(folder, lock, version, number, bytes)
       val replaced = superseded(there, written)
       replaced.foreach(o => folder.ops.delete(o.meta.path))
       deleteGathered(folder, lock, gathered)
       if (gone.nonEmpty) log.info(s"forgot ${gone.size} old operations of ${folder.root}")
-      (Some(Checkpoint.read(folder, written)), written +: there.filterNot(replaced.contains))
+      (Some(Checkpoint.parse(written, bytes)), written +: there.filterNot(replaced.contains))
     }
   }
+
+  /** @param lines all records, those that are forgotten among them */
+  private def head(
+      folder: TableFolder,
+      gathered: Seq[CheckpointLine],
+      old: Option[Checkpoint],
+      lines: => Iterator[CheckpointLine],
+      due: Option[HistoryRetention],
+      gone: Set[Long]
+  ): CheckpointHead = {
+    def records(some: Iterator[CheckpointLine]) = some.filterNot(l => gone(l.file.version)).map(_.record)
+    def foldersOf(some: Iterator[Record]) = some.flatMap(_.folders.map(_.folder)).toSet
+    val prunedAt = due.fold(old.fold(0L)(_.prunedAt))(_.now)
+    val isThinnedEnough = gone.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
+    val written = old.flatMap(_.written(folder)).filter(_ => isThinnedEnough) match {
+      case Some(thinned) => WrittenFiles.of(gathered.iterator, thinned, Set.empty)
+      case None          => WrittenFiles.of(lines, Iterator.empty, gone)
+    }
+    // Of what is forgotten nothing stays.
+    if (gone.nonEmpty || old.exists(_.folders.isEmpty))
+      CheckpointHead(prunedAt, RetiredNames.added(Array.emptyLongArray, records(lines)), foldersOf(records(lines)), written)
+    else {
+      val retired = RetiredNames.added(old.fold(Array.emptyLongArray)(_.retired), gathered.iterator.map(_.record))
+      val folders = old.flatMap(_.folders).getOrElse(Set.empty) ++ foldersOf(gathered.iterator.map(_.record))
+      CheckpointHead(prunedAt, retired, folders, written)
+    }
+  }
+
+  /** Whether all records to gather are of later operations, as they are but for a crash while others were gathered. */
+  private def isNewer(gathered: Seq[CheckpointLine], old: Option[Checkpoint]): Boolean =
+    old.forall(c => gathered.forall(_.file.version > c.file.version))
 
   private def deleteGathered(folder: TableFolder, lock: Lock, gathered: Seq[CheckpointLine]): Unit =
     gathered.grouped(DeletesPerCheck).foreach { some =>

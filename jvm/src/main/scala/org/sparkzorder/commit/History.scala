@@ -18,6 +18,14 @@ final case class HistoryEntry(
     outcome: Option[Outcome]
 )
 
+/**
+ * An operation as far as it tells how files were written: its inputs and metrics may be left out, and so may outputs that a
+ * later one retired.
+ *
+ * @param time the modification time of its record's file
+ */
+final case class WritingOperation(record: Record, time: Long)
+
 object History {
   val Committed = "committed"
   val Restored = "restored"
@@ -34,10 +42,24 @@ object History {
   def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
 
   /** The same, reading no more than is asked for: the last of 20,000 operations is one small file. */
-  def newestFirst(folder: TableFolder): Iterator[HistoryEntry] = {
+  def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
+    entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
+
+  /**
+   * The same as [[read]], for people. Records in the checkpoint come without their files.
+   *
+   * @return and the folders of those files
+   */
+  def summaries(folder: TableFolder): (Seq[HistoryEntry], Set[String]) = {
+    val records = new PublishedRecords(folder, () => folder.ops.list(folder.side), wanted = RecordPart.Summary)
+    val all = entries(records).toVector
+    (all, records.folders.getOrElse(Set.empty))
+  }
+
+  private def entries(newestFirst: Iterator[Published]): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    new PublishedRecords(folder, () => folder.ops.list(folder.side)).map { case Published(file, record, outcome) =>
+    newestFirst.map { case Published(file, record, outcome) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid counts for nothing.
       if (!isRestored) target(record).foreach(version => reach = version)
@@ -48,6 +70,14 @@ object History {
       HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
     }
   }
+
+  /**
+   * Operations that say how files were written that are in the table, and the newest that has a layout, newest first. Reads no
+   * more than is asked for, and of those in the checkpoint as much as there are such files, however many operations there were.
+   */
+  def writing(folder: TableFolder): Iterator[WritingOperation] =
+    new PublishedRecords(folder, () => folder.ops.list(folder.side), wanted = RecordPart.Written)
+      .map(p => WritingOperation(p.record, p.file.meta.modificationTime))
 
   /**
    * Operations that were undone, newest first, as long as their records are kept. Their version went to the operation that was

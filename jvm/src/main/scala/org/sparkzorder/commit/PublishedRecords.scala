@@ -7,14 +7,32 @@ import org.slf4j.LoggerFactory
 /** @param outcome is read when it is asked for */
 private[commit] final case class Published(file: RecordFile, record: Record, outcome: () => Option[Outcome])
 
+/** What somebody wants to know of a record in a checkpoint. */
+private[commit] sealed trait RecordPart
+private[commit] object RecordPart {
+  case object Whole extends RecordPart
+
+  /** All but its files. */
+  case object Summary extends RecordPart
+
+  /** How files were written that are in the table, see [[WrittenFiles]]. Other records may be left out. */
+  case object Written extends RecordPart
+}
+
 /**
  * The published records of a table, newest first, one by one: those that are files, then those in the checkpoint. A record that is
  * in both is taken from its file. Damaged ones are left out, with a warning.
  *
  * @param list lists the side folder; asked again when a file that was listed is gone, since VACUUM and checkpoints rename them
+ * @param asked which versions to take from the checkpoint, None for all. Called when it is reached
+ * @param wanted what is to be read of those in the checkpoint
  */
-private[commit] final class PublishedRecords(folder: TableFolder, list: () => Seq[FileMeta])
-    extends Iterator[Published] {
+private[commit] final class PublishedRecords(
+    folder: TableFolder,
+    list: () => Seq[FileMeta],
+    asked: () => Option[Set[Long]] = () => None,
+    wanted: RecordPart = RecordPart.Whole
+) extends Iterator[Published] {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
   /** How often in a row the folder is listed anew. */
@@ -26,6 +44,9 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
   private var files = List.empty[RecordFile]
   private var checkpoints = List.empty[CheckpointFile]
   private var lines: collection.BufferedIterator[CheckpointLine] = Iterator.empty.buffered
+  private var parse: CheckpointLine => Record = _.record
+  private var hasReturned = false
+  private var gatheredFolders = Option(Set.empty[String])
   private var found = Option.empty[Published]
   look()
 
@@ -49,13 +70,16 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
     result
   }
 
+  /** Of all files in the checkpoint, once it has been reached. None when it does not tell them. */
+  def folders: Option[Set[String]] = gatheredFolders
+
   private def step(): Unit =
     // It is not opened before it is needed.
     if (checkpoints.nonEmpty && files.headOption.forall(_.version <= checkpoints.head.version)) open(checkpoints.head)
     else if (lines.hasNext && files.headOption.forall(_.version < lines.head.file.version)) {
       val line = lines.next()
       if (line.file.version < below) orSkip(line.file.version) {
-        Published(line.file, line.record, () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
+        Published(line.file, parse(line), () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
       }
     } else {
       val listed = files.head
@@ -68,6 +92,7 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
         file.version,
         orSkip(file.version) {
           val record = RecordJson.read(folder, file)
+          hasReturned ||= WrittenFiles.hasReturned(record)
           Published(file, record, () => outcome(record))
         }
       )
@@ -78,7 +103,18 @@ private[commit] final class PublishedRecords(folder: TableFolder, list: () => Se
       below,
       try {
         checkpoints = checkpoints.tail
-        lines = Checkpoint.read(folder, checkpoint).lines(folder).buffered
+        val found = Checkpoint.read(folder, checkpoint)
+        gatheredFolders = for (before <- gatheredFolders; more <- found.folders) yield before ++ more
+        val written = if (wanted == RecordPart.Written && !hasReturned) found.written(folder) else None
+        parse =
+          if (written.isDefined) _.thinned
+          else if (wanted == RecordPart.Summary && found.folders.isDefined) _.summary
+          else _.record
+        val all = written.getOrElse(found.lines(folder))
+        lines = asked().fold(all) { some =>
+          val oldest = some.minOption.getOrElse(Long.MaxValue)
+          all.takeWhile(_.file.version >= oldest).filter(l => some(l.file.version))
+        }.buffered
         checkpoints = Nil
       } catch {
         case e: UnreadableRecordException =>

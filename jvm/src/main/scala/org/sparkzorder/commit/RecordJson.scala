@@ -92,20 +92,40 @@ object RecordJson {
 
   /** @throws UnreadableRecordException naming `from` */
   def parse(bytes: Array[Byte], from: Path): Record = {
-    val record =
-      try {
-        val json = factory.createParser(bytes)
-        try new Reader(from, json).all(isSealed(bytes, _))
-        finally json.close()
-      } catch {
-        // Its message, and so its place in a log, has a piece of the file in it.
-        case e: JsonProcessingException =>
-          val place = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n => s" from byte $n on")
-          throw new UnreadableRecordException(from, s"not JSON$place")
-      }
+    val record = parseThinned(bytes, from)
     Record.fault(record).foreach(why => throw new UnreadableRecordException(from, why))
     record
   }
+
+  /**
+   * The same for a record from which files were left out. Nothing may be renamed by it.
+   *
+   * @throws UnreadableRecordException naming `from`
+   */
+  private[commit] def parseThinned(bytes: Array[Byte], from: Path): Record =
+    try {
+      val json = factory.createParser(bytes)
+      try new Reader(from, json).all(isSealed(bytes, _))
+      finally json.close()
+    } catch {
+      // Its message, and so its place in a log, has a piece of the file in it.
+      case e: JsonProcessingException =>
+        val place = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n => s" from byte $n on")
+        throw new UnreadableRecordException(from, s"not JSON$place")
+    }
+
+  /**
+   * A record without its files, read up to where they begin. Whether it is damaged is not looked at. None when it has to be
+   * read in full: another field follows the files, or names in the trash are told by them.
+   *
+   * @throws UnreadableRecordException naming `from`
+   */
+  private[commit] def parseSummary(bytes: Array[Byte], from: Path): Option[Record] =
+    try {
+      val json = factory.createParser(bytes)
+      try new Reader(from, json).summary()
+      finally json.close()
+    } catch { case e: JsonProcessingException => throw new UnreadableRecordException(from, e.getClass.getSimpleName) }
 
   /** @throws UnreadableRecordException when it is damaged
     * @throws java.io.IOException when it cannot be read at all */
@@ -142,31 +162,46 @@ object RecordJson {
       if (json.nextToken() != null) fail("something follows the record")
       val format = root.long("format")
       if (format < 1 || format > Format) fail(s"format $format is not known")
-      Record(
-        root.long("version"),
-        root.text("operationId"),
-        root.text("operation"),
-        root.long("timestamp"),
-        root.text("userId"),
-        root.texts("parameters"),
-        root.texts("metrics"),
-        root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows)),
-        root.files("outputs"),
-        root.optional("layout"),
-        format,
-        root.bystanders("bystanders")
-      )
+      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows))
+      made(root, format, inputs, root.files("outputs"))
     }
+
+    def summary(): Option[Record] = {
+      json.nextToken()
+      val root = fields(untilFiles = true)
+      Option.when(Reader.before.forall(root.has) && root.long("format") >= 2)(made(root, root.long("format"), Nil, Nil))
+    }
+
+    private def made(root: Fields, format: Long, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record = Record(
+      root.long("version"),
+      root.text("operationId"),
+      root.text("operation"),
+      root.long("timestamp"),
+      root.text("userId"),
+      root.texts("parameters"),
+      root.texts("metrics"),
+      inputs,
+      outputs,
+      root.optional("layout"),
+      format,
+      root.bystanders("bystanders")
+    )
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
 
-    /** The object that begins here: scalars, and those of its lists and objects that a record has. */
-    private def fields(): Fields = {
+    /**
+     * The object that begins here: scalars, and those of its lists and objects that a record has.
+     *
+     * @param untilFiles whether to stop where the first list begins
+     */
+    private def fields(untilFiles: Boolean = false): Fields = {
       val found = mutable.HashMap.empty[String, Any]
       if (json.currentToken != JsonToken.START_OBJECT) fail("not an object")
-      while (json.nextToken() != JsonToken.END_OBJECT) {
+      var goesOn = true
+      while (goesOn && json.nextToken() != JsonToken.END_OBJECT) {
         val name = json.currentName
         json.nextToken() match {
+          case JsonToken.START_ARRAY if untilFiles          => goesOn = false
           case JsonToken.VALUE_STRING if Reader.texts(name) => found(name) = json.getText
           case JsonToken.VALUE_NUMBER_INT if json.getNumberType != JsonParser.NumberType.BIG_INTEGER =>
             found(name) = json.getLongValue
@@ -218,6 +253,8 @@ object RecordJson {
     }
 
     private final class Fields(found: mutable.Map[String, Any]) {
+      def has(name: String): Boolean = found.contains(name)
+
       private def get(name: String): Any = found.getOrElse(name, fail(s"no '$name'"))
 
       def long(name: String): Long = get(name) match {
@@ -258,6 +295,10 @@ object RecordJson {
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
+
+    /** What a record says before its files, but for the layout, which not all have. */
+    val before: Set[String] =
+      Set("format", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
     val known: Set[String] = lists ++ objects ++ texts ++ longs + "bystanders"
   }
 }

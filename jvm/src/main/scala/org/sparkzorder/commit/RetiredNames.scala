@@ -17,7 +17,7 @@ private[commit] object RetiredNames {
    * @param before in ascending order
    * @param records of later operations, newest first
    */
-  def added(before: Array[Long], records: Seq[Record]): Array[Long] = {
+  def added(before: Array[Long], records: Iterator[Record]): Array[Long] = {
     val decided = mutable.HashMap.empty[Long, Boolean]
     records.foreach { record =>
       record.outputs.foreach(o => decided.getOrElseUpdate(hash(o.path), false))

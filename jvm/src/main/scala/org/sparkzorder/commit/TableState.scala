@@ -1,7 +1,5 @@
 package org.sparkzorder.commit
 
-import java.util.{Collections, LinkedHashMap, Map => JMap}
-
 import org.apache.hadoop.fs.Path
 
 /** What one listing of a table's side folder tells. */
@@ -69,17 +67,14 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  private val CacheSize = 128
+  /** So many names of files may be in the cached records; of 10,000 files each, these are ten records. */
+  private val CachedNames = 200000
 
-  private val cache: JMap[FileMeta, Record] = Collections.synchronizedMap(
-    new LinkedHashMap[FileMeta, Record](CacheSize, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[FileMeta, Record]): Boolean = size > CacheSize
-    }
-  )
+  private val cache = new RecordCache(CachedNames)
 
   /** A record is never changed, but a table may be deleted and made anew: the file's status is the key. */
   private[commit] def record(folder: TableFolder, file: RecordFile): Record =
-    Option(cache.get(file.meta)).getOrElse {
+    cache.get(file.meta).getOrElse {
       val read = RecordJson.read(folder, file)
       cache.put(file.meta, read)
       read

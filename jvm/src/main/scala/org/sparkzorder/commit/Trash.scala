@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
@@ -26,18 +28,37 @@ object Trash {
    * @param dirs folders to look into besides those that the records name: a partition may have been moved or copied since
    */
   def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
-    val records = undone(folder) ++ history.map(_.record)
+    val ended = undone(folder)
+    retired(folder, history, ended, listed(folder, dirs ++ foldersOf(ended ++ history.map(_.record))))
+  }
+
+  /** A folder that may hold retired files, in the trash, or in the staging of an operation that was given up. */
+  private final case class Place(meta: FileMeta, isStaging: Boolean)
+
+  private def foldersOf(records: Seq[Record]): Seq[String] = records.flatMap(_.folders.map(_.folder)).distinct
+
+  private def listed(folder: TableFolder, dirs: Seq[String]): Seq[Place] =
+    dirs.distinct.sorted.flatMap { dir =>
+      def below(parent: Path, isStaging: Boolean) =
+        folder.ops.list(parent).filter(_.isDirectory).map(Place(_, isStaging))
+      below(folder.trashesOf(dir), isStaging = false) ++ below(folder.stagingsOf(dir), isStaging = true)
+    }
+
+  private def retired(
+      folder: TableFolder,
+      history: Seq[HistoryEntry],
+      undone: Seq[Record],
+      places: Seq[Place]
+  ): Seq[RetiredFiles] = {
+    val records = undone ++ history.map(_.record)
     // What no record of ours names is another table's, whose folder is one of ours as well.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
-    val looked = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
     val files = for {
-      dir <- looked
-      (parent, own) <- Seq(folder.trashesOf(dir) -> byTrash, folder.stagingsOf(dir) -> byStaging)
-      found <- folder.ops.list(parent) if found.isDirectory
-      record <- ownerOf(found, own).toSeq
-      file <- folder.ops.list(found.path) if !file.isDirectory && isOf(record, file)
+      place <- places
+      record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
+      file <- folder.ops.list(place.meta.path) if !file.isDirectory && isOf(record, file)
     } yield record.operationId -> file
     // Metrics report how much there was when somebody looked.
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
@@ -59,18 +80,39 @@ object Trash {
       .flatMap(History.readable(folder, _))
 
   /**
-   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case.
+   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case. Whether a RESTORE
+   * undid the operations is not told.
    *
    * @param isOld whether an operation's retired files are to go
    * @param dirs as for [[all]]
    */
-  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
-    all(folder, History.read(folder), dirs).filter { retired =>
+  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Seq[RetiredFiles] =
+    kept(folder, dirs).filter { retired =>
       retired.record match {
         case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
         case None        => isOld(retired.operation)
       }
     }
+
+  /** As [[all]]. Of the records in the checkpoint those are parsed that the trash names. */
+  private def kept(folder: TableFolder, dirs: Seq[String]): Seq[RetiredFiles] = {
+    val ended = undone(folder)
+    val read = mutable.ArrayBuffer.empty[HistoryEntry]
+    lazy val records: PublishedRecords = new PublishedRecords(folder, () => folder.ops.list(folder.side), () => asked)
+    // Looked at when the checkpoint is reached. By then all records that are files have been read.
+    lazy val looked = (dirs ++ records.folders.getOrElse(Nil) ++ foldersOf(ended ++ read.map(_.record))).toSet
+    lazy val places = listed(folder, looked.toSeq)
+    lazy val versions = places.flatMap(p => TableFolder.trashVersion(p.meta.name)).toSet
+    // The name of a staging has no version.
+    def asked = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
+    records.foreach { case Published(file, record, outcome) =>
+      val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
+      read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
+    }
+    val history = read.toVector
+    // A record that is still a file may be older than those in the checkpoint.
+    if (foldersOf(history.map(_.record)).forall(looked)) retired(folder, history, ended, places)
+    else all(folder, History.read(folder), dirs)
   }
 
   /**

@@ -8,9 +8,12 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 /**
  * Gives a table that was optimized once a long history: its one record becomes that of the last version, and records of operations
- * before it are made up, an hour apart, each of so many files in and out that were never there.
+ * before it are made up, two minutes apart, each of so many files in and out that were never there.
  */
 object ManyRecords {
+
+  /** So 20,000 operations are younger than the 30 days after which history may be forgotten. */
+  private val StepMillis = 120000L
 
   /**
    * @param table a local folder
@@ -29,12 +32,12 @@ object ManyRecords {
     var files = names(0, filesEach)
     for (version <- 1 until operations) {
       val next = names(version, filesEach)
-      val time = end - (operations - version) * 3600000L
+      val time = end - (operations - version) * StepMillis
       val record = last.copy(
         version = version.toLong,
         operationId = f"00000000-0000-4000-8000-$version%012d",
         timestamp = time,
-        inputs = files.map(n => InputFile(n, 1000000L, time - 3600000L, 1000L)),
+        inputs = files.map(n => InputFile(n, 1000000L, time - StepMillis, 1000L)),
         outputs = next.map(n => OutputFile(n, 1000000L, time, 1000L))
       )
       write(side, folder.published(record, 12).getName, record, time)
