@@ -37,6 +37,15 @@ trait FileOps {
   def status(path: Path): Option[FileMeta]
 
   /**
+   * What lies at these names in one folder, by name. A listing answers where that takes fewer calls, so it may be late: who
+   * decides by what is missing or different in the answer asks for the [[status]] first.
+   */
+  def statuses(dir: Path, names: Seq[String]): Map[String, FileMeta] = {
+    val wanted = names.toSet
+    list(dir).iterator.filter(m => wanted(m.name)).map(m => m.name -> m).toMap
+  }
+
+  /**
    * Moves a file, keeping its modification time. Fails, leaving both ends alone, when `src` is missing, when anything
    * lies at `dst`, or when the folder of `dst` is missing.
    */

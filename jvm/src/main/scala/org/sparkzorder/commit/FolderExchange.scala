@@ -16,6 +16,7 @@ import org.apache.hadoop.fs.Path
  * @param timed whether time stamps tell files apart; not in a copy
  * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
  * @param guard asked before every rename; throws when we may no longer touch the table
+ * @param hands how many files go to the trash at the same time
  */
 private[commit] final class FolderExchange(
     folder: TableFolder,
@@ -27,7 +28,8 @@ private[commit] final class FolderExchange(
     timed: Boolean,
     asked: Boolean,
     guard: () => Unit,
-    sleep: Long => Unit
+    sleep: Long => Unit,
+    hands: Int
 ) {
   private val ops = folder.ops
   private val watch = new Watch(folder, record, work, bystanders, timed, sleep)
@@ -56,22 +58,20 @@ private[commit] final class FolderExchange(
    * @throws CommitConflictException when an input is not what the record says, or a name is taken; the way is back then
    */
   def forward(): Unit = if (!theirs) {
-    work.inputs.drop(1).forall { input =>
-      val ours = retire(input)
-      Failpoints.hit("retire-1")
-      ours
-    } && {
+    work.inputs.drop(1).grouped(folder.batches.retired).forall(retire) && {
       Failpoints.hit("retire-rest")
       work.outputs.headOption.forall(publish)
     } && {
       Failpoints.hit("publish-first-1")
-      work.inputs.headOption.forall(retire)
+      retire(work.inputs.take(1))
     } && {
       Failpoints.hit("retire-first-1")
-      work.outputs.drop(1).forall { output =>
-        val ours = (watch.holds() || isOurs(watch.look())) && publish(output)
-        Failpoints.hit("publish-rest-1")
-        ours
+      work.outputs.drop(1).grouped(folder.batches.published).forall { some =>
+        (watch.holds() || isOurs(watch.look())) && some.forall { output =>
+          val ours = publish(output)
+          Failpoints.hit("publish-rest-1")
+          ours
+        }
       }
     }
     ()
@@ -108,29 +108,72 @@ private[commit] final class FolderExchange(
     }
   }
 
-  private def retire(input: InputFile): Boolean = {
-    val (place, trash) = (folder.resolve(input.path), folder.retired(input.path, record))
-    ops.status(place) match {
+  /**
+   * Several at the same time, in any order: nothing is told by which of them are still there. They are looked at together
+   * before, so that others' files stay where they are, and afterwards, as somebody may have replaced one after we looked.
+   * What these looks do not affirm is asked for by name.
+   */
+  private def retire(inputs: Seq[InputFile]): Boolean = {
+    val (there, others) = affirmed(inputs)(folder.resolve)
+    // Our own before anything is said of them: an attempt may have failed behind its rename.
+    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others)(folder.retired(_, record))
+    done.foreach(input => watch.forget(input.path))
+    odd.forall(retireAlone) && {
+      Hands.each(there, hands) { input =>
+        // The look may have been late. The next one says where the file is.
+        try toTrash(input)
+        catch { case _: FileNotFoundException => () }
+        Failpoints.hit("retire-1")
+      }
+      val (moved, unsure) = affirmed(there)(folder.retired(_, record))
+      moved.foreach(input => watch.forget(input.path))
+      unsure.forall { input =>
+        if (ops.exists(folder.retired(input.path, record))) isRetired(input) else retireAlone(input)
+      }
+    }
+  }
+
+  /** Those that are in such a place, as far as one look tells, and the others. */
+  private def affirmed(inputs: Seq[InputFile])(place: String => Path): (Seq[InputFile], Seq[InputFile]) = {
+    val found: Map[String, FileMeta] = inputs match {
+      case Seq()    => Map.empty
+      case Seq(one) => ops.status(place(one.path)).map(place(one.path).getName -> _).toMap
+      case several  => ops.statuses(place(several.head.path).getParent, several.map(i => place(i.path).getName))
+    }
+    inputs.partition(i => found.get(place(i.path).getName).exists(i.isThis(_, timed)))
+  }
+
+  private def retireAlone(input: InputFile): Boolean =
+    ops.status(folder.resolve(input.path)) match {
       case Some(meta) if input.isThis(meta, timed) =>
-        guard()
-        into(trash)(ops.rename(place, trash))
-        // Somebody may have replaced the file after we looked.
-        ops.status(trash) match {
-          case Some(moved) if input.isThis(moved, timed) =>
-            watch.forget(input.path)
-            true
-          case Some(_) =>
-            guard()
-            ops.rename(trash, place)
-            isOursUnchanged(FolderExchange.Changed, input.path)
-          case None => isOursUnchanged(FolderExchange.Gone, input.path)
-        }
+        toTrash(input)
+        isRetired(input)
       case Some(_) => isOursUnchanged(FolderExchange.Changed, input.path)
       case None    =>
-        if (ops.status(trash).exists(input.isThis(_, timed))) {
+        if (ops.status(folder.retired(input.path, record)).exists(input.isThis(_, timed))) {
           watch.forget(input.path)
           true
         } else isOursUnchanged(FolderExchange.Gone, input.path)
+    }
+
+  private def toTrash(input: InputFile): Unit = {
+    val trash = folder.retired(input.path, record)
+    guard()
+    into(trash)(ops.rename(folder.resolve(input.path), trash))
+  }
+
+  /** Whether what we moved is the input. Another's file goes back. */
+  private def isRetired(input: InputFile): Boolean = {
+    val (place, trash) = (folder.resolve(input.path), folder.retired(input.path, record))
+    ops.status(trash) match {
+      case Some(moved) if input.isThis(moved, timed) =>
+        watch.forget(input.path)
+        true
+      case Some(_) =>
+        guard()
+        ops.rename(trash, place)
+        isOursUnchanged(FolderExchange.Changed, input.path)
+      case None => isOursUnchanged(FolderExchange.Gone, input.path)
     }
   }
 

@@ -2,23 +2,22 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{
+  AtomicMoveNotSupportedException,
   DirectoryNotEmptyException,
   FileAlreadyExistsException,
-  FileSystemException,
   Files,
   LinkOption,
   NoSuchFileException,
   Path => LocalPath,
-  Paths
+  Paths,
+  StandardCopyOption
 }
-import java.nio.file.attribute.BasicFileAttributes
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import org.apache.hadoop.fs.{FSError, FileContext, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.permission.FsPermission
-import org.slf4j.LoggerFactory
 
 /**
  * [[FileOps]] over a Hadoop file system.
@@ -42,6 +41,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val links = new LocalLinks(local)
 
+  private val disk = new LocalStatuses(fs, links)
+
   private val storage = new StorageTraits(plain)
 
   private val permissions = new Permissions(plain, local)
@@ -51,44 +52,27 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def list(dir: Path): Seq[FileMeta] = {
     refuseLinks(dir)
-    try {
-      val all = fs.listStatus(dir).toIndexedSeq.map(meta)
-      if (!local) all
-      else if (links.isTrash(dir)) all.filterNot(m => links.is(m.path)) ++ links.in(dir)
-      else if (links.isInSide(dir)) all.filterNot(isLink)
-      else all.map(m => links.at(m.path).getOrElse(m))
-    } catch {
-      case _: FileNotFoundException =>
-        requireAbsent(dir)
-        Nil
-    }
+    if (local) disk.list(dir)
+    else
+      try fs.listStatus(dir).toIndexedSeq.map(meta)
+      catch { case _: FileNotFoundException => Nil }
   }
 
   override def status(path: Path): Option[FileMeta] = {
     refuseLinksAbove(path)
-    links.at(path).orElse {
+    if (local) disk.status(path)
+    else
       try Some(meta(fs.getFileStatus(path)))
-      catch {
-        case _: FileNotFoundException =>
-          requireAbsent(path)
-          None
-      }
-    }
+      catch { case _: FileNotFoundException => None }
   }
 
-  /**
-   * Hadoop's local file system says that a file does not exist whenever it cannot be looked at: where we may not enter a
-   * folder, or a disk fails. By 'it does not exist' we decide what becomes of rows, so the system is asked for its reason.
-   */
-  private def requireAbsent(path: Path): Unit = if (local) {
-    try {
-      Files.readAttributes(nio(path), classOf[BasicFileAttributes], LinkOption.NOFOLLOW_LINKS)
-      ()
-    } catch {
-      case _: NoSuchFileException                                          => ()
-      case e: FileSystemException if HadoopFileOps.Impossible(e.getReason) => ()
+  // A local listing looks at each file, too, and at those that nobody asked for.
+  override def statuses(dir: Path, names: Seq[String]): Map[String, FileMeta] =
+    if (!local) super.statuses(dir, names)
+    else {
+      refuseLinks(dir)
+      names.flatMap(name => disk.status(disk.child(dir, name)).map(name -> _)).toMap
     }
-  }
 
   override def rename(src: Path, dst: Path): Unit = {
     refuseLinksAbove(src)
@@ -111,12 +95,10 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
       throw new FileNotFoundException(s"cannot rename $src: it does not exist")
     if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
-    if (!Files.isDirectory(to.getParent))
-      throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
-    toSum.foreach(Files.deleteIfExists(_))
     val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
     if (hides) moveChecksum(fromSum, toSum)
-    try Files.move(from, to)
+    else toSum.foreach(Files.deleteIfExists(_))
+    try move(from, to)
     catch {
       case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
       case e: NoSuchFileException        =>
@@ -127,10 +109,28 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!hides) moveChecksum(fromSum, toSum)
   }
 
-  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit =
-    for (sum <- from; place <- to)
-      try Files.move(sum, place)
-      catch { case _: NoSuchFileException => () }
+  /** One call to the system where it can; nothing lies at `to`. */
+  private def move(from: LocalPath, to: LocalPath): Unit =
+    try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
+    catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
+
+  /** One that is left at `to` is of another file. */
+  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
+    val moved = from.exists { sum =>
+      to.exists { place =>
+        try {
+          Files.move(sum, place, StandardCopyOption.ATOMIC_MOVE)
+          true
+        } catch {
+          case _: NoSuchFileException             => false
+          case _: AtomicMoveNotSupportedException =>
+            Files.move(sum, place, StandardCopyOption.REPLACE_EXISTING)
+            true
+        }
+      }
+    }
+    if (!moved) to.foreach(Files.deleteIfExists(_))
+  }
 
   override def delete(path: Path): Unit =
     status(path) match {
@@ -272,12 +272,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private def isInSide(path: Path): Boolean = links.isInSide(path)
 
-  private def isLink(found: FileMeta): Boolean = {
-    val link = links.is(found.path)
-    if (link) HadoopFileOps.log.warn(s"${found.path} is a symbolic link and is ignored")
-    link
-  }
-
   private def meta(s: FileStatus): FileMeta =
     FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
 
@@ -290,12 +284,4 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
-}
-
-private object HadoopFileOps {
-
-  /** Why there cannot be a file of this name: in words of POSIX, which the JDK hands on. */
-  private val Impossible = Set("Not a directory", "File name too long")
-
-  private val log = LoggerFactory.getLogger(classOf[HadoopFileOps])
 }

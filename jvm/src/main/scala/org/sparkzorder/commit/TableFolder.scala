@@ -59,11 +59,24 @@ final case class IndexFile(number: Long, meta: FileMeta)
 final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
 
 /**
+ * How many files of a folder are moved between two looks at it.
+ *
+ * @param retired to the trash: so long another's file may be there that has replaced one of ours in this moment
+ * @param published into the folder: so many may come after somebody has overwritten it
+ */
+final case class Batches(retired: Int = 512, published: Int = 64)
+
+/**
  * A table's root and the names of all that we put below it.
  *
- * @param threads in how many folders files are looked at or moved at the same time
+ * @param threads in how many folders files are looked at or moved at the same time; in one, if it is alone
  */
-final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolder.Threads) {
+final case class TableFolder(
+    root: Path,
+    ops: FileOps,
+    threads: Int = TableFolder.Threads,
+    batches: Batches = Batches()
+) {
   import TableFolder._
 
   val side: Path = new Path(root, Side)

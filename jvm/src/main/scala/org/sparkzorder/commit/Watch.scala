@@ -42,6 +42,8 @@ private[commit] final class Watch(
   private val inputs = work.inputs.map(i => i.path -> i).toMap
   private val outputs = work.outputs.map(o => o.path -> o).toMap
 
+  private lazy val ownNames = (inputs.keysIterator ++ outputs.keysIterator).map(TableFolder.name).toSet
+
   def knows(paths: Seq[String]): Unit = known ++= paths
 
   def has(path: String): Boolean = known(path)
@@ -102,10 +104,7 @@ private[commit] final class Watch(
     val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
     // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
-    val others = listed.exists(n =>
-      !work.inputs.exists(i => TableFolder.name(i.path) == n) && !bystanders(n) &&
-        !work.outputs.exists(o => TableFolder.name(o.path) == n)
-    )
+    lazy val others = listed.exists(n => !ownNames(n) && !bystanders(n))
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
     else if (!Survey.hasTraces(folder, work.folder, record)) Seen.Theirs
