@@ -20,9 +20,9 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /**
- * What lies on a local disk. The system is asked itself, once for each file: Hadoop asks it six times, and says that a file does
- * not exist whenever it cannot be looked at, where we may not enter a folder or a disk fails. By 'it does not exist' we
- * decide what becomes of rows.
+ * What lies on a local disk. The system is asked itself, once for each file. Hadoop asks it several times, and says that a
+ * file does not exist whenever it cannot be looked at, where we may not enter a folder or a disk fails. By 'it does not
+ * exist' we decide what becomes of rows.
  */
 private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   private val hidesChecksums = fs.isInstanceOf[LocalFileSystem]
