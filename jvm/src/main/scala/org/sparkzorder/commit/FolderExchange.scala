@@ -58,7 +58,7 @@ private[commit] final class FolderExchange(
    * @throws CommitConflictException when an input is not what the record says, or a name is taken; the way is back then
    */
   def forward(): Unit = if (!theirs) {
-    work.inputs.drop(1).grouped(folder.batches.retired).forall(retire) && {
+    work.inputs.drop(1).grouped(folder.batches.ofRetired(work.inputs.size)).forall(retire) && {
       Failpoints.hit("retire-rest")
       work.outputs.headOption.forall(publish)
     } && {

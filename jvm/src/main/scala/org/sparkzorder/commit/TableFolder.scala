@@ -61,10 +61,14 @@ final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
 /**
  * How many files of a folder are moved between two looks at it.
  *
- * @param retired to the trash: so long another's file may be there that has replaced one of ours in this moment
+ * @param retired to the trash, if that is no less than a quarter of all: so long another's file may be there that has replaced one of ours in this moment
  * @param published into the folder: so many may come after somebody has overwritten it
  */
-final case class Batches(retired: Int = 512, published: Int = 64)
+final case class Batches(retired: Int = 512, published: Int = 64) {
+
+  /** Of so many in all. A look may list the whole folder, so a large one is looked at a few times only. */
+  def ofRetired(inputs: Int): Int = math.max(retired, inputs / 4)
+}
 
 /**
  * A table's root and the names of all that we put below it.
