@@ -38,6 +38,7 @@ PARTS = (
     "safety",
     "rowhash",
     "freshlook",
+    "scale",
 )
 
 

@@ -97,3 +97,21 @@ def seconds(work: Any) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
+
+
+def alone(setting: Setting) -> SparkSession:
+    """Spark with nothing but ours."""
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master(f"local[{setting.cores}]")
+        .config("spark.jars", str(setting.jar))
+        .config("spark.sql.extensions", OURS)
+        .config("spark.sql.warehouse.dir", str(setting.work / "warehouse"))
+        .config("spark.driver.memory", setting.heap)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark

@@ -98,3 +98,33 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
             assert 0 < ours[2] <= plain[2] <= 8
         if index:
             spark.sql("DROP SKIPPING INDEX ON fact")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a < 10",
+        "p = 3 OR a < 10",
+        "p > rand() * 2 AND a < 10",
+        "p IN (SELECT p FROM d WHERE k = 1) AND a < 10",
+        "_metadata.file_modification_time > TIMESTAMP'2020-01-01' AND a < 10",
+    ],
+)
+def test_partitions_of_the_catalog_are_listed_as_often_as_without_skipping(
+    spark: SparkSession, database: Path, condition: str
+) -> None:
+    spark.conf.set("spark.sql.hive.filesourcePartitionFileCacheSize", "0")
+    spark.range(400).selectExpr("id AS a", "id % 4 AS p").write.partitionBy("p").saveAsTable("t")
+    spark.range(4).selectExpr("id AS p", "id AS k").write.saveAsTable("d")
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '16')")
+    counter = spark._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics.METRIC_FILES_DISCOVERED()  # type: ignore[union-attr]
+    query = f"SELECT count(*) FROM t WHERE {condition}"
+    found = {}
+    for enabled in ("false", "true"):
+        spark.conf.set("spark.zorder.skipping.enabled", enabled)
+        # A table that was changed is looked at once more, which is no part of a query.
+        spark.sql(query).collect()
+        before = counter.getCount()
+        spark.sql(query).collect()
+        found[enabled] = counter.getCount() - before
+    assert 0 < found["true"] <= found["false"]

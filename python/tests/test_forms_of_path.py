@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import PySparkException
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
 
@@ -97,6 +99,27 @@ def test_patterns_of_files_after_the_owner_was_killed(
         assert found == once(table.ids), table.root
 
 
+@pytest.mark.parametrize("place", ["retire-rest", "publish-first-1"])
+def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
+    spark: SparkSession, tmp_path: Path, place: str
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    before = set(table.files())
+    owner = Rival(tmp_path / "owner")
+    try:
+        owner.pause(table.optimize, place)
+    finally:
+        owner.kill()
+    for path in before & set(table.files()):
+        os.utime(path, (1e9, 1e9))
+    try:
+        found = ids(spark.read.parquet(str(table.root)))
+    except PySparkException as e:
+        assert e.getCondition() == "ZORDER_RECOVERY_UNCLEAR"  # noqa: PT017
+    else:
+        assert found == once(table.ids)
+
+
 def test_a_frame_of_named_files_reads_their_rows_after_operations(spark: SparkSession, tmp_path: Path) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     first = [str(f) for f in table.files()[:4]]
@@ -153,6 +176,43 @@ def test_files_of_one_name_one_after_the_other_are_two(
         for session in (spark, by_v2):
             assert ids(session.read.parquet(everything)) == both
         assert table.plain_ids() == both
+
+
+def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    everything = f"{table.root}/*.parquet"
+    first = table.files()[0]
+    spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
+    # A load under a name of the first one, from an archive: it is older.
+    new = write_file(first, range(10_000, 10_000 + ROWS))
+    os.utime(first, (1e9, 1e9))
+    both = once(set(table.ids) | new)
+    held = spark.read.parquet(everything)
+    assert ids(held) == both
+    os.utime(first)
+    assert ids(held) == both
+    # As in plain Spark, what lies there now is read.
+    newer = write_file(first, range(20_000, 20_000 + 2 * ROWS))
+    assert ids(held) == once(set(table.ids) | newer)
+
+
+def test_a_listed_file_whose_time_went_back_before_it_was_rewritten(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    everything = f"{table.root}/*.parquet"
+    held = spark.read.parquet(everything)
+    names = table.files()
+    for path in names:
+        os.utime(path, (1e9, 1e9))
+    spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
+    assert ids(held) == once(table.ids)
+    # Another file of that name and of that length may be the one that was listed.
+    write_file(names[0], range(10_000, 10_000 + ROWS))
+    try:
+        found = ids(held)
+    except PySparkException as e:
+        assert e.getCondition() == "ZORDER_FILES_REPLACED"  # noqa: PT017
+    else:
+        assert found == once(table.ids)
 
 
 def test_a_file_that_is_named_twice_is_read_twice(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -220,6 +221,67 @@ def test_a_running_stream_reads_a_load_under_old_names_once(
     assert running.catch_up() == once(ids)
 
 
+def shift(path: Path, seconds: float) -> None:
+    """Give a file another time, as `tar`, `cp -p`, `rsync -t` and `touch` do."""
+    times = path.stat()
+    os.utime(path, (times.st_atime, times.st_mtime + seconds))
+
+
+@pytest.mark.parametrize("seconds", [-3 * 86_400, -1, 5], ids=["backup", "whole seconds", "touch"])
+def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
+    for path in table.files():
+        shift(path, seconds)
+    # One that the stream has not read yet goes the same way.
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+    assert stream(table.root).run_once() == once(ids)
+
+
+@pytest.mark.parametrize("seconds", [-86_400, 86_400])
+def test_files_that_came_back_and_were_touched_are_not_new(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], seconds: float
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    optimize(spark, table.root, "FULL")
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(table.ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
+    for path in table.files():
+        shift(path, seconds)
+    assert stopped.run_once() == once(table.ids)
+    ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(ids)
+
+
+@pytest.mark.parametrize("is_fresh", [False, True])
+def test_loads_of_one_name_and_one_time_are_told_apart_by_their_lengths(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], is_fresh: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    first = table.files()[0]
+    os.utime(first, (1e9, 1e9))
+    stopped = stream(table.root)
+    if not is_fresh:
+        assert stopped.run_once() == once(table.ids)
+    optimize(spark, table.root, "FULL")
+    if is_fresh:
+        assert stopped.run_once() == once(table.ids)
+    new = write_file(first, range(10_000, 10_000 + 3 * ROWS))
+    os.utime(first, (1e9, 1e9))
+    named = spark.read.parquet(f"{table.root}/*.parquet")
+    optimize(spark, table.root, "FULL")
+    assert stopped.run_once() == once(table.ids | new)
+    assert stream(table.root).run_once() == once(table.ids | new)
+    assert Counter(row.id for row in named.collect()) == once(table.ids | new)
+
+
 @pytest.mark.extended
 def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=False)
@@ -329,3 +391,19 @@ def test_without_a_record_a_stream_fails_where_rows_could_arrive_twice(
         stopped.run_once()
     assert stopped.arrived() == once(table.ids)
     assert fresh.run_once() == once(table.ids)
+
+
+def test_a_used_name_does_not_hide_that_records_are_gone(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    stopped = stream(table.root)
+    stopped.run_once()
+    names = [path.name for path in table.files()]
+    optimize(spark, table.root, "FULL")
+    shutil.rmtree(table.root / "_zorder")
+    for n, name in enumerate(names):
+        append(table.root, name, 10_000 + n * ROWS)
+    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(table.ids)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from peers import wide
 from peers.beside import program
 from peers.parts.optimize import FILES
-from peers.parts.safety import session
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
+from peers.sessions import alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def run(setting: Setting) -> Part:
     part = Part("rowhash", "The hash of all rows")
     steps = Steps(2)
     steps.next("the wide table")
-    spark = session(setting)
+    spark = alone(setting)
     source = wide.make(spark, setting.scale / PART, setting.work, setting.tpchgen)
     spark.stop()
     steps.next("OPTIMIZE with and without the hash of all rows")

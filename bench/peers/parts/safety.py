@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
-from peers.sessions import OURS, seconds, settle
+from peers.sessions import alone, seconds, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,30 +36,12 @@ def run(setting: Setting) -> Part:
     """The window in two shapes of a table, then planning."""
     part = Part("safety", "The price of safety")
     steps = Steps(2 * len(WINDOWS) + 1)
-    spark = session(setting)
+    spark = alone(setting)
     for partitions, files in WINDOWS:
         _window(spark, setting.work / "safety", partitions, files, part, steps)
     _history(spark, setting.work / "safety", part, steps)
     spark.stop()
     return part
-
-
-def session(setting: Setting) -> SparkSession:
-    """Spark with nothing but ours."""
-    from pyspark.sql import SparkSession
-
-    spark = (
-        SparkSession.builder.master(f"local[{setting.cores}]")
-        .config("spark.jars", str(setting.jar))
-        .config("spark.sql.extensions", OURS)
-        .config("spark.sql.warehouse.dir", str(setting.work / "warehouse"))
-        .config("spark.driver.memory", setting.heap)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
 
 
 def _window(spark: SparkSession, work: Path, partitions: int, files: int, part: Part, steps: Steps) -> None:

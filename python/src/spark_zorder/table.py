@@ -143,9 +143,13 @@ class ZOrderTable:
         """Forget all statistics; `DROP SKIPPING INDEX`."""
         return self._spark.sql(f"DROP SKIPPING INDEX ON {self._target}")
 
-    def describe_skipping_index(self) -> DataFrame:
-        """A row for each file and column: what is known of it; `DESCRIBE SKIPPING INDEX`."""
-        return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}")
+    def describe_skipping_index(self, *columns: str) -> DataFrame:
+        """A row for each file and column: what is known of it; `DESCRIBE SKIPPING INDEX`.
+
+        Args:
+            columns: Names; none for all that the index has.
+        """
+        return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def describe_clustering(self, *columns: str) -> DataFrame:
         """A row for each column: how many files a point lookup reads now; `DESCRIBE CLUSTERING`.

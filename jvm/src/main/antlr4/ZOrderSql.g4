@@ -13,7 +13,7 @@ statement
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex
-    | (DESCRIBE | DESC) SKIPPING INDEX ON target                                         #describeSkippingIndex
+    | (DESCRIBE | DESC) SKIPPING INDEX ON target ('(' column (',' column)* ')')?         #describeSkippingIndex
     | (DESCRIBE | DESC) CLUSTERING target ('(' column (',' column)* ')')?                #describeClustering
     | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
     | (DESCRIBE | DESC) DETAIL target                                                    #describeDetail

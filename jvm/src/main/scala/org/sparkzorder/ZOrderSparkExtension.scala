@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
-import org.sparkzorder.skipping.{HiveScans, PathPatterns, SkippingRule, SkippingStrategy, V2Scans}
+import org.sparkzorder.skipping.{HiveScans, PathPatterns, RetryPathResolution, SkippingRule, SkippingStrategy, V2Scans}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -20,6 +20,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
     extensions.injectHintResolutionRule(session => new PathPatterns(session))
+    extensions.injectHintResolutionRule(session => new RetryPathResolution(session))
     extensions.injectHintResolutionRule(_ => CurveHints)
     extensions.injectHintResolutionRule(session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)

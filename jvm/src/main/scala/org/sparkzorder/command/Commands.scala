@@ -18,7 +18,7 @@ object Commands {
     case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.replace)
     case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
     case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
-    case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target)
+    case s: DescribeSkippingIndexStatement => DescribeSkippingIndexCommand(s.target, s.columns)
     case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
     case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)
     case s: DescribeClusteringStatement    => DescribeClusteringCommand(s.target, s.columns)

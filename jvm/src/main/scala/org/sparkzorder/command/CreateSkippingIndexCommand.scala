@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.stats.ColumnKey
-import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, Target}
+import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
 
 /**
  * `CREATE [OR REPLACE] SKIPPING INDEX`: statistics of all files of a table.
@@ -20,16 +20,16 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
   private val operation = "CREATE SKIPPING INDEX"
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
+    val table = Operations.settled(session, target)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
-    Operations.recover(table)
     val folder = Operations.folder(table)
     def refuseExisting(): Unit =
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
     Operations.refuseBusy(table)
     // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
-    val earlier = Operations.translated(table, operation)(TableIndex.build(table, table.files(), chosen))
+    val earlier =
+      Operations.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
     Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
@@ -46,12 +46,15 @@ object CreateSkippingIndexCommand {
   private def chosen(table: PlainTable, columns: Seq[Seq[String]]): Seq[ColumnKey] = {
     val usable = TableIndex.usableColumns(table)
     if (columns.isEmpty) usable
-    else
+    else {
+      val byPath = usable.map(c => c.path -> c).toMap
       KeyColumns.resolveAll(table, columns).map { case (path, dataType) =>
-        usable.find(_.path == path).getOrElse {
-          if (ExcludedColumns.of(table)(path)) throw ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
-          throw ZOrderErrors.unsupportedColumnType(path, dataType.sql)
-        }
+        byPath.getOrElse(
+          path,
+          throw (if (ExcludedColumns.of(table)(path)) ZOrderErrors.excludedColumn(path, ExcludedColumns.Property)
+                 else ZOrderErrors.unsupportedColumnType(path, dataType.sql))
+        )
       }
+    }
   }
 }

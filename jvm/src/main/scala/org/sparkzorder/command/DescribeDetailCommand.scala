@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.History
 import org.sparkzorder.layout.LayoutSpec
-import org.sparkzorder.table.{PlainTables, Target}
+import org.sparkzorder.table.Target
 
 /**
  * `DESCRIBE DETAIL`: one row about the table, with the columns of Delta's that mean something here, and the version. What
@@ -21,9 +21,8 @@ final case class DescribeDetailCommand(target: Target) extends LeafRunnableComma
   override val output: Seq[Attribute] = toAttributes(DescribeDetailCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
-    val files = table.files()
+    val table = Operations.settled(session, target)
+    val files = table.listed.flatMap(_.files)
     val layouts = History.newestFirst(Operations.folder(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable
     Seq(Row(

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{History, HistoryEntry, Trash}
-import org.sparkzorder.table.{PlainTables, Target}
+import org.sparkzorder.commit.{History, HistoryEntry, TableState, Trash}
+import org.sparkzorder.table.{PlainTables, TableLocation, Target}
 
 /**
  * `DESCRIBE HISTORY`: a row per operation, newest first, with what its retired files take that are kept. One that was undone has the
@@ -20,8 +20,16 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
   override val output: Seq[Attribute] = toAttributes(DescribeHistoryCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
+    val table = PlainTables.locate(session, target)
     Operations.recover(table)
+    if (TableState.look(table.root, Operations.folder(table).ops) == TableState.NoSideFolder) {
+      // Whether it is a table at all, its files tell.
+      PlainTables.open(table)
+      Nil
+    } else rows(table)
+  }
+
+  private def rows(table: TableLocation): Seq[Row] = {
     val folder = Operations.folder(table)
     val history = History.read(folder)
     val trash = Trash.all(folder, history).map(t => t.operation.operationId -> t).toMap

@@ -9,25 +9,30 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
-import org.sparkzorder.table.{PlainTable, PlainTables, Target}
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
+import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
 
-/** `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column. */
-final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
+/**
+ * `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column.
+ *
+ * @param columns names as written; none for all that the index has
+ */
+final case class DescribeSkippingIndexCommand(target: Target, columns: Seq[Seq[String]]) extends LeafRunnableCommand {
 
   override val output: Seq[Attribute] = toAttributes(DescribeSkippingIndexCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
+    val table = Operations.settled(session, target)
     val snapshot =
       TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val seenPaths = (0 until snapshot.files).iterator.map(snapshot.fileId(_).path).toSet
-    val columns = snapshot.columns.sortBy(c => (table.dataSchema.fieldNames.indexOf(c.path.head), c.path.mkString(".")))
+    val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap
+    val all = snapshot.columns.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
+    val shown = if (columns.isEmpty) all else all.filter(KeyColumns.named(table, columns))
     for {
-      folder <- table.folders()
+      folder <- table.listed
       file <- folder.files
-      row <- rows(table, snapshot, columns, seenPaths, file)
+      row <- rows(table, snapshot, shown, seenPaths, file)
     } yield row
   }
 
@@ -40,19 +45,19 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
   ): Seq[Row] = {
     val path = table.names.of(file.getPath)
     val ordinal = snapshot.ordinalOf(path, file.getLen, file.getModificationTime)
-    val stats = if (ordinal < 0) None else Some(snapshot.fileStats(ordinal))
+    val rows = Option.when(ordinal >= 0)(snapshot.rows(ordinal))
     columns.map { key =>
-      val column = stats.flatMap(_.columns.get(key))
-      val status = stats match {
+      val column = rows.flatMap(_ => snapshot.columnStats(ordinal, key))
+      val status = rows match {
         case None    => if (seenPaths.contains(path)) "stale" else "missing"
-        case Some(f) => column.fold("missing")(statusOf(f, key, _))
+        case Some(n) => column.fold("missing")(statusOf(n, key, _))
       }
       def bound(value: ColumnStats => Any): String =
         column.filter(_.hasBounds).map(c => OrderedValue.display(key.dataType, value(c))).orNull
       Row(
         path,
         file.getLen,
-        stats.map(s => Long.box(s.rows)).orNull,
+        rows.map(Long.box).orNull,
         key.path.mkString("."),
         key.dataType.sql,
         bound(_.min),
@@ -63,9 +68,9 @@ final case class DescribeSkippingIndexCommand(target: Target) extends LeafRunnab
     }
   }
 
-  private def statusOf(file: FileStats, key: ColumnKey, c: ColumnStats): String =
+  private def statusOf(rows: Long, key: ColumnKey, c: ColumnStats): String =
     if (c.nullCount >= 0 && OrderedValue.encoding(key.dataType).isEmpty) "indexed"
-    else if (c.hasBounds || c.nullCount == file.rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == file.rows))
+    else if (c.hasBounds || c.nullCount == rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == rows))
       "indexed"
     else if (c.nullCount >= 0) "unusable: no bounds"
     else "unusable: neither bounds nor null count"

@@ -13,7 +13,7 @@ import org.sparkzorder.table.{PlainTables, Target}
 final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
+    val table = PlainTables.locate(session, target)
     Operations.recover(table)
     val folder = Operations.folder(table)
     if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)

@@ -1,10 +1,11 @@
 package org.sparkzorder.command
 
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.types.{StructField, StructType}
 
 import org.sparkzorder.commit.{ExcludedFiles, Lock}
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{ExcludedNames, PlainTable}
+import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
 /**
  * Columns of whose values nothing comes into the index, because the table says so.
@@ -36,10 +37,15 @@ private[command] object ExcludedColumns {
     else ExcludedFiles.read(Operations.folder(table)).fold(ExcludedNames(Nil))(ExcludedNames.parse)
 
   /** Leaves in the side folder what the catalog says now. Needs the lock. */
-  def remember(table: PlainTable, lock: Lock): Unit = table.catalogTable.foreach { t =>
-    val text = t.properties.get(Property).filter(_ => ExcludedNames.of(Some(t)).names.nonEmpty)
-    ExcludedFiles.write(Operations.folder(table), lock, text)
-  }
+  def remember(table: TableLocation, lock: Lock): Unit =
+    table.catalogTable.foreach(t => ExcludedFiles.write(Operations.folder(table), lock, textOf(t)))
+
+  /** Whether the side folder has what the catalog says now. */
+  def areRemembered(table: TableLocation): Boolean =
+    table.catalogTable.forall(t => ExcludedFiles.read(Operations.folder(table)) == textOf(t))
+
+  private def textOf(t: CatalogTable): Option[String] =
+    t.properties.get(Property).filter(_ => ExcludedNames.of(Some(t)).names.nonEmpty)
 
   private def exists(schema: StructType, path: Seq[String]): Boolean = schema.exists {
     case StructField(field, inner, _, _) if field.equalsIgnoreCase(path.head) =>

@@ -42,10 +42,12 @@ private[command] final class IncrementalSelection(
    */
   def of(folder: DataFolder, isLaidOut: FileStatus => Boolean): Either[String, Seq[Rewrite]] = {
     val placed = folder.files.filter(isLaidOut).flatMap(f => interval(f).map(i => Placed(f, i)))
+    val along = placed.filter(_.interval.frame.hasBoundaries)
     if (placed.isEmpty) Left("it is not known where files lie along the curve")
+    else if (along.isEmpty) ofFew(folder, placed.map(_.file))
     else {
       // Of two with as much, the one that does not depend on the order of a map.
-      val (_, main) = placed.groupBy(_.interval.frame.id).maxBy { case (id, files) =>
+      val (_, main) = along.groupBy(_.interval.frame.id).maxBy { case (id, files) =>
         (sizeOf(files.filter(_.isCell).map(_.file)), id)
       }
       val isMain = main.map(_.file.getPath).toSet
@@ -54,20 +56,48 @@ private[command] final class IncrementalSelection(
       val others = placed.map(_.file).filterNot(f => isMain(f.getPath))
       val unplaced = folder.files.filterNot(f => isPlaced(f.getPath))
       val found = Found(folder, main.head.interval.frame, cells, over, others, unplaced)
-      if (found.pieces.length < FewestCells)
-        Left(s"with ${found.pieces.length} cells along the curve all is rewritten at once")
-      else if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
+      if (2 * found.bytes < found.total) Left("the cells along the curve hold less than half of the bytes")
       else if (!isOfSize(found)) Left("the cells along the curve are of another size than the files asked for")
       else chosen(found)
     }
   }
 
-  /** A place that is several files, and a value that is: each by itself does not tell what size was asked for. */
+  /**
+   * Of a folder of few files no boundaries are kept. New files come together with others of about their size, and become
+   * files of their own, until there are too many.
+   */
+  private def ofFew(folder: DataFolder, placed: Seq[FileStatus]): Either[String, Seq[Rewrite]] = {
+    val isPlaced = placed.map(_.getPath).toSet
+    val fresh = folder.files.filterNot(f => isPlaced(f.getPath))
+    val (total, ofFresh) = (sizeOf(folder.files), sizeOf(fresh))
+    val room = (IncrementalPolicy.Budget * total).toLong
+    val again = merged(placed.map(_ -> IndexedSeq.empty[FileBounds]), ofFresh, room).map(_._1)
+    val written = ofFresh + sizeOf(again)
+    val left = placed.size - again.size + files(written)
+    val share = f"${100.0 * ofFresh / total}%.2f %% of the bytes are new"
+    if (ofFresh > room) Left(share)
+    else if (left > files(total) + IncrementalPolicy.FewFiles)
+      Left(s"$share, and there would be $left files where a full rewrite leaves ${files(total)}")
+    else if (placed.map(_.getLen).max > LargestMean * target)
+      Left("the files along the curve are of another size than the files asked for")
+    else {
+      val taken = (fresh ++ again).map(_.getPath).toSet
+      val reason = s"$share and become files of their own, with ${again.size} small ones of before"
+      val (inputs, rest) = folder.files.partition(f => taken(f.getPath))
+      Right(Seq(Rewrite(folder, inputs, files(written), incremental = true, reason = reason, rest = rest)))
+    }
+  }
+
+  /**
+   * A place that is several files, and a value that is: each by itself does not tell what size was asked for. What fits
+   * into one file is one.
+   */
   private def isOfSize(found: Found): Boolean = {
     val places = found.cells.map(c => (c.interval.low, c.interval.high)).distinct.size
-    Seq(found.cells.size, places).map(found.bytes.toDouble / _ / target).exists(m =>
-      m >= SmallestMean && m <= LargestMean
-    )
+    Seq(found.cells.size, places).exists { files =>
+      val mean = found.bytes.toDouble / files / target
+      mean <= LargestMean && (mean >= SmallestMean || files == 1)
+    }
   }
 
   private def chosen(found: Found): Either[String, Seq[Rewrite]] = {
@@ -184,9 +214,6 @@ private[command] final class IncrementalSelection(
 }
 
 private[command] object IncrementalSelection {
-
-  /** Fewer are cheap to rewrite, and some of them are much. */
-  private val FewestCells = 8
 
   /** Of the target size: others were made for another target. */
   private val SmallestMean = 0.4

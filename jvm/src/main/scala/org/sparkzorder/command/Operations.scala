@@ -8,30 +8,37 @@ import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.classic
+import org.apache.spark.sql.{classic, SparkSession}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
-import org.sparkzorder.table.PlainTable
+import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, Target}
 
 /** What every statement that changes something does around its work. */
 object Operations extends Logging {
 
-  def folder(table: PlainTable): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
+  def folder(table: TableLocation): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
 
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
+  /** The table with its files as they are once what a dead owner left on it, if anything, is finished or undone. */
+  def settled(session: SparkSession, target: Target): PlainTable = {
+    val place = PlainTables.locate(session, target)
+    recover(place)
+    PlainTables.open(place)
+  }
+
   /**
    * Finishes or undoes what a dead owner left on the table, if anything. To be called before the table's files are listed.
    */
-  def recover(table: PlainTable): Unit = translated(table, "Recovery") {
+  def recover(table: TableLocation): Unit = translated(table, "Recovery") {
     recovering(table)(Recovery.recover(folder(table), settings(table.session)))
   }
 
   /** What fails here says nothing about the statement, but about what was left half done. */
-  private def recovering(table: PlainTable)(work: => Recovered): Unit =
+  private def recovering(table: TableLocation)(work: => Recovered): Unit =
     try { work; () }
     catch {
       case e: IOException if !isDenied(table, e) => throw ZOrderErrors.recoveryFailed(table.name, e)
@@ -39,7 +46,7 @@ object Operations extends Logging {
     }
 
   /** The last published version; 0 before the first operation. */
-  def version(table: PlainTable): Long = version(TableState.look(table.root, folder(table).ops))
+  def version(table: TableLocation): Long = version(TableState.look(table.root, folder(table).ops))
 
   def version(state: TableState): Long = state match {
     case s: TableState.SideFolder => s.version
@@ -51,7 +58,7 @@ object Operations extends Logging {
    *
    * @param state looked at before the files were listed
    */
-  def reappeared(table: PlainTable, state: TableState, files: Seq[FileStatus]): Seq[Reappeared] = state match {
+  def reappeared(table: TableLocation, state: TableState, files: Seq[FileStatus]): Seq[Reappeared] = state match {
     case side: TableState.SideFolder =>
       try {
         val found = Reappeared.find(side, files.map(f => table.names.of(f.getPath)))
@@ -70,7 +77,7 @@ object Operations extends Logging {
    *
    * @throws org.apache.spark.sql.AnalysisException when its property says no time
    */
-  def history(table: PlainTable): HistorySettings = {
+  def history(table: TableLocation): HistorySettings = {
     val property = ZOrderConf.HistoryRetentionProperty
     val text = table.catalogTable.flatMap(_.properties.get(property))
       .getOrElse(table.session.sessionState.conf.getConf(ZOrderConf.historyRetention))
@@ -80,14 +87,14 @@ object Operations extends Logging {
   }
 
   /** Whether a table above or below shares folders with it. */
-  def isNested(table: PlainTable, lock: Lock): Boolean =
+  def isNested(table: TableLocation, lock: Lock): Boolean =
     lock.isNested || (TableState.look(table.root, folder(table).ops) match {
       case s: TableState.SideFolder => NestedRoots.hasBelow(s)
       case TableState.NoSideFolder  => false
     })
 
   /** Refuses at once what the lock would refuse after long work done without it. */
-  def refuseBusy(table: PlainTable): Unit = translated(table, "Locking") {
+  def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
     TableState.look(table.root, folder(table).ops) match {
       case s: TableState.SideFolder =>
         s.lockState(settings(table.session)) match {
@@ -99,7 +106,7 @@ object Operations extends Logging {
   }
 
   /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
-  def locked[T](table: PlainTable, operation: String, operationId: String)(work: Lock => T): T =
+  def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
     translated(table, operation) {
       val lock = Locking.acquire(folder(table), operationId, settings(table.session), operation)
       val result =
@@ -125,7 +132,7 @@ object Operations extends Logging {
     }
 
   /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
-  private def isOverwritten(table: PlainTable, lock: Lock, e: Throwable): Boolean = e match {
+  private def isOverwritten(table: TableLocation, lock: Lock, e: Throwable): Boolean = e match {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try !folder(table).ops.exists(lock.path)
       catch { case _: IOException => false }
@@ -135,7 +142,7 @@ object Operations extends Logging {
   }
 
   /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
-  def translated[T](table: PlainTable, operation: String)(work: => T): T =
+  def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work
     catch {
       case e: ConcurrentOperationException =>
@@ -160,7 +167,7 @@ object Operations extends Logging {
     }
 
   /** Local file systems fail without saying why, so the folder is asked. */
-  private def isDenied(table: PlainTable, e: IOException): Boolean = e match {
+  private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
     case _                                                    =>
       try {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.UnchangedFiles
 import org.sparkzorder.parser.OptimizeStatement
-import org.sparkzorder.table.PlainTable
+import org.sparkzorder.table.{PlainTable, PlainTables}
 import org.sparkzorder.write.RewriteJobs
 
 /**
@@ -26,10 +26,12 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val first = OptimizePlanner.resolve(session, statement)
-    Operations.recover(first)
-    Operations.translated(first, "OPTIMIZE")(Renames.refuseChanging(first, "OPTIMIZE"))
-    val plan = OptimizePlanner.plan(session, statement)
+    val place = PlainTables.locate(session, statement.target)
+    Operations.recover(place)
+    val (state, table) = OptimizePlanner.listed(place)
+    OptimizePlanner.check(table, statement)
+    Operations.translated(table, "OPTIMIZE")(Renames.refuseChanging(table, "OPTIMIZE"))
+    val plan = OptimizePlanner.plan(state, table, statement)
     val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))
   }
@@ -56,7 +58,12 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
       // A table above or below has versions of its own.
       val isOurs = Operations.version(planned.table) == planned.version && !Operations.isNested(planned.table, lock)
-      val current = if (isOurs) planned else OptimizePlanner.plan(session, statement)
+      val current =
+        if (isOurs) planned
+        else {
+          val (state, table) = OptimizePlanner.listed(PlainTables.locate(session, statement.target))
+          OptimizePlanner.plan(state, table, statement)
+        }
       val commits = current.options.fileGroups.commits(current.rewrites)
       val first = commits.headOption.map(groups => operations.run(current.only(groups.flatten, Nil), groups, lock))
       (current, commits, first)

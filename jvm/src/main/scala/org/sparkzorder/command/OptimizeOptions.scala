@@ -39,7 +39,21 @@ final case class OptimizeOptions(
     hotRanges: Boolean,
     allowNanosecondLoss: Boolean,
     asGiven: Map[String, String]
-)
+) {
+
+  def saysSize: Boolean = numFiles.isDefined || asGiven.contains(OptimizeOptions.targetFileSizeKey)
+
+  /** As if that size had been given, which the history says then. Sizes that only packing looks at stay. */
+  def ofRememberedSize(bytes: Long): OptimizeOptions =
+    copy(targetFileSize = bytes, asGiven = asGiven + (OptimizeOptions.targetFileSizeKey -> bytes.toString))
+
+  /** Files of the size that so many have, without a reason to rewrite what is there until it is of another size. */
+  def ofRememberedNumber(files: Int, bytes: Long): OptimizeOptions =
+    copy(
+      targetFileSize = math.max(1L, bytes / files),
+      asGiven = asGiven + (OptimizeOptions.numFilesKey -> files.toString)
+    )
+}
 
 object OptimizeOptions {
 
@@ -95,6 +109,10 @@ object OptimizeOptions {
   /** The number of files that an operation was asked for. */
   private[command] def numFiles(parameters: Map[String, String]): Option[Int] =
     parameters.get(numFilesKey).flatMap(_.trim.toIntOption)
+
+  /** The size of files that an operation was asked for, in bytes. */
+  private[command] def targetFileSize(parameters: Map[String, String]): Option[Long] =
+    parameters.get(targetFileSizeKey).flatMap(Sizes.parse).filter(_ > 0)
 
   private val defaultTargetFileSize = 256L << 20
   private val defaultRetainHours = 168L

@@ -1,7 +1,6 @@
 package org.sparkzorder.command
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.sql.SparkSession
 
 import org.sparkzorder.commit.{History, HistoryEntry, Reappeared, Record, TableState}
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
@@ -64,9 +63,8 @@ private[command] final case class OptimizePlan(
 
 private[command] object OptimizePlanner {
 
-  /** The statement's table, after every check that needs no look into the files. */
-  def resolve(session: SparkSession, statement: OptimizeStatement): PlainTable = {
-    val table = PlainTables.resolve(session, statement.target)
+  /** Every check that needs no look into the files. */
+  def check(table: PlainTable, statement: OptimizeStatement): Unit = {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
     val isAuto = statement.layout.contains(LayoutClause.Auto)
@@ -74,48 +72,56 @@ private[command] object OptimizePlanner {
     LayoutChoice.check(table, statement.layout, options)
     if (isAuto) AutoLayout.recorded(table)
     BloomFilters.parse(table, options.bloomFilters)
-    table
+    ()
+  }
+
+  /** The table's state, and the table as it was listed after that. */
+  def listed(place: TableLocation): (TableState, PlainTable) = {
+    val state = TableState.look(place.root, Operations.folder(place).ops)
+    (state, PlainTables.open(place))
   }
 
   /**
+   * @param state looked at before the table was listed, so that an operation that ends in between is noticed
    * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
    */
-  def plan(session: SparkSession, statement: OptimizeStatement): OptimizePlan = {
-    val table = PlainTables.resolve(session, statement.target)
-    try plan(table, statement)
+  def plan(state: TableState, table: PlainTable, statement: OptimizeStatement): OptimizePlan =
+    try planned(state, table, statement)
     catch {
       // One file's columns are not all: a folder's schema is the union of its files'.
       case Drifted(_) if table.catalogTable.isEmpty =>
         val merged =
-          try PlainTables.resolve(session, statement.target, mergeSchema = true)
+          try PlainTables.open(table, mergeSchema = true)
           catch { case _: org.apache.spark.SparkException | _: ZOrderRuntimeException => table }
-        try plan(merged, statement)
+        try planned(state, merged, statement)
         catch { case Drifted(d) => throw errorOf(d) }
       case Drifted(d) => throw errorOf(d)
     }
-  }
 
   private final case class Drifted(drift: Drift) extends RuntimeException(drift.reason)
 
   private def errorOf(d: Drift): Throwable =
     ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason, d.anySchema)
 
-  private def plan(table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
-    val options = OptimizeOptions.parse(statement.options, table.formatName)
-    val state = TableState.look(table.root, Operations.folder(table).ops)
+  private def planned(state: TableState, table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
+    val asked = OptimizeOptions.parse(statement.options, table.formatName)
     val version = Operations.version(state)
     // Read as far as it is asked for.
     lazy val entries: Seq[HistoryEntry] = LazyList.from(History.newestFirst(Operations.folder(table)))
     lazy val history: Seq[Record] = entries.map(_.record)
-    val all = table.folders()
+    val all = table.listed
     val folders = statement.where.fold(all)(PartitionPredicate.select(table, _, all))
     UnsafeTables.refuse(table, all, folders)
     val auto = Option.when(folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)) {
       // Before the sample, which reads them as they are told to be.
       refuseDrift(table, read(table, folders.flatMap(_.files), Nil))
-      AutoLayout.choose(table, folders, options, history)
+      AutoLayout.choose(table, folders, asked, history)
     }
-    val chosen = LayoutChoice.of(table, statement.layout, options, history, auto.map(c => (c._1, c._2)))
+    val chosen = LayoutChoice.of(table, statement.layout, asked, history, auto.map(c => (c._1, c._2)))
+    val options = chosen.fold(asked) { case (spec, _) =>
+      val bytes = folders.flatMap(_.files).map(_.getLen).sum
+      RememberedSize.of(asked, spec, statement.where.getOrElse(""), bytes, history.iterator)
+    }
     folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
       throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
     }

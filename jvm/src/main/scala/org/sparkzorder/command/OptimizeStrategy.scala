@@ -4,7 +4,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
 import org.sparkzorder.commit.Reappeared
-import org.sparkzorder.write.RewriteResult
+import org.sparkzorder.layout.BytesDistribution
+import org.sparkzorder.write.{KeyEncoding, RewriteResult}
 
 /**
  * What OPTIMIZE chose to rewrite.
@@ -47,7 +48,23 @@ object OptimizeStrategy {
       if (result.drifts.forall(_.fits)) ""
       else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
     val drift = result.drifts.map(_.distance).maxOption
-    OptimizeStrategy(name, reasons.take(MostReasons).mkString("; ") + more + misfit + warning(plan), drift)
+    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, result) + warning(plan)
+    OptimizeStrategy(name, told, drift)
+  }
+
+  /** Keys that the layout cannot tell apart, as URLs with a long beginning of their own. */
+  private def alike(plan: OptimizePlan, result: RewriteResult): String = {
+    val columns = plan.keys.indices.filter { c =>
+      val seen = result.samples.flatMap(_.lift(c)).filter(_.distinct > 0)
+      seen.nonEmpty && seen.forall {
+        case d: BytesDistribution => d.distinct == 1 && d.values.head.length == KeyEncoding.MaxBytes
+        case _                    => false
+      }
+    }
+    columns.map { c =>
+      s"; warning: all sampled values of ${plan.keys(c).path.map(p => s"`$p`").mkString(".")} begin with the same " +
+        s"${KeyEncoding.MaxBytes} bytes, and a layout looks at no more, so rows are in no order of it"
+    }.mkString
   }
 
   val schema: StructType = new StructType()

@@ -10,29 +10,40 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.table.{PlainTables, Target}
 
-/** `REFRESH SKIPPING INDEX`: takes in new and changed files, and only those; forgets files that are gone. */
+/**
+ * `REFRESH SKIPPING INDEX`: takes in new and changed files, and only those; forgets files that are gone. Where there are
+ * none, it costs one listing and writes nothing.
+ */
 final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   private val operation = "REFRESH SKIPPING INDEX"
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
-    val folder = Operations.folder(table)
-    def current(): IndexSnapshot = TableIndex.of(table, folder).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
-    def unseen(snapshot: IndexSnapshot): Seq[FileStatus] = table.files().filter { f =>
+    val place = PlainTables.locate(session, target)
+    Operations.recover(place)
+    val folder = Operations.folder(place)
+    def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
+    val before = current()
+    val table = PlainTables.open(place)
+    def unseen(snapshot: IndexSnapshot, files: Seq[FileStatus]): Seq[FileStatus] = files.filter { f =>
       snapshot.ordinalOf(table.names.of(f.getPath), f.getLen, f.getModificationTime) < 0
     }
-    val before = current()
-    Operations.refuseBusy(table)
-    // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
-    val columns = TableIndex.columnsOf(table, Some(before))
-    val earlier = Operations.translated(table, operation)(TableIndex.build(table, unseen(before), columns))
-    Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
-      val snapshot = current()
-      val now = TableIndex.columnsOf(table, Some(snapshot))
-      val stats = TableIndex.build(table, unseen(snapshot), now, if (now == columns) earlier else Nil)
-      TableIndex.add(table, folder, lock, Some(snapshot), table.files().map(TableIndex.idOf(table, _)).toSet, stats)
+    val listed = table.listed.flatMap(_.files)
+    val late = unseen(before, listed)
+    val isUpToDate = late.isEmpty && listed.size == before.files &&
+      TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
+    if (!isUpToDate) {
+      Operations.refuseBusy(table)
+      // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
+      val columns = TableIndex.columnsOf(table, Some(before))
+      val earlier = Operations.translated(table, operation)(TableIndex.build(table, late, columns))
+      Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
+        val snapshot = current()
+        val files = table.files()
+        val now = TableIndex.columnsOf(table, Some(snapshot))
+        val stats = TableIndex.build(table, unseen(snapshot, files), now, if (now == columns) earlier else Nil)
+        TableIndex.add(table, folder, lock, Some(snapshot), files.map(TableIndex.idOf(table, _)).toSet, stats)
+      }
     }
     Nil
   }

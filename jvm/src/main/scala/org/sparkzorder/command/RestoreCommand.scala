@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.parser.RestorePoint
-import org.sparkzorder.table.{PlainTable, PlainTables, Target}
+import org.sparkzorder.table.{PlainTable, Target}
 
 /** `RESTORE`: puts the files of an earlier version back from the trash. It is a version of its own, with a way back. */
 final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
@@ -26,16 +26,15 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
+    val table = Operations.settled(session, target)
     // Without a version to go back to there is nothing to lock, nor a folder for the lock.
     val current = Operations.version(table)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
-    UnsafeTables.refuseShared(table, table.folders())
+    UnsafeTables.refuseShared(table, table.listed)
     Operations.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
     val metrics =
-      if (version == current) RestoreMetrics.of(table.folders().flatMap(_.files), RestorePlan(Nil, Nil))
+      if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
       else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
     Seq(metrics.row)

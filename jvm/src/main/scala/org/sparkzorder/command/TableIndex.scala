@@ -12,10 +12,10 @@ import org.apache.spark.sql.types.TimestampType
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.{DataFormat, IndexBuilder, NamelessColumns}
-import org.sparkzorder.index.{IndexContents, IndexFile, IndexSnapshot, IndexStore}
+import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
-import org.sparkzorder.table.PlainTable
+import org.sparkzorder.table.{PlainTable, TableLocation}
 
 /** The index of one table: which it is, which columns it is about, how files come into it. */
 object TableIndex {
@@ -24,15 +24,14 @@ object TableIndex {
   private val columnsProperty = "columns"
 
   /** The newest readable index, if there is one. */
-  def of(table: PlainTable, folder: TableFolder): Option[IndexSnapshot] =
+  def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
     TableState.look(folder.root, folder.ops) match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
-        store(table, table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)).newest(statuses)
+        val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
+        new IndexStore(table.fileSystem, table.root, memory).newest(statuses)
       case _ => None
     }
-
-  private def store(table: PlainTable, maxBytes: Long) = new IndexStore(table.fileSystem, table.root, maxBytes)
 
   /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
@@ -93,7 +92,8 @@ object TableIndex {
       namesInAnyCase: Boolean = false
   ): Unit = {
     val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
-    val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, stats) }
+    val columnNames = table.dataSchema.fieldNames.toIndexedSeq
+    val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
     val isExcluded = ExcludedColumns.of(table)
     val contents = snapshot match {
       case Some(old) =>
@@ -115,10 +115,10 @@ object TableIndex {
    * Without what another reader of the same ORC file may find otherwise. ORC stores instants as wall clock of the writer's
    * zone, so another JVM reads other instants, and columns without names are read by position.
    */
-  private def lastingInOrc(table: PlainTable, stats: FileStats): FileStats =
+  private def lastingInOrc(table: PlainTable, names: IndexedSeq[String], stats: FileStats): FileStats =
     if (table.formatName != "orc") stats
     else stats.copy(columns = stats.columns.collect {
-      case (key, column) if !NamelessColumns.isMisplaced(table.dataSchema.fieldNames.toSeq, key.path.head) =>
+      case (key, column) if !NamelessColumns.isMisplaced(names, key.path.head) =>
         key -> (if (key.dataType == TimestampType) column.copy(min = null, max = null) else column)
     })
 
@@ -129,9 +129,13 @@ object TableIndex {
       lock: Lock,
       before: Option[IndexSnapshot]
   ): Unit = {
+    if (!before.forall(hasNothingExcluded(table, _))) IndexFiles.forget(folder, lock)
+  }
+
+  /** Whether the index tells nothing of the columns that are to be kept out now. */
+  def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean = {
     val isExcluded = ExcludedColumns.of(table)
-    val told = before.toSeq.flatMap(s => s.columns ++ frameColumns(s))
-    if (told.exists(c => isExcluded(c.path))) IndexFiles.forget(folder, lock)
+    !(snapshot.columns ++ frameColumns(snapshot)).exists(c => isExcluded(c.path))
   }
 
   private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =

@@ -23,13 +23,14 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = PlainTables.resolve(session, target)
-    Operations.recover(table)
-    val folder = Operations.folder(table)
+    val place = PlainTables.locate(session, target)
+    Operations.recover(place)
+    val folder = Operations.folder(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
     // A partition that was moved or copied has taken its trash along, which no record knows of.
-    val state = TableState.look(table.root, folder.ops)
-    val data = table.folders()
+    val state = TableState.look(place.root, folder.ops)
+    val table = PlainTables.open(place)
+    val data = table.listed
     Operations.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
       .map(p => if (p == table.root) "" else table.names.of(p))

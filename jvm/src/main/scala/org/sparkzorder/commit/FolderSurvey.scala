@@ -67,6 +67,11 @@ private[commit] final case class FolderSurvey(
     (others.filterNot(m => bystanders.exists(_.isThis(m, timed))).map(m => path(m.name)) ++
       inPlace.keySet.diff(visible.toSet)).sorted
 
+  /** Whether a file has the name and the length of one of the record, and another time: it was touched, or written anew. */
+  val hasTouched: Boolean =
+    work.inputs.exists(i => !stays(i) && inPlace.get(i.path).exists(_.length == i.length)) ||
+      work.outputs.exists(o => !isOut(o) && inPlace.get(o.path).exists(_.length == o.length))
+
   private def path(name: String): String = if (work.folder.isEmpty) name else s"${work.folder}/$name"
 
   /** Inputs in the trash whose names somebody has taken. */

@@ -50,7 +50,8 @@ object ReadAround {
   private def after(folder: TableFolder, record: Record): ReadAround = {
     val survey = Survey.listed(folder, Strays.followed(folder, record))
     // Where all files were replaced by hand, they are what there is to read. In a folder that is gone there is nothing.
-    val undecided = survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.strangers.isEmpty))
+    val undecided =
+      survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.hasTouched || f.strangers.isEmpty))
     if (undecided.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, undecided.map(_.describe))
     view(survey.ours, survey.canFinish)
   }

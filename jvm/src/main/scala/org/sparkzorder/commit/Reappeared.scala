@@ -23,7 +23,8 @@ object Reappeared {
   val noticed = new AtomicLong
 
   /**
-   * The files of a listing that are back.
+   * The files of a listing that are back. Reads the newest records first, and no more than it takes to know of each file whether
+   * the newest record that names it wrote or retired it.
    *
    * A file is left out when no file that the operation or a later one wrote is in its folder any more: then somebody has overwritten
    * the folder, and there is nothing twice.
@@ -36,7 +37,7 @@ object Reappeared {
   def find(state: TableState.SideFolder, files: Iterable[String]): Seq[Reappeared] = {
     val listed = files.toSet
     val search = new Search(listed)
-    state.done.foreach(file => search.see(state.record(file)))
+    state.done.iterator.takeWhile(_ => search.undecided.nonEmpty).foreach(file => search.see(state.record(file)))
     state.checkpoint.filter(_ => search.undecided.nonEmpty).foreach { file =>
       val retired = retiredOf(state.folder, file)
       search.undecided.filterInPlace(RetiredNames.contains(retired, _))

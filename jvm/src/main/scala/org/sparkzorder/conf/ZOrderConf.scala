@@ -25,10 +25,13 @@ object ZOrderConf {
 
   val indexCacheMaxBytes = SQLConf
     .buildConf("spark.zorder.index.cache.max-bytes")
-    .doc("Bound on the driver's memory for cached statistics; the least recently used go first.")
+    .doc(
+      "Bound on the driver's memory for cached statistics, in bytes; the least recently used go first. By default 256 MiB, or a " +
+        "tenth of the driver's heap if that is less."
+    )
     .version("0.1.0")
     .longConf
-    .createWithDefault(256L << 20)
+    .createOptional
 
   val workloadEnabled = SQLConf
     .buildConf("spark.zorder.workload.enabled")

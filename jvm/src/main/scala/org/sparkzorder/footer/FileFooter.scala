@@ -43,7 +43,11 @@ final case class FileFooter(
     finerThanMicros: Seq[Seq[String]] = Nil,
     traits: Option[FileTraits] = None,
     unsaidCalendar: Seq[CalendarColumn] = Nil
-)
+) {
+
+  /** Columns that are worth a read of the rows. Bounds beside which a NaN may hide leave out most of what exact ones do. */
+  def onlyRowsTell: Set[ColumnKey] = if (loose.isEmpty) untrusted else untrusted -- loose.keys
+}
 
 /**
  * What of a file is encrypted: by Parquet's modular encryption, or ORC's of columns. Of that nothing is known outside of
@@ -55,14 +59,14 @@ final case class FileFooter(
 final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
   def isNone: Boolean = !footer && columns.isEmpty
 
+  @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(NameMatch.fold))
+  @transient private lazy val foldedOrAbove: Set[Seq[String]] = folded.flatMap(_.inits)
+
   /** Whether statistics of the column, or of what lies below it, would tell something. Names are compared in any case. */
-  def hides(path: Seq[String]): Boolean = {
-    val folded = path.map(NameMatch.fold)
-    footer || columns.exists { c =>
-      val other = c.map(NameMatch.fold)
-      other.startsWith(folded) || folded.startsWith(other)
-    }
-  }
+  def hides(path: Seq[String]): Boolean = footer || (columns.nonEmpty && {
+    val column = path.map(NameMatch.fold)
+    foldedOrAbove(column) || column.inits.exists(folded)
+  })
 
   def ++(that: Encryption): Encryption = Encryption(footer || that.footer, columns ++ that.columns)
 

@@ -63,6 +63,8 @@ object IndexBuilder extends Logging {
       if (same) throw e else setting.leftOut(f, e.reason)
     }
     val intact = settled.zip(footers).collect { case (f, Right(footer)) => (f, footer) }
+    // A column added with a default reads as that default in older files. Readers of another schema look themselves.
+    val defaults = new ColumnDefaults(schema)
     val scanned = scan(spark, intact, format, schema, setting.options)
     val same = UnchangedFiles.of(conf, intact.map(_._1))
     intact.indices.flatMap { i =>
@@ -70,7 +72,7 @@ object IndexBuilder extends Logging {
       val rows = scanned.get(i)
       if (!same(i) || rows.exists(_.rows != footer.rows)) {
         setting.leftOut(status, "it changed while it was read"); None
-      } else Some((idOf(status), together(schema, footer, rows)))
+      } else Some((idOf(status), together(defaults, footer, rows)))
     }
   }
 
@@ -83,10 +85,11 @@ object IndexBuilder extends Logging {
       options: Map[String, String]
   ): Map[Int, FileStats] = {
     val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
-    def canScan(file: Int, key: ColumnKey) = SchemaCheck.canScan(schema, files(file)._2, key.path, caseSensitive)
+    val scannable = files.map { case (_, footer) => SchemaCheck.scannable(schema, footer, caseSensitive) }
+    def canScan(file: Int, key: ColumnKey) = scannable(file)(key.path)
     def isLasting(file: Int, key: ColumnKey) = !files(file)._2.sessionBound.get(key).contains(SessionBound.Always)
     val wanted = files.indices
-      .map(i => (i, files(i)._2.untrusted.filter(key => isLasting(i, key) && canScan(i, key))))
+      .map(i => (i, files(i)._2.onlyRowsTell.filter(key => isLasting(i, key) && canScan(i, key))))
       .filter { case (i, keys) => keys.nonEmpty && files(i)._2.rows > 0 }
     val sets = wanted.map(_._2).distinct
     def bySet(some: IndexedSeq[(Int, Set[ColumnKey])]) = some.groupMap(_._2)(_._1).toSeq
@@ -111,13 +114,13 @@ object IndexBuilder extends Logging {
 
   private val MostJobs = 8
 
-  private def together(schema: StructType, footer: FileFooter, scanned: Option[FileStats]): FileStats = {
+  private def together(defaults: ColumnDefaults, footer: FileFooter, scanned: Option[FileStats]): FileStats = {
     val absent =
-      footer.missing.filter(key => nullWhenMissing(schema, key)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
+      footer.missing.filterNot(key => defaults.concern(key.path)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
     val fromRows = scanned.fold(Map.empty[ColumnKey, ColumnStats])(_.columns).filter { case (k, _) =>
       footer.untrusted(k)
     }
-    val all = footer.stats ++ absent ++ fromRows
+    val all = footer.loose ++ footer.stats ++ absent ++ fromRows
     FileStats(
       footer.rows,
       all.flatMap { case (key, stats) => lasting(key, stats, footer.sessionBound.get(key)).map(key -> _) }
@@ -136,7 +139,4 @@ object IndexBuilder extends Logging {
           case _                                                             => Some(stats)
         }
     }
-
-  // A column added with a default reads as that default in older files. Readers of another schema look themselves.
-  private def nullWhenMissing(schema: StructType, key: ColumnKey): Boolean = !ColumnDefaults.concern(schema, key.path)
 }

@@ -11,6 +11,12 @@ object NamelessColumns {
   def are(names: Seq[String]): Boolean = names.nonEmpty && names.forall(_.startsWith(Prefix))
 
   /** Whether a column has such a name, and another position than it says. Nothing said by its name is to be believed. */
-  def isMisplaced(names: Seq[String], column: String): Boolean =
-    column.startsWith(Prefix) && column != s"$Prefix${names.indexOf(column)}"
+  def isMisplaced(names: IndexedSeq[String], column: String): Boolean =
+    column.startsWith(Prefix) && !isAtItsPosition(names, column)
+
+  /** Whether a column has such a name, and the position that it says. */
+  def isAtItsPosition(names: IndexedSeq[String], column: String): Boolean =
+    column.startsWith(Prefix) && column.substring(Prefix.length).toIntOption.exists { i =>
+      column == s"$Prefix$i" && names.isDefinedAt(i) && names(i) == column
+    }
 }

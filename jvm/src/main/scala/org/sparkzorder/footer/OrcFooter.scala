@@ -1,6 +1,7 @@
 package org.sparkzorder.footer
 
 import java.io.IOException
+import java.util.IdentityHashMap
 
 import scala.jdk.CollectionConverters._
 
@@ -35,13 +36,15 @@ private[footer] final class OrcFooter(
       // By position and by name are the same when the names agree place by place.
       val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
       val statistics = new OrcStatistics(reader)
+      val places = new Places
       val encryption = encryptionOf(reader)
       val judged = Judgement(columns.map { key =>
         // Of who has no key, the reader shows a mask.
         if (encryption.hides(key.path) || (moved && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
-        else if (moved || (nameless && !isAtItsPosition(key, names)))
+        // Another reader may have another column at that position, and reads the file's by it.
+        else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
           Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
-        else judge(key, reader.getSchema, statistics)
+        else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
       })
       val (schema, unreadable) = typesOf(reader.getSchema)
       FileFooter(
@@ -66,10 +69,6 @@ private[footer] final class OrcFooter(
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
   }
-
-  /** Another reader may have another column at that position, and reads the file's by it. */
-  private def isAtItsPosition(key: ColumnKey, names: Seq[String]): Boolean =
-    names.contains(key.path.head) && !NamelessColumns.isMisplaced(names, key.path.head)
 
   /** Spark, which knows microseconds only, leaves its version in each file. */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
@@ -103,8 +102,8 @@ private[footer] final class OrcFooter(
     e.getClass.getName.contains("protobuf") || e.isInstanceOf[java.io.EOFException] ||
       (e.getCause != null && e.getCause.getClass.getName.contains("protobuf"))
 
-  private def judge(key: ColumnKey, schema: TypeDescription, statistics: OrcStatistics): Judged =
-    walk(schema, key.path.toList, exact = true) match {
+  private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): Judged =
+    place match {
       case Left(judged) => Judged(key, judged._1, judged._2)
       // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
       case Right((leaf, true)) if key.dataType == TimestampType =>
@@ -116,24 +115,31 @@ private[footer] final class OrcFooter(
         Judged(key, statistics.judge(key, leaf), bound)
     }
 
-  private def walk(
-      struct: TypeDescription,
-      names: List[String],
-      exact: Boolean
-  ): Either[(Verdict, Option[SessionBound]), (TypeDescription, Boolean)] =
-    NameMatch.find(namesOf(struct), names.head, settings.caseSensitive) match {
-      case NameMatch.Absent(true) if exact           => Left((Verdict.Missing, None))
-      case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((Verdict.Untrusted, Some(SessionBound.Always)))
-      case NameMatch.Found(i, same)                  =>
-        val child = struct.getChildren.get(i)
-        if (names.tail.isEmpty) {
-          if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None))
-        } else if (child.getCategory == TypeDescription.Category.STRUCT) walk(child, names.tail, exact && same)
-        else Left((Verdict.Unknown, None))
-    }
+  /** A leaf and whether its name agrees in case, too; or what is to be said without one. */
+  private type Place = Either[(Verdict, Option[SessionBound]), (TypeDescription, Boolean)]
 
-  private def namesOf(struct: TypeDescription): Seq[String] =
-    if (struct.getCategory == TypeDescription.Category.STRUCT) struct.getFieldNames.asScala.toSeq else Nil
+  /** Columns of one file by the names of the table. */
+  private final class Places {
+    private val structs = new IdentityHashMap[TypeDescription, FieldNames]
+
+    def of(struct: TypeDescription, names: List[String], exact: Boolean): Place = {
+      val here = structs.computeIfAbsent(struct, s => new FieldNames(namesOf(s)))
+      here.find(names.head, settings.caseSensitive) match {
+        case NameMatch.Absent(true) if exact           => Left((Verdict.Missing, None))
+        case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((Verdict.Untrusted, Some(SessionBound.Always)))
+        case NameMatch.Found(i, same)                  =>
+          val child = struct.getChildren.get(i)
+          if (names.tail.isEmpty) {
+            if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None))
+          } else if (child.getCategory == TypeDescription.Category.STRUCT) of(child, names.tail, exact && same)
+          else Left((Verdict.Unknown, None))
+      }
+    }
+  }
+
+  private def namesOf(struct: TypeDescription): IndexedSeq[String] =
+    if (struct.getCategory == TypeDescription.Category.STRUCT) struct.getFieldNames.asScala.toIndexedSeq
+    else IndexedSeq.empty
 
   private def typesOf(schema: TypeDescription): (StructType, Seq[Unreadable]) = {
     val converted = namesOf(schema).zip(childrenOf(schema)).map { case (name, child) =>

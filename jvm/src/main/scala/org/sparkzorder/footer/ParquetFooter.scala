@@ -15,9 +15,8 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData, ParquetMetadata}
 import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
 import org.apache.parquet.hadoop.util.HadoopInputFile
-import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
+import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
-import org.apache.parquet.schema.Type.Repetition
 import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import org.sparkzorder.stats.ColumnKey
@@ -48,9 +47,10 @@ private[footer] final class ParquetFooter(
     val blocks = metadata.getBlocks.asScala.toSeq
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
+    val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val judged = Judgement(columns.map { key =>
       if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
-      else judge(key, file.getSchema, chunks, writer)
+      else judge(key, places, chunks, writer)
     })
     val (stored, unreadable) = types.of(file.getSchema)
     val noted = Option(keys.get(SparkRowTypes.key)).filter(_ => writer.isSpark)
@@ -123,12 +123,12 @@ private[footer] final class ParquetFooter(
 
   private def judge(
       key: ColumnKey,
-      schema: GroupType,
+      places: ParquetPlaces,
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
       writer: ParquetWriter
   ): Judged = if (byFieldId) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
-  else walk(schema, key.path.toList, Nil, exact = true, required = true) match {
-    case Leaf(leaf, path, exact, required) =>
+  else places.of(key.path) match {
+    case ParquetPlace.Leaf(leaf, path, exact, required) =>
       val column = ColumnPath.get(path: _*)
       val verdict =
         if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) Verdict.Untrusted
@@ -137,9 +137,9 @@ private[footer] final class ParquetFooter(
           ParquetChunks.judge(key, leaf, required, parts, writer)
         }
       Judged(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case Lacking(true)            => Judged(key, Verdict.Missing, None)
-    case Lacking(false) | Unclear => Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
-    case NoLeaf                   => Judged(key, Verdict.Unknown, None)
+    case ParquetPlace.Lacking(true)                         => Judged(key, Verdict.Missing, None)
+    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear => Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+    case ParquetPlace.NoLeaf                                => Judged(key, Verdict.Unknown, None)
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =
@@ -163,33 +163,4 @@ private[footer] final class ParquetFooter(
     } else if (writer.proleptic) None
     else if (writer.saysCalendar && (writer.saysTimeZone || key.dataType != TimestampType)) None
     else Some(SessionBound.WhenAncient)
-
-  private sealed trait Place
-  private case class Leaf(leaf: PrimitiveType, path: Array[String], exact: Boolean, required: Boolean) extends Place
-  private case class Lacking(inAnyCase: Boolean) extends Place
-  private case object Unclear extends Place
-  private case object NoLeaf extends Place
-
-  private def walk(
-      group: GroupType,
-      names: List[String],
-      done: List[String],
-      exact: Boolean,
-      required: Boolean
-  ): Place = {
-    val fields = group.getFields.asScala.toSeq
-    NameMatch.find(fields.map(_.getName), names.head, settings.caseSensitive) match {
-      case NameMatch.Absent(inAnyCase) => Lacking(inAnyCase && exact)
-      case NameMatch.Ambiguous         => Unclear
-      case NameMatch.Found(i, same)    =>
-        val field: Type = fields(i)
-        val path = field.getName :: done
-        val never = required && field.isRepetition(Repetition.REQUIRED)
-        if (field.isRepetition(Repetition.REPEATED)) NoLeaf
-        else if (names.tail.isEmpty) {
-          if (field.isPrimitive) Leaf(field.asPrimitiveType, path.reverse.toArray, exact && same, never) else NoLeaf
-        } else if (field.isPrimitive || field.getLogicalTypeAnnotation != null) NoLeaf
-        else walk(field.asGroupType, names.tail, path, exact && same, never)
-    }
-  }
 }

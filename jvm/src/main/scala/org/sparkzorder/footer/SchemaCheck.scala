@@ -1,5 +1,7 @@
 package org.sparkzorder.footer
 
+import scala.collection.mutable
+
 import org.apache.spark.sql.types._
 
 /**
@@ -37,23 +39,32 @@ object SchemaCheck {
   }
 
   /**
-   * Whether Spark's readers give a column's rows in the table's type, so that a job over the file does not fail for it.
-   * A column that the file lacks is read as null.
+   * Of which columns Spark's readers give a file's rows in the table's type, so that a job over the file does not fail for
+   * them. A column that the file lacks is read as null.
    */
-  def canScan(tableSchema: StructType, footer: FileFooter, path: Seq[String], caseSensitive: Boolean): Boolean = {
+  def scannable(tableSchema: StructType, footer: FileFooter, caseSensitive: Boolean): Seq[String] => Boolean = {
     val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false), exact = false)
-    def fits(table: StructType, file: StructType, names: List[String]): Boolean =
-      file.fields.toSeq.filter(f => rules.fold(f.name) == rules.fold(names.head)) match {
-        case Seq()    => true
-        case Seq(one) => (table.fields.find(_.name == names.head).map(_.dataType), one.dataType, names.tail) match {
-            case (Some(t), f, Nil)                           => value(t, f, Nil, rules).isEmpty
-            case (Some(t: StructType), f: StructType, inner) => fits(t, f, inner)
-            case _                                           => false
-          }
-        case _ => false
-      }
-    val isUnreadable = footer.unreadable.exists(u => rules.fold(u.column.head) == rules.fold(path.head))
-    !isUnreadable && (footer.positional || fits(tableSchema, footer.schema, path.toList))
+    val unreadable = footer.unreadable.map(u => rules.fold(u.column.head)).toSet
+    val pair = new Pair(tableSchema, footer.schema, rules)
+    path => !unreadable(rules.fold(path.head)) && (footer.positional || pair.fits(path.toList))
+  }
+
+  /** A struct of the table and the file's struct of the same name, in which columns are found by name. */
+  private final class Pair(table: StructType, file: StructType, rules: Rules) {
+    private lazy val inTable = table.fields.reverseIterator.map(f => f.name -> f.dataType).toMap
+    private lazy val inFile = file.fields.groupBy(f => rules.fold(f.name))
+    private val below = mutable.Map.empty[String, Pair]
+
+    def fits(names: List[String]): Boolean = inFile.get(rules.fold(names.head)) match {
+      case None             => true
+      case Some(Array(one)) => (inTable.get(names.head), one.dataType, names.tail) match {
+          case (Some(t), f, Nil)                           => value(t, f, Nil, rules).isEmpty
+          case (Some(t: StructType), f: StructType, inner) =>
+            below.getOrElseUpdate(names.head, new Pair(t, f, rules)).fits(inner)
+          case _ => false
+        }
+      case _ => false
+    }
   }
 
   /** @param exact whether the values must come back as they are in the file */

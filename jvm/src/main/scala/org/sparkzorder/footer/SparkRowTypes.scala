@@ -28,8 +28,9 @@ private[footer] object SparkRowTypes {
 
   private def refined(file: DataType, noted: DataType): DataType = (file, noted) match {
     case (f: StructType, n: StructType) =>
+      val byName = n.groupBy(_.name)
       StructType(f.map { field =>
-        n.filter(_.name == field.name) match {
+        byName.getOrElse(field.name, Nil) match {
           case Seq(one) => field.copy(dataType = refined(field.dataType, one.dataType))
           case _        => field
         }

@@ -4,7 +4,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.layout.{BytesDistribution, CurveFrame, CurveInterval, FrameBytes, FrameColumn, LongDistribution}
+import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
 /**
@@ -49,16 +49,28 @@ private[index] object CurveIntervals {
   def maxBytes(files: Long): Long = MaxFrameBytes + 4 + files * (4 + 21)
 
   /**
+   * The intervals as they are stored: where few files are of a frame, they are known to be placed, and no more. So are the
+   * last ones of a frame that had many.
+   */
+  private def worthTheirBytes(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
+    val few = files.flatten.groupMap(_.frame.id)(i => (i.low, i.high))
+      .collect { case (frame, intervals) if intervals.distinct.size < FrameBudget.FewestFiles => frame }.toSet
+    files.map(_.map(i => if (i.frame.hasBoundaries && few(i.frame.id)) i.withoutBoundaries else i))
+  }
+
+  /**
    * None when no file has an interval. If there is not room for all frames, those of the most bytes of data come first.
    *
+   * @param placed the interval of each file
    * @param length of each file
    * @param warn is told when frames are left out, and with them the intervals of their files
    */
   def toRaw(
-      files: IndexedSeq[Option[CurveInterval]],
+      placed: IndexedSeq[Option[CurveInterval]],
       length: Int => Long,
       warn: String => Unit = log.warn(_)
   ): Option[Array[Byte]] = {
+    val files = worthTheirBytes(placed)
     val kept = encoded(files, length, warn)
     Option.when(kept.nonEmpty) {
       val number = kept.map(_._1).zipWithIndex.toMap

@@ -10,9 +10,9 @@ import org.slf4j.LoggerFactory
  * nobody needs them.
  *
  * @param root of the table; the files lie in its folder `_zorder`
- * @param maxBytes that all indexes of this process may take in memory; one that needs more at once is not used
+ * @param memory that indexes may take
  */
-final class IndexStore(fs: FileSystem, root: Path, maxBytes: Long) {
+final class IndexStore(fs: FileSystem, root: Path, memory: IndexMemory) {
   import IndexStore._
 
   private val folder = new Path(root, FolderName)
@@ -29,7 +29,7 @@ final class IndexStore(fs: FileSystem, root: Path, maxBytes: Long) {
       .flatMap(s => numberOf(s.getPath.getName).map(_ -> s))
       .toSeq.sortBy(-_._1).iterator
       .flatMap { case (_, status) =>
-        try Some(IndexCache.get(fs, status, maxBytes))
+        try Some(IndexCache.get(fs, status, memory))
         catch {
           case e: IOException =>
             log.warn(s"The index ${status.getPath} cannot be read and is ignored: ${e.getMessage}", e)

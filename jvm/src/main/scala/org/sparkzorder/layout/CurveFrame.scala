@@ -1,6 +1,9 @@
 package org.sparkzorder.layout
 
-import org.sparkzorder.stats.ColumnKey
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
+import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
 /**
  * A key column of a frame.
@@ -29,8 +32,29 @@ final class CurveFrame(
   /** The same frame, of which no reader may conclude anything about values. */
   def notLasting: CurveFrame = new CurveFrame(id, columns.map(_.copy(lasting = false)), distributions, curve)
 
+  /** Whether it says anything of values. Without that it tells that files were placed, by some frame of these columns. */
+  def hasBoundaries: Boolean = distributions.exists(_.total > 0)
+
   /** The greatest value of the curve. */
   def last: Long = (1L << curve.totalBits) - 1
+}
+
+object CurveFrame {
+
+  /** The one frame without boundaries of these columns. Its curve has no bits, and all intervals are alike. */
+  def withoutBoundaries(columns: IndexedSeq[ColumnKey]): CurveFrame = {
+    val distributions = columns.map { c =>
+      if (OrderedValue.encoding(c.dataType).contains(Encoding.Longs)) ValueDistribution.ofLongs(Array.emptyLongArray, 0)
+      else ValueDistribution.ofBytes(Array.empty[Array[Byte]], 0)
+    }
+    val words = columns.map(c => (c.path.toList, c.dataType.json)).toList.toString
+    new CurveFrame(
+      UUID.nameUUIDFromBytes(words.getBytes(UTF_8)).toString,
+      columns.map(FrameColumn(_, lasting = false)),
+      distributions,
+      BitPlan.ofSequence(Nil, columns.length)
+    )
+  }
 }
 
 /**
@@ -40,6 +64,10 @@ final class CurveFrame(
  */
 final case class CurveInterval(frame: CurveFrame, low: Long, high: Long, layer: Int) {
   require(low >= 0 && low <= high && high <= frame.last, s"an interval from $low to $high")
+
+  /** The same file where boundaries are not worth their bytes. */
+  def withoutBoundaries: CurveInterval =
+    CurveInterval(CurveFrame.withoutBoundaries(frame.columns.map(_.key)), 0, 0, layer)
 }
 
 object CurveInterval {

@@ -31,7 +31,8 @@ object Cuts {
 
   /**
    * Cuts at the sample's quantiles: `n` files, or as many as the sample has distinct keys when these are fewer. Every
-   * file holds at least one sampled row, so none is empty.
+   * file holds at least one sampled row, so none is empty. A cut at the first sampled row of a value is one before all rows
+   * of the value, so that rows that were not sampled are on the same side.
    *
    * @param sample keys in ascending order, equal keys allowed
    */
@@ -54,7 +55,8 @@ object Cuts {
           else if (above > 0 && quantile - starts(above - 1) < starts(above) - quantile) above - 1
           else above
         previous = math.min(math.max(nearest, previous + 1), last)
-        sample(starts(previous))
+        val first = starts(previous)
+        if (sample(first - 1)._1 < sample(first)._1) (sample(first)._1, Long.MinValue) else sample(first)
       }
       new Cuts(chosen.map(_._1), chosen.map(_._2))
     }

@@ -1,6 +1,7 @@
 package org.sparkzorder.layout
 
 import java.io.{DataInput, DataOutput, IOException}
+import java.util.Arrays
 
 /**
  * A frame's boundaries and curve as bytes. Sorted values are written as differences in as many bytes as they need.
@@ -10,7 +11,15 @@ object FrameBytes {
   private val Bits = 0
   private val Hilbert = 1
   private val Longs = 0
+
+  /** Bytes one after the other, as builds of before wrote them. */
   private val Bytes = 1
+
+  /** Bytes, each as what it adds to the beginning of the one before. */
+  private val SharedBytes = 2
+
+  /** Strings take at most so many times the bytes that they are made of, so that no small file fills the memory. */
+  private val MostExpansion = 16
 
   /** More columns than anybody clusters by. */
   val MaxColumns = 64
@@ -29,16 +38,17 @@ object FrameBytes {
       case other => throw new IllegalArgumentException(s"no known curve: ${other.getClass.getName}")
     }
     distributions.foreach { d =>
-      out.writeByte(d match { case _: LongDistribution => Longs; case _: BytesDistribution => Bytes })
+      out.writeByte(d match { case _: LongDistribution => Longs; case _: BytesDistribution => SharedBytes })
       writeNumber(out, d.nulls.toLong)
       writeNumber(out, d.distinct.toLong)
       (0 until d.distinct).foreach(i => writeNumber(out, d.count(i).toLong))
       d match {
         case l: LongDistribution =>
           l.values.indices.foreach(i => writeNumber(out, l.values(i) - (if (i == 0) 0L else l.values(i - 1))))
-        case b: BytesDistribution => b.values.foreach { v =>
-            writeNumber(out, v.length.toLong)
-            out.write(v)
+        case b: BytesDistribution => foreachShared(b) { (v, shared) =>
+            writeNumber(out, shared.toLong)
+            writeNumber(out, (v.length - shared).toLong)
+            out.write(v, shared, v.length - shared)
           }
       }
     }
@@ -49,14 +59,36 @@ object FrameBytes {
     var sum = 1L + length(d.nulls.toLong) + length(d.distinct.toLong)
     var i = 0
     while (i < d.distinct) {
-      sum += length(d.count(i).toLong) + (d match {
-        case l: LongDistribution  => length(l.values(i) - (if (i == 0) 0L else l.values(i - 1))).toLong
-        case b: BytesDistribution => length(b.values(i).length.toLong) + b.values(i).length.toLong
-      })
+      sum += length(d.count(i).toLong)
       i += 1
+    }
+    d match {
+      case l: LongDistribution =>
+        i = 0
+        while (i < d.distinct) {
+          sum += length(l.values(i) - (if (i == 0) 0L else l.values(i - 1)))
+          i += 1
+        }
+      case b: BytesDistribution => foreachShared(b)((v, shared) => sum += sizeOf(shared, v.length - shared))
     }
     sum
   }
+
+  /** Each value, and how many of its first bytes are those of the value before, unless that would save too much. */
+  private def foreachShared(d: BytesDistribution)(f: (Array[Byte], Int) => Unit): Unit = {
+    var last = Array.emptyByteArray
+    var (encoded, expanded) = (0L, 0L)
+    d.values.foreach { v =>
+      val common = Arrays.mismatch(last, v).max(0)
+      expanded += v.length
+      val shared = if (expanded <= MostExpansion * (encoded + sizeOf(common, v.length - common))) common else 0
+      f(v, shared)
+      encoded += sizeOf(shared, v.length - shared)
+      last = v
+    }
+  }
+
+  private def sizeOf(shared: Int, rest: Int): Long = length(shared.toLong) + length(rest.toLong) + rest.toLong
 
   private def writePlan(out: DataOutput, plan: BitPlan): Unit = {
     out.writeByte(plan.columns)
@@ -114,12 +146,19 @@ object FrameBytes {
           i += 1
         }
         new LongDistribution(values, nulls, below)
-      case Bytes =>
+      case Bytes | SharedBytes =>
         val values = new Array[Array[Byte]](n)
+        var (encoded, expanded) = (0L, 0L)
         i = 0
         while (i < n) {
-          values(i) = new Array[Byte](number(in, size))
-          in.readFully(values(i))
+          val last = if (i == 0) Array.emptyByteArray else values(i - 1)
+          val shared = if (kind == Bytes) 0 else number(in, last.length)
+          val rest = number(in, size)
+          encoded += sizeOf(shared, rest)
+          expanded += shared + rest
+          check(expanded <= MostExpansion * encoded, "values that share too much")
+          values(i) = Arrays.copyOf(Arrays.copyOf(last, shared), shared + rest)
+          in.readFully(values(i), shared, rest)
           check(i == 0 || ValueDistribution.unsigned.compare(values(i), values(i - 1)) > 0, "values out of order")
           i += 1
         }

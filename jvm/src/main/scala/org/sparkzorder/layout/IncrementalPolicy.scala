@@ -63,7 +63,9 @@ object IncrementalPolicy {
   private[layout] val Margin = 0.97
 
   private[layout] val WorstRatio = 1.5
-  private[layout] val FewFiles = 3
+
+  /** So many more files than after a full rewrite are no reason for one. */
+  val FewFiles = 3
 
   /** With each new byte, so many others may be written: 5 % of new bytes have all of the budget. */
   private[layout] val PerNew = 2

@@ -50,40 +50,57 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
 
   /**
-   * The same with `most` values at most, three or more: each stands for the rows of those next to it, of about as many
-   * rows each. The least and the greatest value stay, and one that many rows have stands for itself alone.
+   * The same with about `most` values at most, for files that are cut at so many quantiles of the rows. Values come together in
+   * groups of as many rows each, and no group goes over a quantile where a file may end, so a file's end is exact also when
+   * it has few values. The least and the greatest value stay, and one that many rows have stays by itself.
+   *
+   * A group of several values becomes one boundary in front of them: the shortest value between them and the group before, which
+   * takes fewer bytes than a value of the data. The rows of the group are in the gap behind it, and the share at this gap is
+   * that at the middle of the group.
+   *
+   * Of 8 rows with the values 1 to 8 and room for four boundaries, these are 1, 2, 6 and 8 or so: 3, 4 and 5 are in the gap
+   * behind 2.
+   *
+   * @param most 3 or more
+   * @param files equal shares of the rows that the groups go with, if there is room for a boundary of each
    */
-  def thinned(most: Int): ValueDistribution
+  def thinned(most: Int, files: Int = 1): ValueDistribution
 
-  /** The sampled values that stay, and what `below` is of them. */
-  protected final def groups(most: Int): (Array[Int], Array[Int]) = {
+  /**
+   * The groups: the first value of each, and at last the number of values. Of each whether it is one value, and what `below`
+   * is behind it.
+   */
+  protected final def groups(most: Int, files: Int): (Array[Int], Array[Int]) = {
     require(most >= 3, s"$most values are too few")
-    var rows = math.max(1d, (total - nulls).toDouble / most)
-    var starts = startsOf(rows)
-    while (starts.length > most) {
-      rows *= 1.25
-      starts = startsOf(rows)
+    def wholeFiles(parts: Int) = if (parts > files) parts - parts % files else parts
+    var parts = wholeFiles(most)
+    var starts = startsOf(parts, files)
+    while (starts.length > most && parts > 1) {
+      parts = math.max(1, wholeFiles(math.min(parts - 1, (parts * 0.9).toInt)))
+      starts = startsOf(parts, files)
     }
     val ends = starts.drop(1) :+ distinct
-    val middles = starts.zip(ends).map { case (from, to) =>
-      (from until to).find(i => 2L * below(i + 1) >= below(from).toLong + below(to)).get
+    val behind = starts.zip(ends).map { case (from, to) =>
+      if (to == from + 1) below(to) else ((below(from).toLong + below(to) + 1) / 2).toInt
     }
-    (middles, starts.map(below(_)) :+ total)
+    (starts :+ distinct, nulls +: behind)
   }
 
-  private def startsOf(rows: Double): Array[Int] = {
+  private def startsOf(parts: Int, files: Int): Array[Int] = {
     val starts = Array.newBuilder[Int]
-    var held = Double.PositiveInfinity
+    // A value with rows on both sides of a file's end is one that both files have: no others shall be.
+    def isCut(i: Int) = quantile(below(i), files) != quantile(below(i + 1) - 1, files)
+    var isAlone = true
     (0 until distinct).foreach { i =>
-      val alone = i == 0 || i == distinct - 1 || count(i) >= rows
-      if (alone || held + count(i) > rows) {
-        starts += i
-        held = 0
-      }
-      held = if (alone) Double.PositiveInfinity else held + count(i)
+      val wasAlone = isAlone
+      isAlone = i == 0 || i == distinct - 1 || count(i).toLong * parts >= total || parts >= files && isCut(i)
+      if (isAlone || wasAlone || quantile(below(i), parts) != quantile(below(i - 1), parts)) starts += i
     }
     starts.result()
   }
+
+  /** The part that a row of this number in order is in, where parts begin at the row nearest to their share. */
+  private def quantile(row: Int, parts: Int): Long = Math.floorDiv((2L * row + 1) * parts - 1, 2L * total)
 }
 
 /** Of a column with the encoding `Longs`. */
@@ -93,11 +110,15 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
   /** The place of a value that is not null. */
   def place(v: Long): Int = ValueDistribution.placeOf(Arrays.binarySearch(values, v))
 
-  override def thinned(most: Int): LongDistribution =
+  override def thinned(most: Int, files: Int = 1): LongDistribution =
     if (distinct <= most) this
     else {
-      val (kept, sums) = groups(most)
-      new LongDistribution(kept.map(values(_)), nulls, sums)
+      val (starts, sums) = groups(most, files)
+      val kept = starts.indices.init.map { g =>
+        val from = starts(g)
+        if (starts(g + 1) == from + 1) values(from) else ValueDistribution.between(values(from - 1), values(from))
+      }
+      new LongDistribution(kept.toArray, nulls, sums)
     }
 }
 
@@ -109,17 +130,29 @@ final class BytesDistribution private[layout] (val values: Array[Array[Byte]], n
   def place(v: Array[Byte]): Int =
     ValueDistribution.placeOf(Arrays.binarySearch(values, v, ValueDistribution.unsigned))
 
-  override def thinned(most: Int): BytesDistribution =
+  override def thinned(most: Int, files: Int = 1): BytesDistribution =
     if (distinct <= most) this
     else {
-      val (kept, sums) = groups(most)
-      new BytesDistribution(kept.map(values(_)), nulls, sums)
+      val (starts, sums) = groups(most, files)
+      val kept = starts.indices.init.map { g =>
+        val from = starts(g)
+        if (starts(g + 1) == from + 1) values(from) else ValueDistribution.between(values(from - 1), values(from))
+      }
+      new BytesDistribution(kept.toArray, nulls, sums)
     }
 }
 
 object ValueDistribution {
   private[layout] val unsigned: Comparator[Array[Byte]] =
     (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
+
+  /** The number above `low` and at most `high` that most powers of two divide. */
+  private[layout] def between(low: Long, high: Long): Long =
+    if (low < 0 && high >= 0) 0L else high & -java.lang.Long.highestOneBit(low ^ high)
+
+  /** The shortest bytes above `low` and at most `high`, which begin like it. */
+  private[layout] def between(low: Array[Byte], high: Array[Byte]): Array[Byte] =
+    Arrays.copyOf(high, math.min(high.length, Arrays.mismatch(low, high) + 1))
 
   private[layout] def placeOf(found: Int): Int = if (found >= 0) 2 * found + 2 else -2 * found - 1
 

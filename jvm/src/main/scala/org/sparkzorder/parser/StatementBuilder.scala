@@ -50,7 +50,7 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
     DropSkippingIndexStatement(target(ctx.target))
 
   override def visitDescribeSkippingIndex(ctx: DescribeSkippingIndexContext): Statement =
-    DescribeSkippingIndexStatement(target(ctx.target))
+    DescribeSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq)
 
   override def visitDescribeClustering(ctx: DescribeClusteringContext): Statement =
     DescribeClusteringStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq)

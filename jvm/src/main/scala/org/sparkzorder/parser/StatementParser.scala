@@ -45,12 +45,13 @@ object StatementParser {
   def form(sql: String): String = firstWords(sql, 1) match {
     case "OPTIMIZE" :: Nil =>
       s"OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] $layout [OPTIONS ('key' = 'value', ..)]"
-    case "RESTORE" :: Nil => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
-    case "VACUUM" :: Nil  => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
-    case "CREATE" :: Nil  => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
-    case "EXPLAIN" :: Nil => "EXPLAIN SKIPPING <query>"
-    case word :: _        => s"$word SKIPPING INDEX ON <table>"
-    case Nil              => "a statement of spark-zorder"
+    case "RESTORE" :: Nil             => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
+    case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
+    case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
+    case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING <query>"
+    case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
+    case word :: _                    => s"$word SKIPPING INDEX ON <table>"
+    case Nil                          => "a statement of spark-zorder"
   }
 
   /**

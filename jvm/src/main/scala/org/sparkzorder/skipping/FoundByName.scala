@@ -32,7 +32,7 @@ private[skipping] object FoundByName {
   def whyNot(relation: HadoopFsRelation, column: String): Option[Reason] =
     if (
       PlainTables.formatOf(relation).contains("orc") &&
-      NamelessColumns.isMisplaced(relation.dataSchema.fieldNames.toSeq, column)
+      NamelessColumns.isMisplaced(relation.dataSchema.fieldNames.toIndexedSeq, column)
     )
       reason(s"files whose columns are called `_col0`, `_col1`.. are read by position, and `$column` has another")
     else None

@@ -9,7 +9,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.stream.{Provenance, StreamedTables}
+import org.sparkzorder.stream.{Provenance, Stamp, StreamedTables}
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
 
 /**
@@ -38,14 +38,24 @@ private[skipping] final class NamedFiles(
       val moved = notInPlace()
       if (moved.isEmpty) None
       else {
+        val latest = files.groupMapReduce(_._1.getParent)(f => provenance.appearance(f._1.toUri.getPath))(math.max)
         val contents = files.map { case (path, status) =>
-          val time = status.fold(Long.MinValue)(_.getModificationTime)
-          provenance.contentOf(path.toUri.getPath, time, !moved(path)) -> (path -> status)
+          def there = statusOf(path.toUri.getPath).map(stamp)
+          val name = path.toUri.getPath
+          val content = status match {
+            case Some(s) if moved(path) =>
+              provenance.ofListing(name, stamp(s), there, latest(path.getParent))
+                .getOrElse(throw ZOrderErrors.filesReplaced(Seq(name)))
+            case Some(s) => provenance.ofLog(name, s.getModificationTime, Some(stamp(s)), latest(path.getParent))
+            case None    => provenance.ofLog(name, Long.MinValue, None, latest(path.getParent))
+          }
+          content -> (path -> status)
         }
         val inPlace = contents.collect { case (c, (path, Some(status))) if !moved(path) => c -> (path -> status) }.toMap
         val listed = contents.collect { case (c, (_, Some(status))) => c -> status }.toMap
         val found = NamedFiles.resolve(contents.map(_._1), provenance)(c =>
-          inPlace.get(c).map(_._2).orElse(statusOf(provenance.place(c).path))
+          inPlace.get(c).map(_._2)
+            .orElse(statusOf(provenance.place(c).path).filter(s => Provenance.lengthOf(c).forall(_ == s.getLen)))
             .orElse(listed.get(c).filterNot(_ => provenance.isKnown(c)))
         )
         val now = found.map { case (c, status) =>
@@ -65,6 +75,8 @@ private[skipping] final class NamedFiles(
     look.changed(byFolder.toSeq.map { case (folder, all) => LeftOut(folder, all, all.size) }) ++
       files.collect { case (path, None) => path }
   }
+
+  private def stamp(s: FileStatus): Stamp = Stamp(s.getModificationTime, s.getLen)
 
   private def statusOf(path: String): Option[FileStatus] =
     try Some(Targets.fileSystem(session, files.head._1).getFileStatus(pathOf(path)))

@@ -5,7 +5,13 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
+  FileIndex,
+  HadoopFsRelation,
+  LogicalRelation,
+  PartitionDirectory
+}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -33,15 +39,20 @@ private[skipping] final class PlannedFileIndex(
   @volatile private var made: List[Made] = Nil
   @volatile private var size = Option.empty[Long]
 
+  /** The optimizer's, of an index that would ask the catalog again for all partitions. */
+  @volatile private var listed = Option.empty[Listing]
+
   /**
    * What the scan reads through with these filters: the optimizer's and the planner's are the same most of the time, and so is the
    * answer.
    */
   def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
-    pruned(l, filters, new Listing(base)).getOrElse(if (views.exists(_.overlay.isDefined)) this else base)
+    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.overlay.isDefined)) this
+    else base)
 
   /** For the optimizer's estimates; None when Spark's own index does as well. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
+    listed = Some(listing).filter(_.of.isInstanceOf[CatalogFileIndex])
     size = pruned(l, filters, listing).map(_.sizeInBytes)
     size
   }

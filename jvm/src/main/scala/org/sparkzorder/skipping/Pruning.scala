@@ -54,7 +54,7 @@ private[skipping] object Pruning {
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
       val look = FreshLook.of(relation.sparkSession)
-      Some(new SkippingFileIndex(relation.location, views, keepers, look, bytesKept, summary))
+      Some(new SkippingFileIndex(listing.source, views, keepers, look, bytesKept, summary))
     }
   }
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareF
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.index.IndexStore
+import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
 /** From a scan to how its tables lie now, with half-done operations finished, undone or read around. */
@@ -113,8 +113,8 @@ object TableViews extends Logging {
         if (!tables.contains(folder) || state.indexes.isEmpty) None
         else {
           val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
-          val mostBytes = session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes)
-          new IndexStore(fs, folder.root, mostBytes).newest(indexes)
+          val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
+          new IndexStore(fs, folder.root, memory).newest(indexes)
         }
       Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _, options))))
     case _ => None

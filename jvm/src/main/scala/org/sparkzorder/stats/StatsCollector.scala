@@ -36,6 +36,8 @@ private object StatsCollector {
       found: mutable.Map[ColumnKey, ColumnCounter]
   ) {
 
+    private val ordinals = schema.fieldNames.zipWithIndex.reverseIterator.toMap
+
     private val own: Array[ColumnCounter] = watched.collect { case (name :: Nil, key) =>
       val i = ordinal(name, key)
       val dt: DataType = schema(i).dataType
@@ -78,10 +80,10 @@ private object StatsCollector {
       structs.foreach(_.addNull())
     }
 
-    private def ordinal(name: String, key: ColumnKey): Int = schema.fieldNames.indexOf(name) match {
-      case -1 => throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
-      case i  => i
-    }
+    private def ordinal(name: String, key: ColumnKey): Int = ordinals.getOrElse(
+      name,
+      throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
+    )
   }
 
   private final class Inner(ordinal: Int, fields: Int, level: Level) {

@@ -19,10 +19,13 @@ import org.sparkzorder.shim.StreamShim
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames
 
-/** A file as the log of a stream has it. */
-private final case class Logged(path: Path, time: Long) {
-  def name: String = path.toUri.getPath
-}
+/**
+ * What follows from a part of a stream's log.
+ *
+ * @param until the last batch of it
+ * @param provenance the records by which it was decided
+ */
+private final case class Decided(until: Long, provenance: Provenance, contents: LoggedContents, deliveries: Deliveries)
 
 /**
  * Spark's stream of files, which reads each row once although OPTIMIZE and RESTORE move rows to other files. The log of what was seen
@@ -50,8 +53,7 @@ private[stream] final class TableStreamSource(
   private val tables = new StreamedTables(session, base)
   private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
 
-  /** Up to which batch of the log, by which records, and what was decided. */
-  private var state = (-1L, Option.empty[Provenance], newDeliveries)
+  private var decided = Option.empty[Decided]
 
   override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {
     tables.settle()
@@ -66,11 +68,11 @@ private[stream] final class TableStreamSource(
   override def getBatch(start: Option[Offset], end: Offset): classic.Dataset[Row] = {
     val (from, to) = (start.map(StreamShim.logOffset).getOrElse(-1L), StreamShim.logOffset(end))
     val batches = seenLog.get(Some(from + 1), Some(to)).toSeq.sortBy(_._1)
-      .map { case (_, entries) => entries.toSeq.map(e => Logged(e.sparkPath.toPath, e.timestamp)) }
+      .map { case (_, entries) => entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)) }
     val plain = super.getBatch(start, end)
     val relations = plain.queryExecution.logical.collect { case l: LogicalRelation => l.relation }
     val listed = relations.collect { case r: HadoopFsRelation => r.location.inputFiles.length }.sum
-    val files = batches.flatten.map(_.path)
+    val files = batches.flatten.map(f => pathOf(f.path))
     // When a stream is started, Spark asks once more for the batch before, and does not run it.
     val chosen =
       try Right(placed(from, to, batches, listed < files.length, tables.provenance(files)))
@@ -111,10 +113,10 @@ private[stream] final class TableStreamSource(
       before: Option[Provenance]
   ): Option[Seq[PlacedFile]] = {
     val files = batches.flatten
-    val found = before.map(chosen(from, to, batches, _))
+    val found = before.map(chosen(from, batches, _))
     // An operation may have moved files just now.
     val isLate = found.fold(lacking)(_.exists(_._2.isEmpty))
-    val now = if (isLate) tables.provenance(files.map(_.path)) else before
+    val now = if (isLate) tables.provenance(files.map(f => pathOf(f.path))) else before
     if (now != before) {
       placed(from, to, batches, lacking, now)
     } else {
@@ -122,7 +124,7 @@ private[stream] final class TableStreamSource(
       found.map { all =>
         val gone = all.collect { case (place, None) if place.path != place.name => place.name }
         if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
-        state = (to, now, state._3)
+        decided = decided.map(_.copy(until = to))
         // Others that are gone were deleted from the folder; Spark leaves them out, too.
         all.collect { case (place, Some(status)) => PlacedFile(pathOf(place.name), status) }
       }
@@ -131,13 +133,12 @@ private[stream] final class TableStreamSource(
 
   private def chosen(
       from: Long,
-      to: Long,
       batches: Seq[Seq[Logged]],
       provenance: Provenance
   ): Seq[(Place, Option[FileStatus])] = {
-    val contents = contentsOf(from, to, batches, provenance)
+    val (contents, now) = contentsOf(from, batches, provenance)
     val read = contents.toSet
-    checkUnknown(batches.flatten.filter(f => read(contentOf(f, provenance))), from, Some(provenance))
+    checkUnknown(batches.flatten.filter(f => read(now.contents.of(f))), from, Some(now))
     contents.map { c =>
       val place = provenance.place(c)
       val there = statusOf(place.path)
@@ -149,41 +150,45 @@ private[stream] final class TableStreamSource(
     }
   }
 
-  /** What is to be read for the files of these batches. */
-  private def contentsOf(from: Long, to: Long, batches: Seq[Seq[Logged]], provenance: Provenance): Seq[String] = {
+  /** What is to be read for the files of these batches, and what it follows from. */
+  private def contentsOf(from: Long, batches: Seq[Seq[Logged]], provenance: Provenance): (Seq[String], Decided) = {
     // A later record may tell more of a file that was seen before: what was decided follows from all of it.
-    if (state._1 != from || from < 0 || !state._2.exists(_ eq provenance)) {
-      state = (-1L, Some(provenance), newDeliveries)
+    val start = decided.filter(d => d.until == from && from >= 0 && (d.provenance eq provenance)).getOrElse {
+      val contents = new LoggedContents(provenance, statusOf(_).map(s => Stamp(s.getModificationTime, s.getLen)))
+      val fresh = Decided(-1, provenance, contents, newDeliveries)
       val before = if (from < 0) Nil else seenLog.get(None, Some(from)).toSeq.sortBy(_._1)
       before.foreach { case (_, entries) =>
-        see(entries.toSeq.map(e => Logged(e.sparkPath.toPath, e.timestamp)), provenance)
+        see(entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)), fresh)
       }
+      fresh
     }
-    batches.flatMap(see(_, provenance)).distinct
+    // Not valid any more, should it come to nothing.
+    decided = Some(start.copy(until = -1))
+    (batches.flatMap(see(_, start)).distinct, start)
   }
 
-  private def see(files: Seq[Logged], provenance: Provenance): Seq[String] =
-    files.map(contentOf(_, provenance)).sortBy(c => (provenance.rank(c), c))
-      .flatMap(state._3.see(_, provenance))
+  private def see(files: Seq[Logged], by: Decided): Seq[String] =
+    by.contents.next(files).flatMap(by.deliveries.see(_, by.provenance))
 
-  private def contentOf(file: Logged, provenance: Provenance): String =
-    provenance.contentOf(file.name, file.time, statusOf(file.name).exists(_.getModificationTime == file.time))
+  private def logged(path: Path, time: Long): Logged = Logged(path.toUri.getPath, time)
 
   /**
    * A file that OPTIMIZE wrote, of which no record tells any more, or one that was made of such a file: its rows may have been delivered.
    * They were not if all files that the stream has seen in this folder are there, or are known to have been moved.
    */
-  private def checkUnknown(files: Seq[Logged], from: Long, provenance: Option[Provenance]): Unit = if (from >= 0) {
-    lazy val before =
-      seenLog.get(None, Some(from)).toSeq.flatMap(_._2).map(e => Logged(e.sparkPath.toPath, e.timestamp))
-    lazy val known = before.map(_.name).toSet
-    val unknown = files.map(_.name).flatMap(withoutRecord(_, provenance)).distinct.filterNot(known)
+  private def checkUnknown(files: Seq[Logged], from: Long, by: Option[Decided]): Unit = if (from >= 0) {
+    lazy val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2)
+      .map(e => logged(e.sparkPath.toPath, e.timestamp))
+    lazy val known = before.map(_.path).toSet
+    val unknown = files.map(_.path).flatMap(withoutRecord(_, by.map(_.provenance))).distinct.filterNot(known)
     if (unknown.nonEmpty) {
       val folders = unknown.map(pathOf(_).getParent).toSet
+      // Another file of that name does not say where the rows of the one that was seen are.
+      def isThere(f: Logged) = statusOf(f.path).exists(_.getModificationTime == f.time)
       val lost = before.find { f =>
-        folders(f.path.getParent) && !provenance.exists(p => p.isKnown(contentOf(f, p))) && !fs.exists(f.path)
+        folders(pathOf(f.path).getParent) && !by.exists(d => d.provenance.isKnown(d.contents.of(f))) && !isThere(f)
       }
-      lost.foreach(f => throw ZOrderErrors.streamUnknownFile(base.toUri.getPath, unknown.head, f.name))
+      lost.foreach(f => throw ZOrderErrors.streamUnknownFile(base.toUri.getPath, unknown.head, f.path))
     }
   }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.analysis.Resolver
 import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType}
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.stats.OrderedValue
+import org.sparkzorder.stats.{ColumnKey, OrderedValue}
 
 /** Names of columns in statements to columns of the table. */
 object KeyColumns {
@@ -28,6 +28,21 @@ object KeyColumns {
     if (OrderedValue.encoding(keyType).isEmpty)
       throw ZOrderErrors.unsupportedColumnType(fields.map(_.name), fields.last.dataType.sql)
     (fields.map(_.name), keyType)
+  }
+
+  /**
+   * Whether a column is one of those named, or lies in a struct that is.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when the table has no column of a name
+   */
+  def named(table: PlainTable, columns: Seq[Seq[String]]): ColumnKey => Boolean = {
+    val resolver = table.session.sessionState.conf.resolver
+    val paths = columns.map { parts =>
+      walk(table.dataSchema, parts.toList, resolver).map(_.map(_.name)).getOrElse(
+        throw ZOrderErrors.columnNotFound(parts, table.dataSchema.fieldNames.toSeq)
+      )
+    }.toSet
+    column => column.path.inits.exists(paths)
   }
 
   /** All of them, refusing one named twice. */

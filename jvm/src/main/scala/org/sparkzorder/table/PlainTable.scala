@@ -1,9 +1,7 @@
 package org.sparkzorder.table
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.types.StructType
 
@@ -17,21 +15,11 @@ final case class DataFolder(path: Path, values: InternalRow, files: Seq[FileStat
 /**
  * A table of plain files.
  *
- * @param name how messages name it
- * @param root the folder that holds all of it, qualified
  * @param formatName parquet or orc
+ * @param relation as Spark reads it, with a listing that no other query had before
  */
-final class PlainTable(
-    val session: classic.SparkSession,
-    val target: Target,
-    val name: String,
-    val root: Path,
-    val formatName: String,
-    val relation: HadoopFsRelation,
-    val catalogTable: Option[CatalogTable]
-) {
-  lazy val fileSystem: FileSystem = Targets.fileSystem(session, root)
-  val names = new RelativePath(root)
+final class PlainTable(place: TableLocation, val formatName: String, val relation: HadoopFsRelation)
+    extends TableLocation(place.session, place.target, place.name, place.root, place.catalogTable) {
 
   /** Columns that lie in the files. */
   def dataSchema: StructType = relation.dataSchema
@@ -39,11 +27,18 @@ final class PlainTable(
 
   /** The same folder, read in another way. */
   def withRelation(other: HadoopFsRelation): PlainTable =
-    new PlainTable(session, target, name, root, formatName, other, catalogTable)
+    new PlainTable(place, formatName, other)
 
-  /** What lies in the file system now, not in a cache; in the order of the paths. */
+  /** What lay in the file system when the table was opened; in the order of the paths. It costs no second listing. */
+  lazy val listed: Seq[DataFolder] = inListing()
+
+  /** The same as it is now, by a new listing. */
   def folders(): Seq[DataFolder] = {
     relation.location.refresh()
+    inListing()
+  }
+
+  private def inListing(): Seq[DataFolder] =
     relation.location
       .listFiles(Nil, Nil)
       .flatMap { directory =>
@@ -54,7 +49,6 @@ final class PlainTable(
           .map { case (parent, files) => DataFolder(parent, directory.values, files.sortBy(_.getPath.getName)) }
       }
       .sortBy(_.path.toString)
-  }
 
   /** All files of [[folders]]. */
   def files(): Seq[FileStatus] = folders().flatMap(_.files)

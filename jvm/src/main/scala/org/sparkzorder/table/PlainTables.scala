@@ -2,8 +2,6 @@ package org.sparkzorder.table
 
 import java.io.FileNotFoundException
 
-import scala.annotation.tailrec
-import scala.util.{Failure, Try}
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
@@ -17,21 +15,22 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.TargetKind._
 
-/** Names to tables, with every refusal that needs no look into the files. */
+/** Names to locations, and locations to tables, with every refusal that needs no look into the rows. */
 object PlainTables {
 
-  /** How often a folder is listed again whose files were taken away before they were asked for the schema. */
-  private val Listings = 20
+  /** How many files tell the format of a folder when the statement does not. */
+  private val AskedForFormat = 8
 
   /**
-   * @param mergeSchema for a path: take the union of all files' columns instead of one file's
-   * @throws org.apache.spark.sql.AnalysisException when the target is not a table of ours
+   * Where the table lies.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when the name or the folder alone tells that it is no table of ours
    */
-  def resolve(session: SparkSession, target: Target, mergeSchema: Boolean = false): PlainTable = {
+  def locate(session: SparkSession, target: Target): TableLocation = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     Targets.kind(session, target) match {
       case Table(metadata)         => ofCatalog(classicSession, target, metadata)
-      case Folder(path, _)         => ofFolder(classicSession, target.asInstanceOf[PathTarget], path, mergeSchema)
+      case Folder(path, _)         => ofFolder(classicSession, target.asInstanceOf[PathTarget], path)
       case Foreign(kind, _)        => throw ZOrderErrors.unsupportedTarget(target.sql, kind)
       case Unreadable(path, cause) => throw ZOrderErrors.pathUnreadable(path, cause)
       case Missing                 =>
@@ -42,25 +41,15 @@ object PlainTables {
     }
   }
 
-  private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): PlainTable = {
+  private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): TableLocation = {
     if (metadata.bucketSpec.isDefined) throw ZOrderErrors.bucketedTable(target.sql)
     val root = Targets.qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, root), root)
-    relationOf(session.table(metadata.identifier.quotedString)) match {
-      case Some(relation) =>
-        new PlainTable(session, target, target.sql, root, formatOf(relation).get, relation, Some(metadata))
-      case None => throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
-    }
+    new TableLocation(session, target, target.sql, root, Some(metadata))
   }
 
-  private def ofFolder(
-      session: classic.SparkSession,
-      target: PathTarget,
-      root: Path,
-      mergeSchema: Boolean
-  ): PlainTable = {
-    val fs = Targets.fileSystem(session, root)
-    refuseForeign(fs, root)
+  private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TableLocation = {
+    refuseForeign(Targets.fileSystem(session, root), root)
     if (ForeignFormats.isPartition(root)) {
       val above = ForeignFormats.withTablesAbove(root)
       val where = above.dropRight(1).reverse.map { p =>
@@ -69,33 +58,50 @@ object PlainTables {
       }
       throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
     }
-    val files = dataFiles(fs, root)
-    if (files.isEmpty) throw ZOrderErrors.emptyTable(target.sql)
-    val format = target.format.getOrElse(sniff(fs, target, files))
-    val relation =
-      try relationOf(loaded(session, format, root, mergeSchema))
-      catch { case NonFatal(e) => throw firstForeignFile(fs, target, files, format).getOrElse(e) }
-    relation match {
-      case Some(r) => new PlainTable(session, target, target.sql, root, format, r, None)
-      case None    => throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source")
-    }
+    new TableLocation(session, target, target.sql, root, None)
   }
 
   /**
-   * The folder as Spark reads it. Spark lists it and then asks files for the schema. An operation that publishes takes
-   * listed files away in between: then the folder is listed again.
+   * Lists the table, once, and finds its columns.
+   *
+   * @param mergeSchema for a path: take the union of all files' columns instead of one file's
+   * @throws org.apache.spark.sql.AnalysisException when the files are not a table of ours
    */
-  private def loaded(session: classic.SparkSession, format: String, root: Path, mergeSchema: Boolean): DataFrame = {
-    @tailrec def attempt(left: Int): DataFrame =
-      Try(session.read.format(format).option("mergeSchema", mergeSchema.toString).load(root.toString)) match {
-        case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)
-        case result                                       => result.get
+  def open(place: TableLocation, mergeSchema: Boolean = false): PlainTable = place.target match {
+    case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema)
+    case target                                           =>
+      val identifier = place.catalogTable.get.identifier
+      // The session's listing may be of any age.
+      place.session.sessionState.catalog.refreshTable(identifier)
+      relationOf(place.session.table(identifier.quotedString)) match {
+        case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
+        case None           =>
+          throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
       }
-    attempt(Listings)
   }
 
-  private def isOfMissingFile(e: Throwable): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists(_.isInstanceOf[FileNotFoundException])
+  private def openFolder(place: TableLocation, target: PathTarget, mergeSchema: Boolean): PlainTable = {
+    val (fs, root) = (place.fileSystem, place.root)
+    def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
+    val format = target.format.getOrElse {
+      val first = dataFiles(fs, root).take(AskedForFormat).toSeq
+      refuseEmpty(first.nonEmpty)
+      sniff(fs, target, first)
+    }
+    val reader = place.session.read.format(format).option("mergeSchema", mergeSchema.toString)
+    val relation =
+      try relationOf(reader.load(root.toString))
+      catch {
+        case NonFatal(e) =>
+          val files = dataFiles(fs, root).toSeq
+          refuseEmpty(files.nonEmpty)
+          throw firstForeignFile(fs, target, files, format).getOrElse(e)
+      }
+    val table = relation.map(new PlainTable(place, format, _))
+      .getOrElse(throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source"))
+    refuseEmpty(table.listed.nonEmpty)
+    table
+  }
 
   private def refuseForeign(fs: FileSystem, root: Path): Unit = ForeignFormats.markerIn(fs, root).foreach { m =>
     throw ZOrderErrors.otherTableFormat(m.folder.toUri.getPath, m.format, m.marker)
@@ -118,9 +124,9 @@ object PlainTables {
     case _                                    => None
   }
 
-  /** Data files below a folder as Spark's listing sees them: hidden names and all below them are left out. */
-  private def dataFiles(fs: FileSystem, folder: Path): Seq[FileStatus] =
-    fs.listStatus(folder).toSeq.sortBy(_.getPath.getName).flatMap { s =>
+  /** Data files below a folder as Spark's listing sees them: hidden names and all below them are left out. Listed as asked for. */
+  private def dataFiles(fs: FileSystem, folder: Path): Iterator[FileStatus] =
+    fs.listStatus(folder).sortBy(_.getPath.getName).iterator.flatMap { s =>
       val name = s.getPath.getName
       val hidden = (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
       if (hidden) Nil else if (s.isDirectory) dataFiles(fs, s.getPath) else if (s.getLen > 0) Seq(s) else Nil

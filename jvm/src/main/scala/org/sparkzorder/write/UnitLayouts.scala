@@ -46,7 +46,8 @@ object UnitLayouts {
         val columns = sampled.takeRight(encodings.length)
         val placing = if (made.isDefined) sampled.take(1) else density.fold(columns)(_(columns))
         val distributions =
-          if (made.isEmpty && kept) FrameBudget.fit(placing, FrameBudget.of(outputFiles(u))) else placing
+          if (made.isEmpty && kept) FrameBudget.fit(placing, FrameBudget.of(outputFiles(u)), outputFiles(u))
+          else placing
         val curve =
           if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, distributions, outputFiles(u))
         val uncut = new UnitLayout(distributions, curve, Cuts.none)

@@ -181,6 +181,21 @@ class CheckpointSuite extends AnyFunSuite {
     }
   }
 
+  test("no record is read for names that are back once newer ones have named all files") {
+    val t = optimized(6)
+    names(t).filter(n => (1 to 5).exists(v => n.startsWith(f"_v$v%010d"))).filter(_.endsWith(".json")).foreach { n =>
+      val file = t.fs.file(s"/t/_zorder/$n").get
+      t.fs.nodes(s"/t/_zorder/$n") = file.copy(bytes = "{".getBytes(UTF_8))
+    }
+    def back: Seq[Reappeared] = TableState.look(t.root, ops(t)) match {
+      case s: TableState.SideFolder => Reappeared.find(s, t.files)
+      case TableState.NoSideFolder  => Nil
+    }
+    assert(back.isEmpty)
+    t.fs.put("/t/p=1/other.parquet", Set(900), 5L)
+    intercept[UnreadableRecordException](back)
+  }
+
   test("an operation that was undone is in the history with its reason") {
     val t = new SmallTable(Seq(""))
     val rival = new MemoryOps(

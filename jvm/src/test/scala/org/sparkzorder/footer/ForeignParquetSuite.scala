@@ -1,9 +1,14 @@
 package org.sparkzorder.footer
 
 import java.nio.file.{Files, Path => JPath, Paths}
+import java.util.concurrent.atomic.AtomicInteger
 
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.stats.{FileId, IndexableColumns}
 
 /** Files of Arrow C++, by the Python that stands in `.venv`; skipped where there is none. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
@@ -49,6 +54,37 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     val f = judged(file, schema)
     assert(f.untrusted == Set("f", "g").map(key(schema, _)) && f.loose.keySet == f.untrusted && f.stats.isEmpty)
     assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
+  }
+
+  test("an index takes loose bounds of floats as they are, without a job over the rows") {
+    val files = Seq("{'f': [1.0, float('nan'), 2.0]}", "{'f': [3.0, 4.0, 5.0]}").zipWithIndex
+      .map { case (t, i) => statusOf(write(s"loose-$i.parquet", t)) }
+    val schema = StructType.fromDDL("f double")
+    val columns = IndexableColumns.of(schema)
+    val jobs = new AtomicInteger
+    val listener = new SparkListener {
+      override def onJobStart(start: SparkListenerJobStart): Unit = jobs.incrementAndGet()
+    }
+    spark.sparkContext.addSparkListener(listener)
+    val built =
+      try {
+        def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
+        val stats = IndexBuilder.build(spark, files, DataFormat.Parquet, schema, columns, id)
+        // Listeners hear of one job after the other: one that comes last shows that all are heard.
+        spark.sparkContext.parallelize(Seq(1)).count()
+        while (jobs.get == 0) Thread.sleep(10)
+        stats
+      } finally spark.sparkContext.removeSparkListener(listener)
+    assert(jobs.get == 1)
+    val found = built.map(_._2.columns(columns.head))
+    assert(found.forall(c => c.hasBounds && c.nanCount == -1 && c.nullCount == 0))
+    files.zip(found).foreach { case (file, c) =>
+      val truth = scanned(file, DataFormat.Parquet, schema).columns(columns.head)
+      assert(
+        EncodedOrder.compare(c.min, truth.min) == 0 && EncodedOrder.compare(c.max, truth.max) == 0,
+        file.getPath
+      )
+    }
   }
 
   test("ancient dates of a writer that names no calendar are not trusted") {

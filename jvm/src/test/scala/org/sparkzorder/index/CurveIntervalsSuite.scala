@@ -33,6 +33,12 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   private def shown(i: CurveInterval): Any = (i.frame.id, i.frame.columns, i.low, i.high, i.layer)
 
+  /** As an index keeps them: of a frame of few files no boundaries are left. */
+  private def stored(placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
+    val different = placed.values.groupMap(_.frame.id)(i => (i.low, i.high)).view.mapValues(_.toSet.size).toMap
+    placed.map { case (id, i) => id -> (if (different(i.frame.id) < 4) i.withoutBoundaries else i) }
+  }
+
   private def all(s: IndexSnapshot): Map[FileId, Any] =
     (0 until s.files).flatMap(i => s.intervals.flatMap(_.of(i)).map(shown).map(s.fileId(i) -> _)).toMap
 
@@ -42,34 +48,67 @@ class CurveIntervalsSuite extends AnyFunSuite {
   test("intervals are kept with the files they are of, through merges, and frames that nobody is of go") {
     for (_ <- 1 to 100) {
       val (one, two) = (frame(), frame())
-      val before = files("a", 1 + random.nextInt(8))
+      val before = files("a", 1 + random.nextInt(24))
       val placed = before.flatMap { case (id, _) =>
         if (random.nextInt(3) == 0) None else Some(id -> interval(if (random.nextBoolean()) one else two))
       }.toMap
       val old = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed)))
-      assert(all(old) == placed.map { case (id, i) => id -> shown(i) })
+      assert(all(old) == stored(placed).map { case (id, i) => id -> shown(i) })
       assert(old.intervals.isDefined == placed.nonEmpty)
-      val added = files("b", random.nextInt(4))
+      val added = files("b", random.nextInt(6))
       val more = added.map { case (id, _) => id -> interval(two) }.toMap
       val keep = (id: FileId) => id.length % 2 == 0
       val merged = Indexes.open(Indexes.written(IndexContents.merge(old, keep, added, placed = more)))
-      assert(all(merged) == (placed.filter(p => keep(p._1)) ++ more).map { case (id, i) => id -> shown(i) })
-      assert(merged.intervals.fold(0)(
-        _.frames.size
-      ) == (placed.filter(p => keep(p._1)) ++ more).map(_._2.frame.id).toSet.size)
+      val left = stored(stored(placed).filter(p => keep(p._1)) ++ more)
+      assert(all(merged) == left.map { case (id, i) => id -> shown(i) })
+      assert(merged.intervals.fold(0)(_.frames.size) == left.map(_._2.frame.id).toSet.size)
       assert(Indexes.all(merged) == Indexes.all(before.filter(f => keep(f._1)) ++ added))
     }
   }
 
+  test("of a frame of few files it is known that they are placed, and nothing of values") {
+    val (few, many) = (frame(), frame())
+    val before = files("a", 9)
+    val placed = before.map(_._1).zipWithIndex.map { case (id, i) =>
+      id -> CurveInterval(if (i < 3) few else many, i.toLong, i + 5L, i % 2)
+    }.toMap
+    val read = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed))).intervals.get
+    val (left, whole) = (0 until 9).map(read.of(_).get).partition(!_.frame.hasBoundaries)
+    assert(whole.map(_.frame.id).distinct == Seq(many.id) && whole.map(_.low) == (3 to 8))
+    assert(left.size == 3 && left.forall(i => i.low == 0 && i.high == 0) && left.map(_.layer) == Seq(0, 1, 0))
+    assert(left.forall(_.frame.columns == few.columns.map(_.copy(lasting = false))))
+    // Those of many partitions are the same.
+    val units = files("a", 1000)
+    val alone = units.map(f => f._1 -> interval(frame())).toMap
+    val bytes = CurveIntervals.toRaw(units.map(f => alone.get(f._1)).toIndexedSeq, _ => 1).get
+    assert(CurveIntervals.fromRaw(1000, bytes).frames.size == 1)
+    assert(Block.pack(new Array[Byte](Block.IdSize), bytes).length < 1000)
+    // Several files of one place are one place.
+    val one = CurveIntervals.toRaw(IndexedSeq.fill(100)(Some(CurveInterval(few, 3, 4, 0))), _ => 1).get
+    assert(!CurveIntervals.fromRaw(100, one).frames.head.hasBoundaries)
+  }
+
+  test("frames without boundaries are the same for the same columns, and others for others") {
+    val columns = IndexedSeq(ColumnKey(Seq("a"), LongType), ColumnKey(Seq("s", "x"), StringType))
+    assert(CurveFrame.withoutBoundaries(columns.map(c => c.copy(path = c.path.toVector)).toVector).id ==
+      CurveFrame.withoutBoundaries(columns).id)
+    val ids = Seq(columns, columns.reverse, columns.take(1), IndexedSeq(ColumnKey(Seq("a"), StringType)))
+      .map(CurveFrame.withoutBoundaries(_).id)
+    assert(ids.distinct.size == 4 && CurveFrame.withoutBoundaries(columns).id == ids.head)
+    assert(CurveFrame.withoutBoundaries(columns).last == 0)
+  }
+
   test("an index made anew has the same intervals, of which nothing is to be concluded") {
-    val before = files("a", 4)
+    val before = files("a", 12)
     val (one, two) = (frame(), frame())
-    val placed = before.take(3).map(_._1).zip(Seq(one, two, one)).map { case (id, f) => id -> interval(f) }.toMap
+    val placed = before.take(11).map(_._1).zipWithIndex.map { case (id, i) =>
+      id -> CurveInterval(if (i % 2 == 0) one else two, i.toLong, i + 9L, i % 2)
+    }.toMap
     val old = Indexes.open(Indexes.written(IndexContents(before, Map.empty, placed)))
     assert(one.columns.head.lasting && two.columns.head.lasting)
     val asked = before.drop(1).map(_._1) :+ FileId("other", 1, 1)
     val hints = old.hints(asked)
-    assert(hints.keySet == before.slice(1, 3).map(_._1).toSet)
+    assert(hints.keySet == before.slice(1, 11).map(_._1).toSet)
     hints.foreach { case (id, i) =>
       assert((i.frame.id, i.low, i.high, i.layer) == (
         placed(id).frame.id,
@@ -111,10 +150,10 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
   }
 
-  /** A frame of about so many bytes, of boundaries that are the same in all. */
+  /** A frame of about so many bytes, of boundaries that have little in common. */
   private def large(bytes: Int): CurveFrame = {
     val values = ValueDistribution.ofBytes(
-      Array.tabulate(bytes / 100)(i => f"$i%098d".getBytes(java.nio.charset.StandardCharsets.US_ASCII)),
+      Array.tabulate(bytes / 100)(i => java.nio.ByteBuffer.allocate(98).putInt(i << 8).put(random.nextBytes(94)).array),
       0
     )
     new CurveFrame(
@@ -125,21 +164,23 @@ class CurveIntervalsSuite extends AnyFunSuite {
     )
   }
 
-  private def whole(frame: CurveFrame) = Some(CurveInterval(frame, 0, frame.last, CurveInterval.Cell))
+  /** Of four files. */
+  private def four(frame: CurveFrame) =
+    IndexedSeq.tabulate(4)(i => Some(CurveInterval(frame, i.toLong, frame.last, CurveInterval.Cell)))
 
   test("where there is no room for all frames, those of the most data stay, and a warning tells of the others") {
     val main = large(12 << 20)
     val small = IndexedSeq.fill(30)(large(1 << 20))
-    val intervals = IndexedSeq.fill(400)(whole(main)) ++ small.map(whole)
+    val intervals = IndexedSeq.fill(100)(four(main)).flatten ++ small.flatMap(four)
     val warnings = Seq.newBuilder[String]
     val raw = CurveIntervals.toRaw(intervals, i => if (i < 400) 1000L else i.toLong, warnings += _).get
     val read = CurveIntervals.fromRaw(intervals.size, raw)
     assert((0 until 400).forall(i => read.of(i).exists(_.frame.id == main.id)))
     // Of the others, those of the longest files.
-    val kept = (400 until 430).filter(read.of(_).isDefined)
-    assert(kept == (430 - kept.size until 430) && kept.size >= 3)
+    val kept = (400 until 520).filter(read.of(_).isDefined)
+    assert(kept == (520 - kept.size until 520) && kept.size >= 12)
     assert(raw.length <= CurveIntervals.maxBytes(intervals.size.toLong))
-    val left = 30 - kept.size
+    val left = 30 - kept.size / 4
     assert(warnings.result().map(_.takeWhile(_ != 's').trim) == Seq(s"$left of 31"))
     assert(read.memoryBytes > (12 << 20))
   }
@@ -153,12 +194,12 @@ class CurveIntervalsSuite extends AnyFunSuite {
       huge.curve
     ))
     val small = frame()
-    val intervals = others.map(whole) :+ whole(small)
-    val raw = CurveIntervals.toRaw(intervals, i => if (i < 130) 10L else 1L, _ => ()).get
+    val intervals = others.flatMap(four) ++ four(small)
+    val raw = CurveIntervals.toRaw(intervals, i => if (i < 520) 10L else 1L, _ => ()).get
     assert(raw.length < 10000)
     val read = CurveIntervals.fromRaw(intervals.size, raw)
-    assert((0 to 130).filter(read.of(_).isDefined) == Seq(130))
-    assert(CurveIntervals.toRaw(others.map(whole), _ => 1, _ => ()).isEmpty)
+    assert((0 until 524).filter(read.of(_).isDefined) == (520 until 524))
+    assert(CurveIntervals.toRaw(others.flatMap(four), _ => 1, _ => ()).isEmpty)
   }
 
   test("frames of more bytes than an index is written with are refused before one is made") {
@@ -187,10 +228,14 @@ class CurveIntervalsSuite extends AnyFunSuite {
   }
 
   test("a block of intervals that is too large costs the intervals only") {
-    val before = files("a", 3)
+    val before = files("a", 5)
     val frame = large(1 << 20)
     val bytes =
-      Indexes.written(IndexContents(before, Map.empty, before.map(_._1 -> CurveInterval(frame, 0, 1, 0)).toMap))
+      Indexes.written(IndexContents(
+        before,
+        Map.empty,
+        before.map(_._1).zipWithIndex.map { case (id, i) => id -> CurveInterval(frame, 0, i.toLong, 0) }.toMap
+      ))
     assert(Indexes.open(bytes).intervals.isDefined)
     val tight = Indexes.open(bytes, limit = 100000)
     assert(tight.intervals.isEmpty && Indexes.all(tight) == Indexes.all(before))
@@ -204,7 +249,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
   }
 
   test("intervals that could not be read for a moment are read the next time") {
-    val before = files("a", 3)
+    val before = files("a", 6)
     val f = frame()
     val placed = before.map(_._1 -> interval(f)).toMap
     val bytes = Indexes.written(IndexContents(before, Map.empty, placed))

@@ -14,7 +14,9 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   private val fs = FileSystem.getLocal(new Configuration())
   private var root: Path = _
   private val key = ColumnKey(Seq("a"), LongType)
-  private val big = 1L << 30
+  private val big = memory(1L << 30)
+
+  private def memory(bytes: Long) = IndexMemory.of(Some(bytes))
 
   override def beforeEach(): Unit = {
     IndexCache.clear()
@@ -88,13 +90,13 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(store.newest(listing).get eq first)
     first.column(Seq("a"), LongType)
     assert(first.memoryBytes > 1000 * 24)
-    val tight = new IndexStore(fs, root, first.memoryBytes + 100)
+    val tight = new IndexStore(fs, root, memory(first.memoryBytes + 100))
     tight.write(contents(2, 1000), 2)
     val second = tight.newest(listing).get
     assert((second ne first) && IndexCache.size == 1)
     assert(tight.newest(listing).get eq second)
     second.column(Seq("a"), LongType)
-    new IndexStore(fs, root, 100).newest(listing)
+    new IndexStore(fs, root, memory(100)).newest(listing)
     assert(IndexCache.size == 0)
   }
 
@@ -106,5 +108,69 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(snapshot.column(Seq("a"), LongType).isEmpty)
     assert(snapshot.fileStats(0) == FileStats(1, Map.empty))
     assert(snapshot.ordinalOf("f0", 1, 1) == 0)
+  }
+
+  test("of each table the newest index stays in memory, whatever room there is") {
+    val store = new IndexStore(fs, root, big)
+    val elsewhere = new Path(Files.createTempDirectory("index").toUri)
+    fs.mkdirs(new Path(elsewhere, "_zorder"))
+    val beside = new IndexStore(fs, elsewhere, big)
+    beside.write(contents(7, 1000), 1)
+    val other = beside.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get
+    var held = Seq.empty[IndexSnapshot]
+    for (n <- 1 to 100) {
+      store.write(contents(n.toLong, 1000), n.toLong)
+      held :+= store.newest(listing).get
+      assert(IndexCache.size == 2)
+    }
+    assert(held.distinct.size == 100 && (store.newest(listing).get eq held.last))
+    assert(beside.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get eq other)
+    // Plans of before go on with what they have, and read what they lack.
+    assert(held.zipWithIndex.forall { case (s, i) => maxOf(s) == i + 1L })
+    fs.delete(elsewhere, true)
+  }
+
+  test("an older index that somebody still asks for does not push out the newest, and goes with its next use") {
+    val store = new IndexStore(fs, root, big)
+    store.write(contents(1), 1)
+    val stale = listing
+    store.write(contents(2), 2)
+    val second = store.newest(listing).get
+    assert(maxOf(store.newest(stale).get) == 1L)
+    assert((store.newest(listing).get eq second) && IndexCache.size == 1)
+  }
+
+  test("an index dropped and made again under the same number takes the place of the old one") {
+    val store = new IndexStore(fs, root, big)
+    fs.delete(store.write(contents(1, 3), 1).getPath, false)
+    store.write(contents(2, 3), 1)
+    assert(maxOf(store.newest(listing).get) == 2L)
+    fs.delete(new Path(root, "_zorder/_index-0000000001.zidx"), false)
+    store.write(contents(3, 5), 1)
+    assert(maxOf(store.newest(listing).get) == 3L && IndexCache.size == 1)
+  }
+
+  test("a snapshot that a plan holds knows the columns that it has loaded when its file is gone, and no others") {
+    val other = ColumnKey(Seq("b"), LongType)
+    val both = ColumnStats(0L, 5L, 0, 0)
+    val store = new IndexStore(fs, root, big)
+    val first = store.write(IndexContents(Seq(FileId("f0", 1, 1) -> FileStats(1, Map(key -> both, other -> both)))), 1)
+    val held = store.newest(listing).get
+    assert(held.column(Seq("a"), LongType).isDefined)
+    store.write(contents(2), 2)
+    store.newest(listing)
+    fs.delete(first.getPath, false)
+    assert(held.column(Seq("a"), LongType).isDefined && held.column(Seq("b"), LongType).isEmpty)
+  }
+
+  test("without a setting indexes have a tenth of the heap, and 256 MiB at most; a setting counts as it is") {
+    def mib(n: Long) = n << 20
+    assert(IndexMemory.of(None, mib(1000)) == IndexMemory(mib(100), mib(256)))
+    assert(IndexMemory.of(None, mib(100000)) == IndexMemory(mib(256), mib(256)))
+    Seq(0L, 100L, mib(4096)).foreach(n => assert(IndexMemory.of(Some(n), mib(1000)) == IndexMemory(n, n)))
+    // An index that is larger than the room for those that are kept is read, and not kept.
+    val store = new IndexStore(fs, root, IndexMemory(100, mib(256)))
+    store.write(contents(1, 1000), 1)
+    assert(maxOf(store.newest(listing).get) == 1L && IndexCache.size == 0)
   }
 }

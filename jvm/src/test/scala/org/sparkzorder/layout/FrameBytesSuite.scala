@@ -55,6 +55,47 @@ class FrameBytesSuite extends AnyFunSuite {
     }
   }
 
+  test("strings that begin alike take the bytes that they differ by, within bounds") {
+    val paths = Array.tabulate(1000)(i => f"https://example.com/one/and/the/same/folder/$i%04d".getBytes)
+    val d = ValueDistribution.ofBytes(paths, 0)
+    val plan = BitPlan(Seq(1d), 20, 20)
+    val bytes = written((IndexedSeq(d), plan))
+    assert(bytes.length < 7 * paths.length && bytes.length > 48 * paths.length / 16)
+    assert(read(bytes)._1.head.asInstanceOf[BytesDistribution].values.map(new String(_)).toSeq == paths.map(
+      new String(_)
+    ).toSeq)
+    // A file that is made to fill the memory: each value is the one before and a byte.
+    val out = new ByteArrayOutputStream
+    val data = new DataOutputStream(out)
+    FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Nil, 1))
+    val values = 1000
+    Seq(2, 0, values & 0x7f | 0x80, values >> 7).foreach(data.writeByte(_))
+    (1 to values).foreach(_ => data.writeByte(1))
+    (0 until values).foreach { i =>
+      if (i < 128) data.writeByte(i) else { data.writeByte(i & 0x7f | 0x80); data.writeByte(i >> 7) }
+      data.writeByte(1)
+      data.writeByte('a')
+    }
+    assert(intercept[IOException](read(out.toByteArray)).getMessage.contains("share too much"))
+  }
+
+  test("boundaries that builds of before wrote are read") {
+    val out = new ByteArrayOutputStream
+    val data = new DataOutputStream(out)
+    FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Seq(0, 0), 1))
+    // Kind, nulls, values, a count of each, then each with its length.
+    Seq(1, 2, 3, 5, 6, 7).foreach(data.writeByte(_))
+    Seq("a", "abc", "b").foreach { v =>
+      data.writeByte(v.length)
+      data.writeBytes(v)
+    }
+    read(out.toByteArray)._1.head match {
+      case d: BytesDistribution =>
+        assert(d.values.map(new String(_)).toSeq == Seq("a", "abc", "b") && d.nulls == 2 && d.total == 20)
+      case other => fail(s"$other")
+    }
+  }
+
   test("the size of boundaries is told before they are written, and they fit what they are to") {
     val random = new Random(3)
     var thinned = 0
@@ -63,7 +104,7 @@ class FrameBytesSuite extends AnyFunSuite {
       val sizes = distributions.map(FrameBytes.size)
       assert(written((distributions, curve)).length - written((Nil.toIndexedSeq, curve)).length == sizes.sum)
       val room = random.nextInt(400).toLong
-      val fitted = FrameBudget.fit(distributions, room)
+      val fitted = FrameBudget.fit(distributions, room, 1 + random.nextInt(9))
       assert(fitted.map(FrameBytes.size).sum <= math.max(room, 16L * 20 * distributions.size))
       if (sizes.sum <= room) assert(fitted == distributions)
       else if (fitted != distributions) thinned += 1
@@ -72,13 +113,13 @@ class FrameBytesSuite extends AnyFunSuite {
     // Columns that need little leave it to the others.
     val few = ValueDistribution.ofLongs(Array.tabulate(100)(_.toLong), 0)
     val many = ValueDistribution.ofLongs(Array.fill(50000)(random.nextLong()), 0)
-    val fitted = FrameBudget.fit(IndexedSeq(many, few, many), 100000)
+    val fitted = FrameBudget.fit(IndexedSeq(many, few, many), 100000, 100)
     assert(fitted(1) eq few)
     Seq(0, 2).foreach { c =>
       val size = FrameBytes.size(fitted(c))
       assert(size <= 50000 && size > 40000, size)
     }
-    assert(FrameBudget.of(1) == 16 << 10 && FrameBudget.of(1000) > 2000000 && FrameBudget.of(10000000) == 8 << 20)
+    assert(FrameBudget.of(4) == 384 && FrameBudget.of(1000) == 96000 && FrameBudget.of(10000000) == 8 << 20)
   }
 
   test("damaged bytes are an error or another frame, never anything else") {

@@ -59,23 +59,93 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("a thinned distribution has so many values, the same ends, and ids that differ by the rows of a boundary") {
-    forAll(Gen.listOfN(400, value), Gen.choose(0, 40), Gen.choose(3, 200), value) { (values, nulls, most, v) =>
-      val d = ValueDistribution.ofLongs(values.toArray, nulls)
-      val few = d.thinned(most)
-      assert(few.distinct <= most && few.total == d.total && few.nulls == nulls)
-      assert(few.values.head == values.min && few.values.last == values.max)
-      assert(few.values.forall(d.values.contains) && few.values.toSeq == few.values.toSeq.sorted.distinct)
-      assert(few.midCdf(0) == d.midCdf(0))
-      // Twice as many rows as are a fair share: where one value has that many, it is a boundary, and exact.
-      val share = 2 * 1.25 * 400.0 / (most - 2) / d.total
-      val of = values.count(_ == v)
-      if (few.values.contains(v) && of > share * d.total) assert(few.midCdf(few.place(v)) == d.midCdf(d.place(v)))
-      assert(math.abs(few.midCdf(few.place(v)) - d.midCdf(d.place(v))) <= share, s"$v of $values")
+    forAll(Gen.listOfN(400, value), Gen.choose(0, 40), Gen.choose(3, 200), Gen.choose(1, 20), value) {
+      (values, nulls, most, files, v) =>
+        val d = ValueDistribution.ofLongs(values.toArray, nulls)
+        val few = d.thinned(most, files)
+        assert(few.distinct <= most && few.total == d.total && few.nulls == nulls)
+        assert(few.values.head == values.min && few.values.last == values.max)
+        assert(few.values.toSeq == few.values.toSeq.sorted.distinct)
+        assert((0 until few.distinct).forall(few.count(_) > 0))
+        assert(few.midCdf(0) == d.midCdf(0))
+        // Twice as many rows as are a fair share: where one value has that many, it is a boundary, and exact.
+        val share = 2 * 1.25 * 400.0 / math.max(1, most - 2 - files) / d.total
+        assert(math.abs(few.midCdf(few.place(v)) - d.midCdf(d.place(v))) <= share, s"$v of $values")
+        // In order, as before.
+        val sorted = values.sorted.map(few.place)
+        assert(sorted == sorted.sorted)
     }
     val texts = ValueDistribution.ofBytes(Array.tabulate(1000)(i => f"$i%04d".getBytes), 0)
     val few = texts.thinned(10)
     assert(few.distinct <= 10 && few.values.map(new String(_)).toSeq.sorted == few.values.map(new String(_)).toSeq)
     assert(texts.thinned(1000) eq texts)
+  }
+
+  test("boundaries are where files end, if there is room for one of each file") {
+    forAll(Gen.choose(2, 30), Gen.choose(1, 5), Gen.choose(0, 50), Gen.choose(200, 900), Gen.long) {
+      (files, each, nulls, rows, seed) =>
+        val random = new scala.util.Random(seed)
+        val values = Array.fill(rows)(random.nextLong())
+        val d = ValueDistribution.ofLongs(values, nulls)
+        val few = d.thinned(files * each + 4, files)
+        // No value is there twice, so row i in order is value i - nulls.
+        for (file <- 1 until files) {
+          val first = math.floor(file.toDouble * d.total / files + 0.5).toInt - nulls
+          if (first > 0) assert(few.place(d.values(first - 1)) < few.place(d.values(first)), s"file $file of $files")
+        }
+    }
+  }
+
+  test("equal files share no more values by few boundaries than by all") {
+    forAll(Gen.choose(2, 20), Gen.choose(3, 6), Gen.choose(50, 400), Gen.choose(400, 1500), Gen.long) {
+      (files, each, values, rows, seed) =>
+        val random = new scala.util.Random(seed)
+        val sample = Array.fill(rows)(random.nextInt(values).toLong)
+        val d = ValueDistribution.ofLongs(sample, 0)
+        def overlaps(by: LongDistribution): Int = {
+          val keys = sample.map(v => (by.id(by.place(v), 40), random.nextLong())).sorted.toIndexedSeq
+          val cuts = Cuts.equal(keys, files)
+          val found = sample.indices.map(i => (cuts.slot(by.id(by.place(sample(i)), 40), random.nextLong()), sample(i)))
+          found.groupMap(_._2)(_._1).values.map(_.toSet.size - 1).sum
+        }
+        assert(overlaps(d.thinned(files * each + 6, files)) <= math.max(overlaps(d), files - 1))
+    }
+  }
+
+  test("a boundary is a value between two others, and as short as can be") {
+    import ValueDistribution.between
+    assert(between(1000L, 1030L) == 1024 && between(-5L, 3L) == 0 && between(6L, 7L) == 7 && between(-9L, -2L) == -8)
+    assert(between(Long.MinValue, Long.MaxValue) == 0)
+    def text(low: String, high: String) = new String(between(low.getBytes, high.getBytes))
+    assert(text("apple", "banana") == "b" && text("car", "card") == "card" && text("car", "carton") == "cart")
+    assert(text("", "x") == "x" && text("https://a", "https://b/c") == "https://b")
+    forAll(Gen.long, Gen.long, Gen.asciiStr, Gen.asciiStr) { (a, b, s, t) =>
+      val (low, high) = (math.min(a, b), math.max(a, b))
+      if (low < high) {
+        val found = between(low, high)
+        assert(low < found && found <= high)
+        def zeros(v: Long) = java.lang.Long.numberOfTrailingZeros(v)
+        assert(zeros(found) >= zeros(high) && zeros(found) >= zeros(low + 1))
+      }
+      val isLess = ValueDistribution.unsigned.compare(s.getBytes, t.getBytes) < 0
+      val (least, most) = if (isLess) (s.getBytes, t.getBytes) else (t.getBytes, s.getBytes)
+      if (!least.sameElements(most)) {
+        val found = between(least, most)
+        assert(ValueDistribution.unsigned.compare(least, found) < 0 && most.startsWith(found))
+        assert(found.isEmpty || ValueDistribution.unsigned.compare(least, found.init) >= 0)
+      }
+    }
+  }
+
+  test("a value of many rows is a boundary by itself, and has the id that it had") {
+    val values = Array.tabulate(1000)(i => if (i % 2 == 0) 500L * 1000 else i * 1000L)
+    for (files <- 1 to 9) {
+      val (d, few) = (ValueDistribution.ofLongs(values, 0), ValueDistribution.ofLongs(values, 0).thinned(30, files))
+      assert(few.values.contains(500000L))
+      val heavy = few.midCdf(few.place(500000L))
+      assert(math.abs(heavy - d.midCdf(d.place(500000L))) <= 0.03)
+      assert(few.midCdf(few.place(499000L)) < heavy && heavy < few.midCdf(few.place(501000L)))
+    }
   }
 
   test("half nulls, then 7 7 8 9") {

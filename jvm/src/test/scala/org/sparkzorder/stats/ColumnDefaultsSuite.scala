@@ -16,7 +16,7 @@ class ColumnDefaultsSuite extends AnyFunSuite {
     .add("a", ArrayType(new StructType().add("y", IntegerType, nullable = true, default)))
 
   test("a default is of the column, of a struct that holds it, or of a field in it") {
-    def concern(path: String*) = ColumnDefaults.concern(schema, path)
+    def concern(path: String*) = new ColumnDefaults(schema).concern(path)
     assert(!concern("plain") && !concern("s", "x") && !concern("none"))
     assert(concern("five") && concern("s", "y") && concern("s") && concern("a"))
   }

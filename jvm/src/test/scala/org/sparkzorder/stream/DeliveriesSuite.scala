@@ -14,12 +14,16 @@ class DeliveriesSuite extends AnyFunSuite {
   private final class Folder(random: Random) {
     val rows = mutable.HashMap.empty[String, Set[Int]]
     val names = mutable.HashMap.empty[String, String]
-    private val times = mutable.HashMap.empty[String, Long]
+    private val stamps = mutable.HashMap.empty[String, Stamp]
     private val trash = mutable.HashMap.empty[String, String]
 
     /** Names that were used, and that no stream has seen, so that it would not take the next file of this name for new. */
     private val used = mutable.LinkedHashSet.empty[String]
     val seen = mutable.HashSet.empty[String]
+    private val touched = mutable.HashSet.empty[String]
+
+    // Of a name that was used by several files nobody can tell which of them was touched.
+    private val reused = mutable.HashSet.empty[String]
     val visible = mutable.LinkedHashSet.empty[String]
     val records = mutable.ArrayBuffer.empty[FolderChange]
     private var published = Vector.empty[(Seq[String], Seq[String])]
@@ -29,28 +33,48 @@ class DeliveriesSuite extends AnyFunSuite {
 
     def provenance: Provenance = new Provenance(records)
 
-    def isThere(name: String, time: Long): Boolean = visible.exists(c => names(c) == name && times(c) == time)
+    def there(name: String): Option[Stamp] = visible.find(names(_) == name).map(stamps)
 
-    def listed: Seq[(String, Long)] = visible.toSeq.map(c => (names(c), times(c)))
+    def listed: Seq[Logged] = visible.toSeq.map(c => Logged(names(c), stamps(c).time))
 
     /** Under a new name, or under one that an operation has freed. */
     def append(): Unit = {
-      val free = used.filterNot(name => seen(name) || visible.exists(names(_) == name))
+      val free = used.filterNot(name => seen(name) || touched(name) || visible.exists(names(_) == name))
       val name = if (free.nonEmpty && random.nextInt(3) == 0) free.head else s"/t/new-${next()}"
-      used += name
-      // A file may be older than one that had its name before.
-      val time = if (random.nextInt(4) == 0) 1000L - next() else 1000L + next()
-      val content = s"$name\u0000$time"
+      // A file may be older than one that had its name before, and a loader may give all of its files one time.
+      val time = random.nextInt(4) match {
+        case 0 => 1000L - next()
+        case 1 => 1000L
+        case _ => 1000L + next()
+      }
+      val stamp = Stamp(time, next().toLong)
+      val content = s"$name\u0000$time\u0000${stamp.length}"
+      if (!used.add(name)) reused += name
       rows(content) = Set.fill(1 + random.nextInt(3))(next())
       names(content) = name
-      times(content) = time
+      stamps(content) = stamp
       visible += content
+    }
+
+    /** Files come back from a backup, or are copied anew: with other times, later ones or earlier ones. */
+    def touch(): Unit = some(visible).filterNot(c => reused(names(c))).foreach { c =>
+      touched += names(c)
+      stamps(c) = stamps(c).copy(time = if (random.nextBoolean()) 1000L + next() else 1000L - next())
+    }
+
+    /** The content that a stream means, which goes by the stamp that it saw, or by no length where no record tells it. */
+    def whole(content: String): String = content.split('\u0000').toSeq match {
+      case Seq(name) => name
+      // No operation has taken it.
+      case Seq(name, _)          => visible.find(names(_) == name).get
+      case Seq(_, _, length, _*) => stamps.collectFirst { case (c, stamp) if stamp.length == length.toLong => c }.get
+      case none                  => fail(none.toString)
     }
 
     private def some[A](from: Iterable[A]): Seq[A] = from.toSeq.filter(_ => random.nextBoolean())
 
     private def moved(content: String, trash: Option[String] = None) =
-      MovedFile(names(content), 1, times(content), trash = trash)
+      MovedFile(names(content), stamps(content).length, stamps(content).time, trash = trash)
 
     private def retired(contents: Seq[String], undone: Boolean): Seq[MovedFile] = contents.map { c =>
       val place = s"/trash$c-${records.size}"
@@ -68,7 +92,7 @@ class DeliveriesSuite extends AnyFunSuite {
           val name = s"/t/zorder-${next()}"
           rows(name) = part
           names(name) = name
-          times(name) = 1000L + next()
+          stamps(name) = Stamp(1000L + next(), next().toLong)
           name
         }
         exchange(inputs, outputs, look) { undone =>
@@ -93,7 +117,8 @@ class DeliveriesSuite extends AnyFunSuite {
           if (isTaken || random.nextInt(4) == 0) names(b) = s"${names(b)}-again-${next()}"
         }
         exchange(inputs, back.toSeq, look) { undone =>
-          val returned = back.toSeq.map(b => MovedFile(names(b), 1, times(b), Some(before(b)), trash.get(b)))
+          val returned =
+            back.toSeq.map(b => MovedFile(names(b), stamps(b).length, stamps(b).time, Some(before(b)), trash.get(b)))
           records += FolderChange(s"r${next()}", retired(inputs, undone), Nil, returned, undone)
           if (undone) names ++= before
         }
@@ -118,39 +143,46 @@ class DeliveriesSuite extends AnyFunSuite {
   }
 
   private final class Stream(folder: Folder, random: Random) {
-    private val log = mutable.ArrayBuffer.empty[Seq[(String, Long)]]
+    private val log = mutable.ArrayBuffer.empty[Seq[Logged]]
     private val seen = mutable.HashSet.empty[String]
     private val arrived = mutable.ArrayBuffer.empty[Seq[String]]
     private var deliveries = new Deliveries()
+    private var contents = Option.empty[LoggedContents]
 
     /** Notes files as new data, as Spark does: by their names. */
     def list(all: Boolean = false): Unit = {
-      val found = folder.listed.filterNot(f => seen(f._1))
+      val found = folder.listed.filterNot(f => seen(f.path))
       val taken = if (all || random.nextBoolean()) found else random.shuffle(found).take(1 + random.nextInt(2))
       if (taken.nonEmpty) {
-        seen ++= taken.map(_._1)
-        folder.seen ++= taken.map(_._1)
+        seen ++= taken.map(_.path)
+        folder.seen ++= taken.map(_.path)
         log += taken
       }
     }
 
-    private def run(deliveries: Deliveries, batch: Seq[(String, Long)], provenance: Provenance): Seq[String] =
-      batch.map { case (name, time) => provenance.contentOf(name, time, folder.isThere(name, time)) }.sortBy(c =>
-        (provenance.rank(c), c)
-      ).flatMap(deliveries.see(_, provenance))
+    private def run(batches: Iterable[Seq[Logged]], provenance: Provenance): Seq[Seq[String]] =
+      batches.toSeq.map(contents.get.next(_).flatMap(deliveries.see(_, provenance)).map(folder.whole))
 
+    /** As a source does: when records have come, or it is started again, all of the log is gone through again. */
     def read(): Unit = {
       val provenance = folder.provenance
-      if (random.nextInt(3) == 0) {
+      if (folder.records.size != known || random.nextInt(3) == 0) {
         deliveries = new Deliveries()
-        val again = log.take(arrived.size).map(run(deliveries, _, provenance))
-        assert(again == arrived, "a batch that is run again reads other files")
+        contents = Some(new LoggedContents(provenance, folder.there))
+        known = folder.records.size
+        assert(
+          run(log.take(arrived.size), provenance) == arrived,
+          s"a batch that is run again reads other files\n$this"
+        )
       }
-      log.drop(arrived.size).foreach(batch => arrived += run(deliveries, batch, provenance))
+      arrived ++= run(log.drop(arrived.size).toSeq, provenance)
     }
 
+    private var known = -1
+
     def rows: Seq[Int] = arrived.toSeq.flatten.flatMap(folder.rows).sorted
-    override def toString: String = s"log: $log\narrived: $arrived\nrecords:\n${folder.records.mkString("\n")}"
+    override def toString: String =
+      s"log: $log\narrived: $arrived\nrecords:\n${folder.records.mkString("\n")}".replace("\u0000", "@")
   }
 
   private def check(seed: Int): Unit = {
@@ -163,7 +195,7 @@ class DeliveriesSuite extends AnyFunSuite {
         case 0 | 1 => folder.append()
         case 2 | 3 => folder.optimize(() => some().foreach(_.list()))
         case 4     => folder.restore(() => some().foreach(_.list()))
-        case 5     => if (streams.size < 4) streams += new Stream(folder, random)
+        case 5     => if (streams.size < 4) streams += new Stream(folder, random) else folder.touch()
         case _     =>
           some().foreach { s =>
             s.list()
@@ -202,9 +234,48 @@ class DeliveriesSuite extends AnyFunSuite {
       )
     val provenance = new Provenance(Seq(change))
     val deliveries = new Deliveries()
-    assert(deliveries.see(provenance.contentOf("/t/zorder-1", 9), provenance) == Seq("/t/zorder-1"))
-    assert(deliveries.see(provenance.contentOf("/t/a", 5), provenance).isEmpty)
-    val again = deliveries.see(provenance.contentOf("/t/a", 7), provenance)
-    assert(again.map(provenance.place) == Seq(Place("/t/a", "/t/a")))
+    val contents = new LoggedContents(provenance, _ => None)
+    def read(path: String, time: Long) =
+      contents.next(Seq(Logged(path, time))).flatMap(deliveries.see(_, provenance)).map(provenance.place)
+    // One that was read is the input, touched since or not.
+    assert(read("/t/zorder-1", 9) == Seq(Place("/t/zorder-1", "/t/zorder-1")))
+    assert(read("/t/a", 5).isEmpty)
+    assert(read("/t/a", 7) == Seq(Place("/t/a", "/t/a")))
+    Seq(5, 7, 3).foreach { time =>
+      val fresh = new LoggedContents(provenance, _ => None)
+      assert(fresh.next(Seq(Logged("/t/a", time))).map(provenance.place) == Seq(Place("/x", "/t/a")), time)
+    }
+  }
+
+  test("two files of one name and one time are told apart by their length, or by what came before them") {
+    def load(id: String, length: Long, trash: String) =
+      FolderChange(
+        id,
+        Seq(MovedFile("/t/a", length, 5, trash = Some(trash))),
+        Seq(MovedFile(s"/t/zorder-$id", 1, 9)),
+        Nil,
+        false
+      )
+    val one = new Provenance(Seq(load("1", 10, "/x")))
+    val both = new Provenance(Seq(load("1", 10, "/x"), load("2", 20, "/y")))
+    def place(provenance: Provenance, log: Seq[Logged], there: Option[Stamp]) = {
+      val contents = new LoggedContents(provenance, _ => there)
+      log.flatMap(f => contents.next(Seq(f))).map(provenance.place).last.path
+    }
+    val a = Logged("/t/a", 5)
+    assert(place(one, Seq(a), Some(Stamp(5, 20))) == "/t/a")
+    assert(place(one, Seq(a), Some(Stamp(5, 10))) == "/x")
+    assert(place(both, Seq(a), None) == "/x")
+    assert(place(both, Seq(Logged("/t/zorder-1", 9), a), None) == "/y")
+    // A list of files has their lengths.
+    def listed(length: Long, time: Long = 5, there: Option[Stamp] = None, after: Int = 0) =
+      both.ofListing("/t/a", Stamp(time, length), there, after).map(both.place(_).path)
+    assert(listed(10).contains("/x") && listed(20).contains("/y"))
+    assert(listed(20, time = 7).contains("/y") && listed(10, time = 3).contains("/x"))
+    assert(listed(10, time = 3, after = 1).isEmpty)
+    assert(listed(10, time = 3, there = Some(Stamp(4, 10))).isEmpty)
+    assert(listed(30, time = 3, there = Some(Stamp(4, 30))).contains("/t/a"))
+    assert(listed(30, time = 3, there = Some(Stamp(4, 31))).isEmpty)
+    assert(listed(10, time = 3, after = 2).contains("/t/a"))
   }
 }

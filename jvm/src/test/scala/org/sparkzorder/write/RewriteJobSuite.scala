@@ -207,7 +207,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       val result =
         rewrite(format, schema, Seq(unit(path, "parquet", 64)), keys, sampleRows = Some(1000000L), shape = shape)
       assert(result.sampledRows == 40000)
-      val boundaries = FrameBudget.fit(result.samples.head, FrameBudget.of(64))
+      val boundaries = FrameBudget.fit(result.samples.head, FrameBudget.of(64), 64)
       val layout =
         new UnitLayout(boundaries, shape.curveOf(Seq(1d, 1d), boundaries, 64), org.sparkzorder.layout.Cuts.none)
       val zs = result.outputs.flatMap(readOne("parquet", schema, _).map(r =>

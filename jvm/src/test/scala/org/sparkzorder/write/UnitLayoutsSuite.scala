@@ -42,7 +42,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     for ((rows, curve) <- Seq(apart -> LayoutSpec.ZOrder, together -> LayoutSpec.ZOrder, apart -> LayoutSpec.Order)) {
       val (exact, small) = (layout(rows, files, curve, kept = false), layout(rows, files, curve, kept = true))
       val (before, after) = (sizeOf(exact), sizeOf(small))
-      assert(before > 2000000 && after <= FrameBudget.of(files))
+      assert(before > 10 * after && after <= FrameBudget.of(files))
       assert(small.keys.map(_.distinct) == exact.distributions.map(_.distinct))
       assert(math.abs(small.cuts.slots - exact.cuts.slots) <= 0.1 * files)
       val (best, found) = (touched(rows, exact), touched(rows, small))
@@ -51,11 +51,32 @@ class UnitLayoutsSuite extends AnyFunSuite {
     }
   }
 
-  test("of a thousand partitions all boundaries find room") {
+  test("boundaries that are stored take at most 96 bytes a file, and one file's put its rows in order") {
     val random = new Random(13)
     val rows = IndexedSeq.fill(2000)(IndexedSeq.fill(2)(random.nextInt(1000000)))
-    val unit = layout(rows, 1, LayoutSpec.ZOrder, kept = true)
-    assert(1000 * (sizeOf(unit) + 200) < (16 << 20))
-    assert(unit.distributions.forall(_.distinct > 100))
+    for (files <- Seq(4, 5, 8, 20)) {
+      val unit = layout(rows, files, LayoutSpec.ZOrder, kept = true)
+      assert(sizeOf(unit) <= 96 * files && unit.distributions.forall(_.distinct > files))
+    }
+    val one = layout(rows, 1, LayoutSpec.ZOrder, kept = true)
+    assert(one.distributions.forall(_.distinct > 1000) && sizeOf(one) <= (16 << 10))
+  }
+
+  test("equal files of a sort are apart by few boundaries as by all") {
+    val random = new Random(14)
+    val rows = random.shuffle((0 until 20000).toVector).map(v => IndexedSeq(v, v))
+    val sample = rows.take(8000)
+    for (files <- Seq(4, 7, 40)) {
+      val columns = rows.head.indices.map(c => new BytesKeyValues(sample.map(r => text(r(c))).toArray): KeyValues)
+      val keys = new KeySample(new Array[Int](sample.size), Array.fill(sample.size)(random.nextLong()), columns.toArray)
+      val shape = LayoutShape(LayoutSpec.Order, aligned = false)
+      val unit =
+        UnitLayouts.of(Seq(keys), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, kept = true).units(0)
+      assert(unit.distributions.forall(_.distinct < 50 * files) && unit.cuts.slots == files)
+      // Rows that were not sampled, too.
+      val found = rows.groupBy(r => unit.cuts.slot(unit.z(r.map(text)), random.nextLong())).toSeq.sortBy(_._1).map(_._2)
+      found.zip(found.tail).foreach { case (a, b) => assert(a.map(_.head).max < b.map(_.head).min) }
+      assert(found.forall(f => f.size > 15000 / files && f.size < 26000 / files))
+    }
   }
 }

@@ -1,0 +1,23 @@
+package org.sparkzorder.footer
+
+/**
+ * The names of one struct in a file, where columns are found as Spark's readers find them. All names are folded once, so
+ * that finding each of a table's columns takes time in proportion to their number.
+ */
+private[footer] final class FieldNames(names: IndexedSeq[String]) {
+  import NameMatch._
+
+  private val byFold: Map[String, IndexedSeq[Int]] = names.indices.groupBy(i => fold(names(i)))
+
+  def find(wanted: String, caseSensitive: Boolean): NameMatch = {
+    val similar = byFold.getOrElse(fold(wanted), IndexedSeq.empty)
+    val same = similar.filter(i => names(i) == wanted)
+    if (similar.isEmpty) Absent(inAnyCase = true)
+    else if (caseSensitive) {
+      if (same.isEmpty) Absent(inAnyCase = false)
+      else if (same.size > 1) Ambiguous
+      else Found(same.head, exact = true)
+    } else if (similar.size > 1) Ambiguous
+    else Found(similar.head, exact = same.nonEmpty)
+  }
+}

@@ -1,0 +1,69 @@
+package org.sparkzorder.footer
+
+import java.util.IdentityHashMap
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
+import org.apache.parquet.schema.Type.Repetition
+
+/** Where a column of the table lies in a Parquet file. */
+private[footer] sealed trait ParquetPlace
+
+private[footer] object ParquetPlace {
+
+  /**
+   * @param path by the names in the file
+   * @param exact whether the names agree in case, too
+   * @param required whether neither the leaf nor a struct above it can be null
+   */
+  final case class Leaf(leaf: PrimitiveType, path: Seq[String], exact: Boolean, required: Boolean) extends ParquetPlace
+
+  /** @param inAnyCase whether no spelling of the name is there */
+  final case class Lacking(inAnyCase: Boolean) extends ParquetPlace
+
+  /** Several names agree with the column's. */
+  case object Unclear extends ParquetPlace
+
+  /** Something else than a leaf under structs. */
+  case object NoLeaf extends ParquetPlace
+}
+
+/** The columns of one Parquet file by the names of the table. Not thread-safe. */
+private[footer] final class ParquetPlaces(schema: GroupType, caseSensitive: Boolean) {
+  import ParquetPlace._
+
+  private final class Struct(val fields: IndexedSeq[Type]) {
+    val names = new FieldNames(fields.map(_.getName))
+  }
+  private val structs = new IdentityHashMap[GroupType, Struct]
+
+  /** @param column a table's column, or a field in its structs */
+  def of(column: Seq[String]): ParquetPlace = walk(schema, column.toList, Nil, exact = true, required = true)
+
+  private def struct(group: GroupType): Struct =
+    structs.computeIfAbsent(group, g => new Struct(g.getFields.asScala.toIndexedSeq))
+
+  private def walk(
+      group: GroupType,
+      names: List[String],
+      done: List[String],
+      exact: Boolean,
+      required: Boolean
+  ): ParquetPlace = {
+    val here = struct(group)
+    here.names.find(names.head, caseSensitive) match {
+      case NameMatch.Absent(inAnyCase) => Lacking(inAnyCase && exact)
+      case NameMatch.Ambiguous         => Unclear
+      case NameMatch.Found(i, same)    =>
+        val field = here.fields(i)
+        val path = field.getName :: done
+        val never = required && field.isRepetition(Repetition.REQUIRED)
+        if (field.isRepetition(Repetition.REPEATED)) NoLeaf
+        else if (names.tail.isEmpty) {
+          if (field.isPrimitive) Leaf(field.asPrimitiveType, path.reverse, exact && same, never) else NoLeaf
+        } else if (field.isPrimitive || field.getLogicalTypeAnnotation != null) NoLeaf
+        else walk(field.asGroupType, names.tail, path, exact && same, never)
+    }
+  }
+}

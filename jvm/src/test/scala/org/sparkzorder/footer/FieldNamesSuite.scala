@@ -1,0 +1,31 @@
+package org.sparkzorder.footer
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.footer.NameMatch._
+
+class FieldNamesSuite extends AnyFunSuite {
+
+  private val spellings = IndexedSeq("a", "A", "b", "B", "İ", "i̇")
+
+  private def lists(length: Int): Iterator[IndexedSeq[String]] =
+    if (length == 0) Iterator(IndexedSeq.empty) else lists(length - 1).flatMap(l => spellings.iterator.map(l :+ _))
+
+  test("names are found as a look at each of them finds them") {
+    for {
+      names <- (0 to 4).iterator.flatMap(lists)
+      wanted <- spellings :+ "c"
+      caseSensitive <- Seq(true, false)
+    } {
+      val found = new FieldNames(names).find(wanted, caseSensitive)
+      val exact = names.indices.filter(names(_) == wanted)
+      val similar = names.indices.filter(i => fold(names(i)) == fold(wanted))
+      val expected = (if (caseSensitive) exact else similar) match {
+        case Seq(i) => Found(i, exact.contains(i))
+        case Seq()  => Absent(inAnyCase = similar.isEmpty)
+        case _      => Ambiguous
+      }
+      assert(found == expected, (names, wanted, caseSensitive))
+    }
+  }
+}
