@@ -16,7 +16,7 @@ import org.apache.hadoop.fs.Path
  * @param timed whether time stamps tell files apart; not in a copy
  * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
  * @param guard asked before every rename; throws when we may no longer touch the table
- * @param hands how many files go to the trash at the same time
+ * @param hands how many files are moved at the same time
  */
 private[commit] final class FolderExchange(
     folder: TableFolder,
@@ -66,16 +66,20 @@ private[commit] final class FolderExchange(
       retire(work.inputs.take(1))
     } && {
       Failpoints.hit("retire-first-1")
-      work.outputs.drop(1).grouped(folder.batches.published).forall { some =>
-        (watch.holds() || isOurs(watch.look())) && some.forall { output =>
+      val (first, rest) = work.outputs.splitAt(math.max(1, folder.batches.alone))
+      first.drop(1).grouped(folder.batches.published).forall { some =>
+        watched() && some.forall { output =>
           val ours = publish(output)
           Failpoints.hit("publish-rest-1")
           ours
         }
-      }
+      } && rest.grouped(folder.batches.published).forall(wave => watched() && publishWave(wave))
     }
     ()
   }
+
+  /** Before more outputs come: whether the folder is ours, by the first file that is visible. */
+  private def watched(): Boolean = watch.holds() || isOurs(watch.look())
 
   /** The last look, when all files are where they belong. What others have changed here since is their business. */
   def confirm(): Unit = if (!theirs) { isOurs(watch.look()); () }
@@ -119,9 +123,10 @@ private[commit] final class FolderExchange(
     val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others)(folder.retired(_, record))
     done.foreach(input => watch.forget(input.path))
     odd.forall(retireAlone) && {
+      val move = trashing(there)
       Hands.each(there, hands) { input =>
         // The look may have been late. The next one says where the file is.
-        try toTrash(input)
+        try toTrash(input, move)
         catch { case _: FileNotFoundException => () }
         Failpoints.hit("retire-1")
       }
@@ -138,7 +143,7 @@ private[commit] final class FolderExchange(
     val found: Map[String, FileMeta] = inputs match {
       case Seq()    => Map.empty
       case Seq(one) => ops.status(place(one.path)).map(place(one.path).getName -> _).toMap
-      case several  => ops.statuses(place(several.head.path).getParent, several.map(i => place(i.path).getName))
+      case several  => ops.statuses(place(several.head.path).getParent, several.map(i => place(i.path).getName), hands)
     }
     inputs.partition(i => found.get(place(i.path).getName).exists(i.isThis(_, timed)))
   }
@@ -156,11 +161,20 @@ private[commit] final class FolderExchange(
         } else isOursUnchanged(FolderExchange.Gone, input.path)
     }
 
-  private def toTrash(input: InputFile): Unit = {
+  private def toTrash(input: InputFile, move: (Path, Path) => Unit = ops.rename): Unit = {
     val trash = folder.retired(input.path, record)
     guard()
-    into(trash)(ops.rename(folder.resolve(input.path), trash))
+    into(trash)(move(folder.resolve(input.path), trash))
   }
+
+  /** How inputs go to the trash. Where a folder is gone, each of them says so itself. */
+  private def trashing(inputs: Seq[InputFile]): (Path, Path) => Unit =
+    if (inputs.lengthIs <= 1) ops.rename
+    else {
+      val (place, trash) = (folder.resolve(inputs.head.path), folder.retired(inputs.head.path, record))
+      try into(trash)(ops.mover(place.getParent, trash.getParent))
+      catch { case _: FileNotFoundException => ops.rename }
+    }
 
   /** Whether what we moved is the input. Another's file goes back. */
   private def isRetired(input: InputFile): Boolean = {
@@ -177,26 +191,46 @@ private[commit] final class FolderExchange(
     }
   }
 
-  private def publish(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path) || {
-    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
-    guard()
+  private def isDone(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path)
+
+  private def publish(output: OutputFile): Boolean = isDone(output) || {
     watch.adds(output.path)
+    toPlace(output).forall(notPublished(output, _))
+  }
+
+  /** Several at the same time, in any order. Only when all have come to rest, a look tells what became of one that failed. */
+  private def publishWave(outputs: Seq[OutputFile]): Boolean = {
+    val waiting = outputs.filterNot(isDone)
+    waiting.foreach(o => watch.adds(o.path))
+    val failed = Hands.map(waiting, hands) { output =>
+      val failure = toPlace(output)
+      Failpoints.hit("publish-rest-1")
+      failure.map(output -> _)
+    }.flatten
+    failed.foreach { case (output, _) => if (!watch.isThere(output.path)) watch.forget(output.path) }
+    failed.forall { case (output, e) => notPublished(output, e) }
+  }
+
+  private def toPlace(output: OutputFile): Option[IOException] = {
+    guard()
     try {
-      ops.rename(staged, place)
-      true
-    } catch {
-      case e: IOException =>
-        (ops.exists(staged), ops.status(place)) match {
-          // Done already, or in spite of what was said.
-          case (false, Some(meta)) if output.isThis(meta, timed) => true
-          case (true, None)                                      => throw e
-          case (false, _)                                        =>
-            watch.forget(output.path)
-            isOursUnchanged("a file that was ready to be published is gone", output.path)
-          case (true, Some(_)) =>
-            watch.forget(output.path)
-            throw new CommitConflictException(Seq(output.path), "another file of this name was written")
-        }
+      ops.rename(folder.staged(output.path, record), folder.resolve(output.path))
+      None
+    } catch { case e: IOException => Some(e) }
+  }
+
+  /** What a rename that failed has left. True when it took effect in spite of what was said. */
+  private def notPublished(output: OutputFile, e: IOException): Boolean = {
+    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
+    (ops.exists(staged), ops.status(place)) match {
+      case (false, Some(meta)) if output.isThis(meta, timed) => true
+      case (true, None)                                      => throw e
+      case (false, _)                                        =>
+        watch.forget(output.path)
+        isOursUnchanged("a file that was ready to be published is gone", output.path)
+      case (true, Some(_)) =>
+        watch.forget(output.path)
+        throw new CommitConflictException(Seq(output.path), "another file of this name was written")
     }
   }
 
@@ -231,7 +265,7 @@ private[commit] final class FolderExchange(
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
 
   /** Who removes empty folders, or copies files only, removes staging and trash of ours while nothing is in them. */
-  private def into(target: Path)(rename: => Unit): Unit =
+  private def into[A](target: Path)(rename: => A): A =
     try rename
     catch {
       case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>

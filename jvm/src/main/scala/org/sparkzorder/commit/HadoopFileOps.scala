@@ -16,8 +16,18 @@ import java.nio.file.{
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.hadoop.fs.{FSError, FileContext, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  FSError,
+  FileContext,
+  FileStatus,
+  FileSystem,
+  LocalFileSystem,
+  Options,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.hdfs.DistributedFileSystem
 
 /**
  * [[FileOps]] over a Hadoop file system.
@@ -67,26 +77,71 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   // A local listing looks at each file, too, and at those that nobody asked for.
-  override def statuses(dir: Path, names: Seq[String]): Map[String, FileMeta] =
-    if (!local) super.statuses(dir, names)
+  override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
+    if (!local) super.statuses(dir, names, threads)
     else {
       refuseLinks(dir)
-      names.flatMap(name => disk.status(disk.child(dir, name)).map(name -> _)).toMap
+      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toSeq
+      Hands.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
     }
 
   override def rename(src: Path, dst: Path): Unit = {
     refuseLinksAbove(src)
     refuseLinksAbove(dst)
     if (local) renameLocally(src, dst)
-    else {
-      if (fs.exists(dst)) throw new IOException(s"cannot rename $src: $dst exists")
-      if (!fs.exists(dst.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
-      if (!fs.rename(src, dst)) {
-        if (!fs.exists(src)) throw new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
-        throw new IOException(s"cannot rename $src to $dst")
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, src, dst)
+        case _                          =>
+          if (fs.exists(dst)) throw exists(src, dst)
+          if (!fs.exists(dst.getParent)) throw noFolder(src, dst)
+          if (!fs.rename(src, dst)) throw refused(src, dst)
       }
+  }
+
+  /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
+  private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
+    dfs.rename(src, dst, Options.Rename.NONE)
+
+  override def mover(from: Path, to: Path): (Path, Path) => Unit =
+    if (local) localMover(from, to)
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, _, _)
+        case _                          =>
+          val taken = fs.listStatus(to).iterator.map(_.getPath.getName).toSet
+          (src, dst) => {
+            if (taken(dst.getName)) throw exists(src, dst)
+            if (!fs.rename(src, dst)) throw {
+              if (fs.exists(dst)) exists(src, dst)
+              else if (!fs.exists(dst.getParent)) noFolder(src, dst)
+              else refused(src, dst)
+            }
+          }
+      }
+
+  private def localMover(from: Path, to: Path): (Path, Path) => Unit = {
+    refuseLinks(from)
+    refuseLinks(to)
+    val (there, taken) = (disk.names(from), disk.names(to))
+    (src, dst) => {
+      val (file, place) = (nio(src), nio(dst))
+      def isOneOf(names: Set[String])(sum: LocalPath) = names(sum.getFileName.toString)
+      if (taken(dst.getName)) throw exists(src, dst)
+      val (sum, old) = (checksum(file).filter(isOneOf(there)), checksum(place))
+      if (sum.isDefined || old.exists(isOneOf(taken))) moveChecksum(sum, old)
+      moveOrFail(src, dst, file, place)
     }
   }
+
+  private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
+
+  private def noFolder(src: Path, dst: Path) =
+    new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+
+  private def refused(src: Path, dst: Path): IOException =
+    if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
+    else new IOException(s"cannot rename $src to $dst")
 
   // A checksum file never lies alone among the data: into a side folder it goes first, out of it last.
   private def renameLocally(src: Path, dst: Path): Unit = {
@@ -94,10 +149,15 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     val (fromSum, toSum) = (checksum(from), checksum(to))
     if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
       throw new FileNotFoundException(s"cannot rename $src: it does not exist")
-    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
+    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw exists(src, dst)
     val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
     if (hides) moveChecksum(fromSum, toSum)
     else toSum.foreach(Files.deleteIfExists(_))
+    moveOrFail(src, dst, from, to)
+    if (!hides) moveChecksum(fromSum, toSum)
+  }
+
+  private def moveOrFail(src: Path, dst: Path, from: LocalPath, to: LocalPath): Unit =
     try move(from, to)
     catch {
       case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
@@ -106,8 +166,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         gone.initCause(e)
         throw gone
     }
-    if (!hides) moveChecksum(fromSum, toSum)
-  }
 
   /** One call to the system where it can; nothing lies at `to`. */
   private def move(from: LocalPath, to: LocalPath): Unit =
@@ -284,4 +342,10 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   }
 
   private def isChecksum(file: LocalPath): Boolean = file.getFileName.toString.matches("\\..+\\.crc")
+}
+
+private object HadoopFileOps {
+
+  /** Names that are looked at by one thread. */
+  private val FewNames = 64
 }

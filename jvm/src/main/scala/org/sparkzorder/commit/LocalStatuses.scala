@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{
   DirectoryIteratorException,
   FileSystemException,
@@ -33,6 +33,29 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
     if (found.isSymbolicLink) links.at(path).orElse(followed(path))
     else Some(meta(fs.makeQualified(path), found))
   }
+
+  /** What lies at these names in one folder. */
+  def statuses(dir: Path, names: Seq[String]): Seq[(String, FileMeta)] = {
+    val (parent, at) = (fs.makeQualified(dir), nio(dir))
+    names.flatMap { name =>
+      lazy val path = child(parent, name)
+      ifThere(child(dir, name)) {
+        val found = attributes(at.resolve(name))
+        if (found.isSymbolicLink) links.at(path).orElse(followed(path)) else Some(meta(path, found))
+      }.map(name -> _)
+    }
+  }
+
+  /** The names of all that is in a folder, without a look at it. */
+  def names(dir: Path): Set[String] =
+    try Using.resource(Files.newDirectoryStream(nio(dir)))(_.iterator.asScala.map(_.getFileName.toString).toSet)
+    catch {
+      case e: NoSuchFileException =>
+        val gone = new FileNotFoundException(s"no folder $dir")
+        gone.initCause(e)
+        throw gone
+      case e: DirectoryIteratorException => throw e.getCause
+    }
 
   /** The files and folders in one. Links in side folders are left out, but for those in the trash, which are data files. */
   def list(dir: Path): Seq[FileMeta] = {
@@ -79,7 +102,7 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
     FileMeta(path, if (found.isDirectory) 0L else found.size, found.lastModifiedTime.toMillis, found.isDirectory)
 
   /** @throws java.io.IOException when nobody can say whether it is there */
-  private def ifThere[A](path: Path)(look: => Option[A]): Option[A] =
+  private def ifThere[A](path: => Path)(look: => Option[A]): Option[A] =
     try look
     catch {
       case _: NoSuchFileException                                          => None

@@ -63,11 +63,20 @@ final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
  *
  * @param retired to the trash, if that is no less than a quarter of all: so long another's file may be there that has replaced one of ours in this moment
  * @param published into the folder: so many may come after somebody has overwritten it
+ * @param alone outputs that come one by one, in the order of the record, before others come in any order
  */
-final case class Batches(retired: Int = 512, published: Int = 64) {
+final case class Batches(retired: Int = 512, published: Int = 64, alone: Int = 8) {
 
   /** Of so many in all. A look may list the whole folder, so a large one is looked at a few times only. */
   def ofRetired(inputs: Int): Int = math.max(retired, inputs / 4)
+
+  /**
+   * Outputs come in waves: each wave after the one before, those of one in any order. A recovery that finds a wave half
+   * published must count them as its dead owner did.
+   *
+   * @param output its number among those of its folder, from 0
+   */
+  private[commit] def wave(output: Int): Int = if (output < alone) output else alone + (output - alone) / published
 }
 
 /**

@@ -92,8 +92,12 @@ object PublishBench {
 
     override def list(dir: Path): Seq[FileMeta] = call("list")(ops.list(dir))
     override def status(path: Path): Option[FileMeta] = call("status")(ops.status(path))
-    override def statuses(dir: Path, names: Seq[String]): Map[String, FileMeta] =
-      call("statuses")(ops.statuses(dir, names))
+    override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
+      call("statuses")(ops.statuses(dir, names, threads))
+    override def mover(from: Path, to: Path): (Path, Path) => Unit = {
+      val move = call("mover")(ops.mover(from, to))
+      (src, dst) => call("rename")(move(src, dst))
+    }
     override def rename(src: Path, dst: Path): Unit =
       if (dst.getName.endsWith(".publishing")) {
         ops.rename(src, dst)

@@ -145,7 +145,11 @@ class RivalSuite extends AnyFunSuite with Explores {
   } yield Scenario(statement, dirs, rival)
 
   private val inBatches: Seq[Scenario] =
-    (Seq(append, overwrite, second) ++ overwritesVisible ++ changes(4)).map(Scenario(optimizeInBatches, Seq(""), _))
+    (Seq(append, overwrite, second) ++ overwritesVisible ++ changes(4)).map(Scenario(optimizeInBatches, Seq(""), _)) ++
+      (overwritesVisible ++ changes(1)).map(Scenario(optimizeInWaves, Seq(""), _))
+
+  private def isInParts(scenario: Scenario): Boolean =
+    scenario.statement == optimizeInBatches || scenario.statement == optimizeInWaves
 
   /**
    * Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. Or it
@@ -241,7 +245,7 @@ class RivalSuite extends AnyFunSuite with Explores {
 
     test(s"$name, at any call, and death at any later one") {
       val calls = scenario.calls
-      val some = Explored.every(if (scenario.dirs.length > 1 || scenario.statement == optimizeInBatches) 13 else 5)
+      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 13 else 5)
       for (k <- 1 to calls; m <- k + k % some to calls by some) {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
@@ -284,7 +288,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     }
 
     test(s"$name, at any call of the recovery after death at any call") {
-      val some = Explored.every(if (scenario.dirs.length > 1 || scenario.statement == optimizeInBatches) 29 else 11)
+      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 29 else 11)
       for (k <- 1 to scenario.calls) {
         var j = 1 + k % some
         var more = true

@@ -11,16 +11,18 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   import SideBySideSuite._
 
   private val inputs = 9
+  private val outputs = 5
 
   private def table(): SmallTable = {
     val made = new SmallTable(Seq(""), inputs)
     made.threads = 4
-    made.batches = Batches(5, 2)
+    // Outputs: the first, three in any order, the last.
+    made.batches = Batches(5, 3, alone = 1)
     made
   }
 
   private def optimize(table: SmallTable, ops: FileOps): Option[Throwable] =
-    table.attempt("op-1")(table.optimize(new OneAtATime(ops), "op-1", made = 4))
+    table.attempt("op-1")(table.optimize(new OneAtATime(ops), "op-1", made = outputs))
 
   private def recover(table: SmallTable, ops: MemoryOps): Option[Throwable] = table.recover(new OneAtATime(ops))
 
@@ -106,9 +108,79 @@ class SideBySideSuite extends AnyFunSuite with Explores {
       })
     }
   }
+
+  /** Recovery finds one of these, or leaves it to people and keeps these rows. */
+  private def checkRows(table: SmallTable, legal: Seq[Seq[Int]], kept: Set[Int]): Unit = {
+    table.liveness.running.clear()
+    table.threads = 1
+    table.recover(new MemoryOps(table.fs)) match {
+      case Some(_: RecoveryUnclearException) => assert(kept.subsetOf(table.rowsAnywhere))
+      case recovered                         =>
+        assert(recovered.isEmpty)
+        assert(legal.contains(table.fs.visibleRows))
+        table.nextStatement()
+        assert(legal.contains(table.fs.visibleRows))
+    }
+  }
+
+  private def overwrite(t: SmallTable): Unit = {
+    t.fs.visible.foreach(t.fs.nodes.remove)
+    t.fs.put("/t/000000_1.parquet", fresh.toSet, 10L)
+  }
+
+  for (fault <- Seq(None, Some(Fault.DieBefore), Some(Fault.DieAfter)))
+    test(s"all visible files are overwritten right before any call${fault.fold("")(f => s", and $f at a later one")}") {
+      for (k <- 1 to calls; _ <- 1 to Rounds) {
+        val t = table()
+        val dies = fault.fold(0)(_ => k + 1 + k % 7)
+        val ops = new MemoryOps(t.fs, dies, fault.getOrElse(Fault.DieAfter), { case `k` => overwrite(t) })
+        val end = optimize(t, ops)
+        withClue(s"before call $k ${ops.trace.lift(k - 1)}, death at $dies, ended with $end: ")(
+          explore(checkRows(t, Seq(fresh), fresh.toSet))
+        )
+      }
+    }
+
+  test("all visible files are overwritten after death at any call, or before any call of the recovery") {
+    for (k <- 1 to calls; j <- 0 to 40 by 1 + k % 8) {
+      val t = table()
+      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.liveness.running.clear()
+      if (j == 0) overwrite(t) else recover(t, new MemoryOps(t.fs, other = { case `j` => overwrite(t) }))
+      // The recovery may have had fewer calls.
+      if (t.fs.file("/t/000000_1.parquet").isDefined || t.fs.visibleRows == fresh)
+        withClue(s"death at $k, overwritten before call $j: ")(explore(checkRows(t, Seq(fresh), fresh.toSet)))
+    }
+  }
+
+  test("somebody deletes outputs right before any call, and the others stay") {
+    for (k <- 1 to calls; first <- 0 until outputs; second <- first until outputs) {
+      val t = table()
+      var legal = Seq(t.allRows)
+      var kept = t.allRows.toSet
+      val ops = new MemoryOps(
+        t.fs,
+        other = { case `k` =>
+          val names = Seq(first, second).map(i => s"/t/new-op-1-${i + 1}.parquet").distinct
+          val gone = names.flatMap(t.fs.file).flatMap(_.rows).toSet
+          names.foreach(t.fs.nodes.remove)
+          val left = t.fs.visible
+          kept --= gone
+          // Whoever deletes all that he sees may have meant the folder.
+          legal = Seq(t.allRows.filterNot(gone)) ++ (if (left.isEmpty) Seq(Nil, t.allRows) else Nil)
+        }
+      )
+      val end = optimize(t, ops)
+      withClue(s"deletes $first and $second before call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(
+        explore(checkRows(t, legal, kept))
+      )
+    }
+  }
 }
 
 private object SideBySideSuite {
+
+  private val fresh = Seq(900, 901)
 
   /** Runs of one state: the order is another each time. */
   private val Rounds = if (Explored.all) 20 else 2

@@ -29,6 +29,9 @@ object Statement {
 
   /** Of four files in a folder three come, with looks in between. */
   val optimizeInBatches: Statement = Statement("OPTIMIZE in batches", _ => (), inBatches, filesEach = 4)
+
+  /** Of four files in a folder four come, the first alone, then two, then one. */
+  val optimizeInWaves: Statement = Statement("OPTIMIZE in waves", _ => (), inWaves, filesEach = 4)
   val restore: Statement = Statement("RESTORE", twice, _.restore(_, 0))
   val vacuum: Statement = Statement("VACUUM", twice, _.vacuum(_), keepsTrash = false)
   val createIndex: Statement = Statement("CREATE SKIPPING INDEX", _ => (), _.index(_))
@@ -40,6 +43,11 @@ object Statement {
   private def inBatches(table: SmallTable, ops: FileOps): Unit = {
     table.batches = Batches(2, 1)
     table.optimize(ops, made = 3)
+  }
+
+  private def inWaves(table: SmallTable, ops: FileOps): Unit = {
+    table.batches = Batches(2, 2, alone = 1)
+    table.optimize(ops, made = 4)
   }
 
   /** Two operations, the second of which leaves the other folder alone. */
