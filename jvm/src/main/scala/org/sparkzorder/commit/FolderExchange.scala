@@ -48,6 +48,11 @@ private[commit] final class FolderExchange(
 
   private var isForward = false
 
+  private val data = folder.resolve(work.folder)
+  private val trash = folder.trashOf(work.folder, record)
+
+  private def retired(input: String): Path = folder.retiredIn(trash, input)
+
   def isTheirs: Boolean = theirs
 
   def isUnclear: Boolean = unclear
@@ -118,9 +123,9 @@ private[commit] final class FolderExchange(
    * What these looks do not affirm is asked for by name.
    */
   private def retire(inputs: Seq[InputFile]): Boolean = {
-    val (there, others) = affirmed(inputs)(folder.resolve)
+    val (there, others) = affirmed(inputs, data, TableFolder.name)
     // Our own before anything is said of them: an attempt may have failed behind its rename.
-    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others)(folder.retired(_, record))
+    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others, trash, TableFolder.retiredName)
     done.foreach(input => watch.forget(input.path))
     odd.forall(retireAlone) && {
       val move = trashing(there)
@@ -130,23 +135,25 @@ private[commit] final class FolderExchange(
         catch { case _: FileNotFoundException => () }
         Failpoints.hit("retire-1")
       }
-      val (moved, unsure) = affirmed(there)(folder.retired(_, record))
+      val (moved, unsure) = affirmed(there, trash, TableFolder.retiredName)
       moved.foreach(input => watch.forget(input.path))
       unsure.forall { input =>
-        if (ops.exists(folder.retired(input.path, record))) isRetired(input) else retireAlone(input)
+        if (ops.exists(retired(input.path))) isRetired(input) else retireAlone(input)
       }
     }
   }
 
-  /** Those that are in such a place, as far as one look tells, and the others. */
-  private def affirmed(inputs: Seq[InputFile])(place: String => Path): (Seq[InputFile], Seq[InputFile]) = {
-    val found: Map[String, FileMeta] = inputs match {
-      case Seq()    => Map.empty
-      case Seq(one) => ops.status(place(one.path)).map(place(one.path).getName -> _).toMap
-      case several  => ops.statuses(place(several.head.path).getParent, several.map(i => place(i.path).getName), hands)
+  /** Those that are in a folder by such a name, as far as one look tells, and the others. */
+  private def affirmed(inputs: Seq[InputFile], dir: Path, name: String => String): (Seq[InputFile], Seq[InputFile]) =
+    if (inputs.lengthIs <= 1) inputs.partition { i =>
+      ops.status(if (dir eq trash) retired(i.path) else folder.resolve(i.path)).exists(i.isThis(_, timed))
     }
-    inputs.partition(i => found.get(place(i.path).getName).exists(i.isThis(_, timed)))
-  }
+    else {
+      val named = inputs.map(i => i -> name(i.path))
+      val found = ops.statuses(dir, named.map(_._2), hands)
+      val (there, others) = named.partition { case (i, n) => found.get(n).exists(i.isThis(_, timed)) }
+      (there.map(_._1), others.map(_._1))
+    }
 
   private def retireAlone(input: InputFile): Boolean =
     ops.status(folder.resolve(input.path)) match {
@@ -155,37 +162,35 @@ private[commit] final class FolderExchange(
         isRetired(input)
       case Some(_) => isOursUnchanged(FolderExchange.Changed, input.path)
       case None    =>
-        if (ops.status(folder.retired(input.path, record)).exists(input.isThis(_, timed))) {
+        if (ops.status(retired(input.path)).exists(input.isThis(_, timed))) {
           watch.forget(input.path)
           true
         } else isOursUnchanged(FolderExchange.Gone, input.path)
     }
 
   private def toTrash(input: InputFile, move: (Path, Path) => Unit = ops.rename): Unit = {
-    val trash = folder.retired(input.path, record)
+    val target = retired(input.path)
     guard()
-    into(trash)(move(folder.resolve(input.path), trash))
+    into(target)(move(folder.resolve(input.path), target))
   }
 
   /** How inputs go to the trash. Where a folder is gone, each of them says so itself. */
   private def trashing(inputs: Seq[InputFile]): (Path, Path) => Unit =
     if (inputs.lengthIs <= 1) ops.rename
-    else {
-      val (place, trash) = (folder.resolve(inputs.head.path), folder.retired(inputs.head.path, record))
-      try into(trash)(ops.mover(place.getParent, trash.getParent))
+    else
+      try into(retired(inputs.head.path))(ops.mover(data, trash))
       catch { case _: FileNotFoundException => ops.rename }
-    }
 
   /** Whether what we moved is the input. Another's file goes back. */
   private def isRetired(input: InputFile): Boolean = {
-    val (place, trash) = (folder.resolve(input.path), folder.retired(input.path, record))
-    ops.status(trash) match {
+    val target = retired(input.path)
+    ops.status(target) match {
       case Some(moved) if input.isThis(moved, timed) =>
         watch.forget(input.path)
         true
       case Some(_) =>
         guard()
-        ops.rename(trash, place)
+        ops.rename(target, folder.resolve(input.path))
         isOursUnchanged(FolderExchange.Changed, input.path)
       case None => isOursUnchanged(FolderExchange.Gone, input.path)
     }
@@ -243,7 +248,7 @@ private[commit] final class FolderExchange(
       returned.foreach { input =>
         if (watch.isThere(input.path)) {
           guard()
-          move(folder.resolve(input.path), folder.retired(input.path, record))
+          move(folder.resolve(input.path), retired(input.path))
         }
       }
       work.outputs.foreach(takeBack)
@@ -284,7 +289,7 @@ private[commit] final class FolderExchange(
       // A copy that was made while files moved.
       isForward = true
       work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))
-      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
+      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), retired(i.path)))
     } else {
       val certain = asked || contested
       (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
@@ -299,7 +304,7 @@ private[commit] final class FolderExchange(
             watch.adds(input.path)
             returned += input
           }
-          move(folder.retired(input.path, record), folder.resolve(input.path))
+          move(retired(input.path), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
           !looks(n) || isOurs(watch.look())
         }
@@ -325,11 +330,11 @@ private[commit] final class FolderExchange(
   private def rename(survey: FolderSurvey): Unit =
     work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
       guard()
-      move(folder.retired(input.path, record), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+      move(retired(input.path), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
     }
 
   /** Inputs that could not come back. */
-  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(folder.retired(i.path, record)))
+  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
 private object FolderExchange {

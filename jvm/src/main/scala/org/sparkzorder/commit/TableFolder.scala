@@ -193,8 +193,10 @@ final case class TableFolder(
     child(staging, LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
-  def retired(file: String, record: Record): Path =
-    child(trashOf(TableFolder.parent(file), record), retiredName(file))
+  def retired(file: String, record: Record): Path = retiredIn(trashOf(TableFolder.parent(file), record), file)
+
+  /** The same in a trash that is known: for many files. */
+  private[commit] def retiredIn(trash: Path, file: String): Path = child(trash, retiredName(file))
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =

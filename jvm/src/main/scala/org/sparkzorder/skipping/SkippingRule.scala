@@ -97,8 +97,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
         }
       }
     catch {
-      case e: ZOrderRuntimeException  => throw e
-      case NonFatal(e) if !isAround =>
+      case e: ZOrderRuntimeException => throw e
+      case NonFatal(e) if !isAround  =>
         SkippingErrors.warn(relation.location.rootPaths, e)
         None
     }

@@ -68,7 +68,12 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
       own.map { case (folder, s) => folder -> s.state },
       folder => files.flatMap(folder.relative).map(TableFolder.parent).toSet
     )
-    (own ++ Recovery.settled(beside, wait, settings, orStandstill = false)).filterNot(_._2.state == TableState.NoSideFolder)
+    (own ++ Recovery.settled(
+      beside,
+      wait,
+      settings,
+      orStandstill = false
+    )).filterNot(_._2.state == TableState.NoSideFolder)
   }
 
   /** Folders of which these files may be part: theirs, and those above, up to the stream's own and what that is a partition of. */
