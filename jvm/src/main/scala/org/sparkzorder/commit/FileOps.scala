@@ -37,10 +37,30 @@ trait FileOps {
   def status(path: Path): Option[FileMeta]
 
   /**
+   * What lies at these names in one folder, by name. A listing answers where that takes fewer calls, so it may be late: who
+   * decides by what is missing or different in the answer asks for the [[status]] first.
+   *
+   * @param threads for calls that are made for each name
+   */
+  def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] = {
+    val wanted = names.toSet
+    list(dir).iterator.filter(m => wanted(m.name)).map(m => m.name -> m).toMap
+  }
+
+  /**
    * Moves a file, keeping its modification time. Fails, leaving both ends alone, when `src` is missing, when anything
    * lies at `dst`, or when the folder of `dst` is missing.
    */
   def rename(src: Path, dst: Path): Unit
+
+  /**
+   * How to move files of the folder `from` to the folder `to`, which is one of ours: nobody else writes there. It moves one
+   * file as [[rename]] does, from and to the given paths, and several threads may use it. What is common to all moves is
+   * looked up once, now.
+   *
+   * @throws java.io.FileNotFoundException when one of the folders is missing
+   */
+  def mover(from: Path, to: Path): (Path, Path) => Unit = rename(_, _)
 
   /** Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already. */
   def delete(path: Path): Unit

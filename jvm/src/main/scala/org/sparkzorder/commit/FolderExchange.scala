@@ -16,6 +16,7 @@ import org.apache.hadoop.fs.Path
  * @param timed whether time stamps tell files apart; not in a copy
  * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
  * @param guard asked before every rename; throws when we may no longer touch the table
+ * @param hands how many files are moved at the same time
  */
 private[commit] final class FolderExchange(
     folder: TableFolder,
@@ -27,7 +28,8 @@ private[commit] final class FolderExchange(
     timed: Boolean,
     asked: Boolean,
     guard: () => Unit,
-    sleep: Long => Unit
+    sleep: Long => Unit,
+    hands: Int
 ) {
   private val ops = folder.ops
   private val watch = new Watch(folder, record, work, bystanders, timed, sleep)
@@ -46,6 +48,11 @@ private[commit] final class FolderExchange(
 
   private var isForward = false
 
+  private val data = folder.resolve(work.folder)
+  private val trash = folder.trashOf(work.folder, record)
+
+  private def retired(input: String): Path = folder.retiredIn(trash, input)
+
   def isTheirs: Boolean = theirs
 
   def isUnclear: Boolean = unclear
@@ -56,26 +63,28 @@ private[commit] final class FolderExchange(
    * @throws CommitConflictException when an input is not what the record says, or a name is taken; the way is back then
    */
   def forward(): Unit = if (!theirs) {
-    work.inputs.drop(1).forall { input =>
-      val ours = retire(input)
-      Failpoints.hit("retire-1")
-      ours
-    } && {
+    work.inputs.drop(1).grouped(folder.batches.ofRetired(work.inputs.size)).forall(retire) && {
       Failpoints.hit("retire-rest")
       work.outputs.headOption.forall(publish)
     } && {
       Failpoints.hit("publish-first-1")
-      work.inputs.headOption.forall(retire)
+      retire(work.inputs.take(1))
     } && {
       Failpoints.hit("retire-first-1")
-      work.outputs.drop(1).forall { output =>
-        val ours = (watch.holds() || isOurs(watch.look())) && publish(output)
-        Failpoints.hit("publish-rest-1")
-        ours
-      }
+      val (first, rest) = work.outputs.splitAt(math.max(1, folder.batches.alone))
+      first.drop(1).grouped(folder.batches.published).forall { some =>
+        watched() && some.forall { output =>
+          val ours = publish(output)
+          Failpoints.hit("publish-rest-1")
+          ours
+        }
+      } && rest.grouped(folder.batches.published).forall(wave => watched() && publishWave(wave))
     }
     ()
   }
+
+  /** Before more outputs come: whether the folder is ours, by the first file that is visible. */
+  private def watched(): Boolean = watch.holds() || isOurs(watch.look())
 
   /** The last look, when all files are where they belong. What others have changed here since is their business. */
   def confirm(): Unit = if (!theirs) { isOurs(watch.look()); () }
@@ -108,52 +117,125 @@ private[commit] final class FolderExchange(
     }
   }
 
-  private def retire(input: InputFile): Boolean = {
-    val (place, trash) = (folder.resolve(input.path), folder.retired(input.path, record))
-    ops.status(place) match {
+  /**
+   * Several at the same time, in any order: nothing is told by which of them are still there. They are looked at together
+   * before, so that others' files stay where they are, and afterwards, as somebody may have replaced one after we looked.
+   * What these looks do not affirm is asked for by name.
+   */
+  private def retire(inputs: Seq[InputFile]): Boolean = {
+    val (there, others) = affirmed(inputs, data, TableFolder.name)
+    // Our own before anything is said of them: an attempt may have failed behind its rename.
+    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others, trash, TableFolder.retiredName)
+    done.foreach(input => watch.forget(input.path))
+    odd.forall(retireAlone) && {
+      val move = trashing(there)
+      Hands.each(there, hands) { input =>
+        // The look may have been late. The next one says where the file is.
+        try toTrash(input, move)
+        catch { case _: FileNotFoundException => () }
+        Failpoints.hit("retire-1")
+      }
+      val (moved, unsure) = affirmed(there, trash, TableFolder.retiredName)
+      moved.foreach(input => watch.forget(input.path))
+      unsure.forall { input =>
+        if (ops.exists(retired(input.path))) isRetired(input) else retireAlone(input)
+      }
+    }
+  }
+
+  /** Those that are in a folder by such a name, as far as one look tells, and the others. */
+  private def affirmed(inputs: Seq[InputFile], dir: Path, name: String => String): (Seq[InputFile], Seq[InputFile]) =
+    if (inputs.lengthIs <= 1) inputs.partition { i =>
+      ops.status(if (dir eq trash) retired(i.path) else folder.resolve(i.path)).exists(i.isThis(_, timed))
+    }
+    else {
+      val named = inputs.map(i => i -> name(i.path))
+      val found = ops.statuses(dir, named.map(_._2), hands)
+      val (there, others) = named.partition { case (i, n) => found.get(n).exists(i.isThis(_, timed)) }
+      (there.map(_._1), others.map(_._1))
+    }
+
+  private def retireAlone(input: InputFile): Boolean =
+    ops.status(folder.resolve(input.path)) match {
       case Some(meta) if input.isThis(meta, timed) =>
-        guard()
-        into(trash)(ops.rename(place, trash))
-        // Somebody may have replaced the file after we looked.
-        ops.status(trash) match {
-          case Some(moved) if input.isThis(moved, timed) =>
-            watch.forget(input.path)
-            true
-          case Some(_) =>
-            guard()
-            ops.rename(trash, place)
-            isOursUnchanged(FolderExchange.Changed, input.path)
-          case None => isOursUnchanged(FolderExchange.Gone, input.path)
-        }
+        toTrash(input)
+        isRetired(input)
       case Some(_) => isOursUnchanged(FolderExchange.Changed, input.path)
       case None    =>
-        if (ops.status(trash).exists(input.isThis(_, timed))) {
+        if (ops.status(retired(input.path)).exists(input.isThis(_, timed))) {
           watch.forget(input.path)
           true
         } else isOursUnchanged(FolderExchange.Gone, input.path)
     }
+
+  private def toTrash(input: InputFile, move: (Path, Path) => Unit = ops.rename): Unit = {
+    val target = retired(input.path)
+    guard()
+    into(target)(move(folder.resolve(input.path), target))
   }
 
-  private def publish(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path) || {
-    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
-    guard()
+  /** How inputs go to the trash. Where a folder is gone, each of them says so itself. */
+  private def trashing(inputs: Seq[InputFile]): (Path, Path) => Unit =
+    if (inputs.lengthIs <= 1) ops.rename
+    else
+      try into(retired(inputs.head.path))(ops.mover(data, trash))
+      catch { case _: FileNotFoundException => ops.rename }
+
+  /** Whether what we moved is the input. Another's file goes back. */
+  private def isRetired(input: InputFile): Boolean = {
+    val target = retired(input.path)
+    ops.status(target) match {
+      case Some(moved) if input.isThis(moved, timed) =>
+        watch.forget(input.path)
+        true
+      case Some(_) =>
+        guard()
+        ops.rename(target, folder.resolve(input.path))
+        isOursUnchanged(FolderExchange.Changed, input.path)
+      case None => isOursUnchanged(FolderExchange.Gone, input.path)
+    }
+  }
+
+  private def isDone(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path)
+
+  private def publish(output: OutputFile): Boolean = isDone(output) || {
     watch.adds(output.path)
+    toPlace(output).forall(notPublished(output, _))
+  }
+
+  /** Several at the same time, in any order. Only when all have come to rest, a look tells what became of one that failed. */
+  private def publishWave(outputs: Seq[OutputFile]): Boolean = {
+    val waiting = outputs.filterNot(isDone)
+    waiting.foreach(o => watch.adds(o.path))
+    val failed = Hands.map(waiting, hands) { output =>
+      val failure = toPlace(output)
+      Failpoints.hit("publish-rest-1")
+      failure.map(output -> _)
+    }.flatten
+    failed.foreach { case (output, _) => if (!watch.isThere(output.path)) watch.forget(output.path) }
+    failed.forall { case (output, e) => notPublished(output, e) }
+  }
+
+  private def toPlace(output: OutputFile): Option[IOException] = {
+    guard()
     try {
-      ops.rename(staged, place)
-      true
-    } catch {
-      case e: IOException =>
-        (ops.exists(staged), ops.status(place)) match {
-          // Done already, or in spite of what was said.
-          case (false, Some(meta)) if output.isThis(meta, timed) => true
-          case (true, None)                                      => throw e
-          case (false, _)                                        =>
-            watch.forget(output.path)
-            isOursUnchanged("a file that was ready to be published is gone", output.path)
-          case (true, Some(_)) =>
-            watch.forget(output.path)
-            throw new CommitConflictException(Seq(output.path), "another file of this name was written")
-        }
+      ops.rename(folder.staged(output.path, record), folder.resolve(output.path))
+      None
+    } catch { case e: IOException => Some(e) }
+  }
+
+  /** What a rename that failed has left. True when it took effect in spite of what was said. */
+  private def notPublished(output: OutputFile, e: IOException): Boolean = {
+    val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
+    (ops.exists(staged), ops.status(place)) match {
+      case (false, Some(meta)) if output.isThis(meta, timed) => true
+      case (true, None)                                      => throw e
+      case (false, _)                                        =>
+        watch.forget(output.path)
+        isOursUnchanged("a file that was ready to be published is gone", output.path)
+      case (true, Some(_)) =>
+        watch.forget(output.path)
+        throw new CommitConflictException(Seq(output.path), "another file of this name was written")
     }
   }
 
@@ -166,7 +248,7 @@ private[commit] final class FolderExchange(
       returned.foreach { input =>
         if (watch.isThere(input.path)) {
           guard()
-          move(folder.resolve(input.path), folder.retired(input.path, record))
+          move(folder.resolve(input.path), retired(input.path))
         }
       }
       work.outputs.foreach(takeBack)
@@ -188,7 +270,7 @@ private[commit] final class FolderExchange(
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
 
   /** Who removes empty folders, or copies files only, removes staging and trash of ours while nothing is in them. */
-  private def into(target: Path)(rename: => Unit): Unit =
+  private def into[A](target: Path)(rename: => A): A =
     try rename
     catch {
       case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>
@@ -207,7 +289,7 @@ private[commit] final class FolderExchange(
       // A copy that was made while files moved.
       isForward = true
       work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))
-      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), folder.retired(i.path, record)))
+      work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), retired(i.path)))
     } else {
       val certain = asked || contested
       (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
@@ -222,7 +304,7 @@ private[commit] final class FolderExchange(
             watch.adds(input.path)
             returned += input
           }
-          move(folder.retired(input.path, record), folder.resolve(input.path))
+          move(retired(input.path), folder.resolve(input.path))
           Failpoints.hit("undo-inputs-1")
           !looks(n) || isOurs(watch.look())
         }
@@ -248,11 +330,11 @@ private[commit] final class FolderExchange(
   private def rename(survey: FolderSurvey): Unit =
     work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
       guard()
-      move(folder.retired(input.path, record), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+      move(retired(input.path), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
     }
 
   /** Inputs that could not come back. */
-  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(folder.retired(i.path, record)))
+  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
 private object FolderExchange {

@@ -12,6 +12,7 @@ package org.sparkzorder.commit
  * @param bystanders those that were there before the operation, as the record lists them
  * @param left whether somebody chose that what is visible there is right
  * @param timed whether time stamps tell files apart; they do not in a copy of a table
+ * @param batches by which outputs come
  */
 private[commit] final case class FolderSurvey(
     work: FolderWork,
@@ -23,7 +24,8 @@ private[commit] final case class FolderSurvey(
     others: Seq[FileMeta],
     bystanders: Seq[Bystander],
     timed: Boolean = true,
-    left: Boolean = false
+    left: Boolean = false,
+    batches: Batches = Batches()
 ) {
 
   /** Whether the input is in its place, unchanged. A file that only has its name is a stranger. */
@@ -85,9 +87,12 @@ private[commit] final case class FolderSurvey(
   /** Whether going back changes nothing in this folder. */
   val isUntouched: Boolean = retired.isEmpty && !work.outputs.exists(isOut)
 
-  /** Outputs that somebody deleted when they were published: outputs are published in their order. */
-  private val wasPublished: Boolean = missingOutputs.forall { lost =>
-    work.outputs.dropWhile(_ != lost).exists(isOut)
+  /** Whether those that are missing were published before somebody deleted them: one of a later wave is out. */
+  private val wasPublished: Boolean = missingOutputs.isEmpty || {
+    val waves = work.outputs.zipWithIndex.map { case (output, i) => output -> batches.wave(i) }
+    val newest = waves.collect { case (output, wave) if isOut(output) => wave }.maxOption
+    val lost = missingOutputs.toSet
+    waves.forall { case (output, wave) => !lost(output) || newest.exists(_ > wave) }
   }
 
   /**

@@ -2,23 +2,32 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{
+  AtomicMoveNotSupportedException,
   DirectoryNotEmptyException,
   FileAlreadyExistsException,
-  FileSystemException,
   Files,
   LinkOption,
   NoSuchFileException,
   Path => LocalPath,
-  Paths
+  Paths,
+  StandardCopyOption
 }
-import java.nio.file.attribute.BasicFileAttributes
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import org.apache.hadoop.fs.{FSError, FileContext, FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  FSError,
+  FileContext,
+  FileStatus,
+  FileSystem,
+  LocalFileSystem,
+  Options,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.hadoop.fs.permission.FsPermission
-import org.slf4j.LoggerFactory
+import org.apache.hadoop.hdfs.DistributedFileSystem
 
 /**
  * [[FileOps]] over a Hadoop file system.
@@ -42,6 +51,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val links = new LocalLinks(local)
 
+  private val disk = new LocalStatuses(fs, links)
+
   private val storage = new StorageTraits(plain)
 
   private val permissions = new Permissions(plain, local)
@@ -51,58 +62,86 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def list(dir: Path): Seq[FileMeta] = {
     refuseLinks(dir)
-    try {
-      val all = fs.listStatus(dir).toIndexedSeq.map(meta)
-      if (!local) all
-      else if (links.isTrash(dir)) all.filterNot(m => links.is(m.path)) ++ links.in(dir)
-      else if (links.isInSide(dir)) all.filterNot(isLink)
-      else all.map(m => links.at(m.path).getOrElse(m))
-    } catch {
-      case _: FileNotFoundException =>
-        requireAbsent(dir)
-        Nil
-    }
+    if (local) disk.list(dir)
+    else
+      try fs.listStatus(dir).toIndexedSeq.map(meta)
+      catch { case _: FileNotFoundException => Nil }
   }
 
   override def status(path: Path): Option[FileMeta] = {
     refuseLinksAbove(path)
-    links.at(path).orElse {
+    if (local) disk.status(path)
+    else
       try Some(meta(fs.getFileStatus(path)))
-      catch {
-        case _: FileNotFoundException =>
-          requireAbsent(path)
-          None
-      }
-    }
+      catch { case _: FileNotFoundException => None }
   }
 
-  /**
-   * Hadoop's local file system says that a file does not exist whenever it cannot be looked at: where we may not enter a
-   * folder, or a disk fails. By 'it does not exist' we decide what becomes of rows, so the system is asked for its reason.
-   */
-  private def requireAbsent(path: Path): Unit = if (local) {
-    try {
-      Files.readAttributes(nio(path), classOf[BasicFileAttributes], LinkOption.NOFOLLOW_LINKS)
-      ()
-    } catch {
-      case _: NoSuchFileException                                          => ()
-      case e: FileSystemException if HadoopFileOps.Impossible(e.getReason) => ()
+  // A local listing looks at each file, too, and at those that nobody asked for.
+  override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
+    if (!local) super.statuses(dir, names, threads)
+    else {
+      refuseLinks(dir)
+      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toSeq
+      Hands.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
     }
-  }
 
   override def rename(src: Path, dst: Path): Unit = {
     refuseLinksAbove(src)
     refuseLinksAbove(dst)
     if (local) renameLocally(src, dst)
-    else {
-      if (fs.exists(dst)) throw new IOException(s"cannot rename $src: $dst exists")
-      if (!fs.exists(dst.getParent)) throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
-      if (!fs.rename(src, dst)) {
-        if (!fs.exists(src)) throw new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
-        throw new IOException(s"cannot rename $src to $dst")
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, src, dst)
+        case _                          =>
+          if (fs.exists(dst)) throw exists(src, dst)
+          if (!fs.exists(dst.getParent)) throw noFolder(src, dst)
+          if (!fs.rename(src, dst)) throw refused(src, dst)
       }
+  }
+
+  /** One call: HDFS itself refuses when anything lies at `dst`, or its folder is missing. */
+  private def renameAtOnce(dfs: DistributedFileSystem, src: Path, dst: Path): Unit =
+    dfs.rename(src, dst, Options.Rename.NONE)
+
+  override def mover(from: Path, to: Path): (Path, Path) => Unit =
+    if (local) localMover(from, to)
+    else
+      fs match {
+        case dfs: DistributedFileSystem => renameAtOnce(dfs, _, _)
+        case _                          =>
+          val taken = fs.listStatus(to).iterator.map(_.getPath.getName).toSet
+          (src, dst) => {
+            if (taken(dst.getName)) throw exists(src, dst)
+            if (!fs.rename(src, dst)) throw {
+              if (fs.exists(dst)) exists(src, dst)
+              else if (!fs.exists(dst.getParent)) noFolder(src, dst)
+              else refused(src, dst)
+            }
+          }
+      }
+
+  private def localMover(from: Path, to: Path): (Path, Path) => Unit = {
+    refuseLinks(from)
+    refuseLinks(to)
+    val (there, taken) = (disk.names(from), disk.names(to))
+    (src, dst) => {
+      val (file, place) = (nio(src), nio(dst))
+      def isOneOf(names: Set[String])(sum: LocalPath) = names(sum.getFileName.toString)
+      if (taken(dst.getName)) throw exists(src, dst)
+      val (sum, old) = (checksum(file).filter(isOneOf(there)), checksum(place))
+      if (sum.isDefined || old.exists(isOneOf(taken))) moveChecksum(sum, old)
+      moveOrFail(src, dst, file, place)
     }
   }
+
+  private def exists(src: Path, dst: Path) = new IOException(s"cannot rename $src: $dst exists")
+
+  private def noFolder(src: Path, dst: Path) =
+    new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
+
+  private def refused(src: Path, dst: Path): IOException =
+    if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
+    else new IOException(s"cannot rename $src to $dst")
 
   // A checksum file never lies alone among the data: into a side folder it goes first, out of it last.
   private def renameLocally(src: Path, dst: Path): Unit = {
@@ -110,13 +149,16 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     val (fromSum, toSum) = (checksum(from), checksum(to))
     if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
       throw new FileNotFoundException(s"cannot rename $src: it does not exist")
-    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw new IOException(s"cannot rename $src: $dst exists")
-    if (!Files.isDirectory(to.getParent))
-      throw new FileNotFoundException(s"cannot rename $src: no folder ${dst.getParent}")
-    toSum.foreach(Files.deleteIfExists(_))
+    if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw exists(src, dst)
     val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
     if (hides) moveChecksum(fromSum, toSum)
-    try Files.move(from, to)
+    else toSum.foreach(Files.deleteIfExists(_))
+    moveOrFail(src, dst, from, to)
+    if (!hides) moveChecksum(fromSum, toSum)
+  }
+
+  private def moveOrFail(src: Path, dst: Path, from: LocalPath, to: LocalPath): Unit =
+    try move(from, to)
     catch {
       case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
       case e: NoSuchFileException        =>
@@ -124,13 +166,29 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         gone.initCause(e)
         throw gone
     }
-    if (!hides) moveChecksum(fromSum, toSum)
-  }
 
-  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit =
-    for (sum <- from; place <- to)
-      try Files.move(sum, place)
-      catch { case _: NoSuchFileException => () }
+  /** One call to the system where it can; nothing lies at `to`. */
+  private def move(from: LocalPath, to: LocalPath): Unit =
+    try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
+    catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
+
+  /** One that is left at `to` is of another file. */
+  private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
+    val moved = from.exists { sum =>
+      to.exists { place =>
+        try {
+          Files.move(sum, place, StandardCopyOption.ATOMIC_MOVE)
+          true
+        } catch {
+          case _: NoSuchFileException             => false
+          case _: AtomicMoveNotSupportedException =>
+            Files.move(sum, place, StandardCopyOption.REPLACE_EXISTING)
+            true
+        }
+      }
+    }
+    if (!moved) to.foreach(Files.deleteIfExists(_))
+  }
 
   override def delete(path: Path): Unit =
     status(path) match {
@@ -272,12 +330,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private def isInSide(path: Path): Boolean = links.isInSide(path)
 
-  private def isLink(found: FileMeta): Boolean = {
-    val link = links.is(found.path)
-    if (link) HadoopFileOps.log.warn(s"${found.path} is a symbolic link and is ignored")
-    link
-  }
-
   private def meta(s: FileStatus): FileMeta =
     FileMeta(s.getPath, if (s.isDirectory) 0L else s.getLen, s.getModificationTime, s.isDirectory)
 
@@ -294,8 +346,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
 private object HadoopFileOps {
 
-  /** Why there cannot be a file of this name: in words of POSIX, which the JDK hands on. */
-  private val Impossible = Set("Not a directory", "File name too long")
-
-  private val log = LoggerFactory.getLogger(classOf[HadoopFileOps])
+  /** Names that are looked at by one thread. */
+  private val FewNames = 64
 }

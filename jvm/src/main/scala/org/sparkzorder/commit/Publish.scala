@@ -20,8 +20,7 @@ private[commit] final class Publish private (
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Publish])
 
-  // At a failpoint all is to stand still.
-  private val threads = if (Failpoints.isSet) 1 else folder.threads
+  private val threads = Publish.threadsOf(folder)
 
   /**
    * All outputs come, all inputs go.
@@ -109,6 +108,12 @@ private[commit] final class Publish private (
 
 private[commit] object Publish {
 
+  // At a failpoint all is to stand still.
+  private def threadsOf(folder: TableFolder): Int = if (Failpoints.isSet) 1 else folder.threads
+
+  /** How many move files in one folder when so many are exchanged side by side. */
+  private def handsOf(folder: TableFolder, folders: Int): Int = math.max(1, threadsOf(folder) / math.max(1, folders))
+
   /** @param bystanders by folder, names of data files that are there and are no files of the record */
   def apply(
       folder: TableFolder,
@@ -117,9 +122,10 @@ private[commit] object Publish {
       guard: () => Unit,
       sleep: Long => Unit
   ): Publish = {
+    val hands = handsOf(folder, record.folders.size)
     val exchanges = record.folders.map { work =>
       val others = bystanders.getOrElse(work.folder, Set.empty[String])
-      new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep)
+      new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep, hands)
     }
     new Publish(folder, record, exchanges, Nil, guard, sleep)
   }
@@ -149,7 +155,8 @@ private[commit] object Publish {
         found.timed,
         asked,
         guard,
-        sleep
+        sleep,
+        handsOf(folder, survey.folders.size)
       )
     }
     // Nothing can be brought back into a folder that is gone.

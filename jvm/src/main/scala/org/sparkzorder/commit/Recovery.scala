@@ -297,13 +297,16 @@ object Recovery {
    * one, and where neither can be, says how to read around.
    *
    * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
+   * @param orStandstill whether to read around a living owner as soon as it is seen to move no files, see [[Standstill]]
    */
   def settled(
       folder: TableFolder,
       waitMillis: Long,
-      settings: LockSettings = LockSettings()
+      settings: LockSettings = LockSettings(),
+      orStandstill: Boolean = false
   ): Settled = {
     val deadline = System.currentTimeMillis() + waitMillis
+    lazy val standstill = new Standstill(folder)
     var exchanging = false
     // None when the owner came to an end just now.
     def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
@@ -328,7 +331,7 @@ object Recovery {
           }
         case busy: TableState.SideFolder if busy.publishing.nonEmpty =>
           exchanging = true
-          if (System.currentTimeMillis() >= deadline)
+          if (System.currentTimeMillis() >= deadline || orStandstill && standstill.isSeen(busy))
             around(busy, lives = true).getOrElse(next(pause, recoveries))
           else {
             settings.sleep(pause)
@@ -340,12 +343,18 @@ object Recovery {
   }
 
   /** The same for many tables. Those in which nothing is under way are looked at side by side. */
-  def settled(folders: Seq[TableFolder], waitMillis: Long, settings: LockSettings): Seq[(TableFolder, Settled)] = {
+  def settled(
+      folders: Seq[TableFolder],
+      waitMillis: Long,
+      settings: LockSettings,
+      orStandstill: Boolean
+  ): Seq[(TableFolder, Settled)] = {
     val states =
       Hands.map(folders, math.min(TableFolder.Threads, folders.size / 8))(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
-      case (folder, busy: TableState.SideFolder) if busy.isBusy => folder -> settled(folder, waitMillis, settings)
-      case (folder, quiet)                                      => folder -> Settled(quiet, None, exchanging = false)
+      case (folder, busy: TableState.SideFolder) if busy.isBusy =>
+        folder -> settled(folder, waitMillis, settings, orStandstill)
+      case (folder, quiet) => folder -> Settled(quiet, None, exchanging = false)
     }
   }
 

@@ -59,7 +59,8 @@ private[commit] object Survey {
       found(inputs)(folder.retired(_, record)),
       found(outputs)(folder.staged(_, record)),
       others(work, listed),
-      record.bystanders.getOrElse(work.folder, Nil)
+      record.bystanders.getOrElse(work.folder, Nil),
+      batches = folder.batches
     )
   }
 
@@ -94,7 +95,8 @@ private[commit] object Survey {
       foundRetired,
       foundStaged,
       others(work, inPlace),
-      record.bystanders.getOrElse(work.folder, Nil)
+      record.bystanders.getOrElse(work.folder, Nil),
+      batches = folder.batches
     )
   }
 

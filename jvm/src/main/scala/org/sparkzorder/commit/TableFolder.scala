@@ -59,11 +59,37 @@ final case class IndexFile(number: Long, meta: FileMeta)
 final case class CheckpointFile(version: Long, number: Long, meta: FileMeta)
 
 /**
+ * How many files of a folder are moved between two looks at it.
+ *
+ * @param retired to the trash, if that is no less than a quarter of all: so long another's file may be there that has replaced one of ours in this moment
+ * @param published into the folder: so many may come after somebody has overwritten it
+ * @param alone outputs that come one by one, in the order of the record, before others come in any order
+ */
+final case class Batches(retired: Int = 512, published: Int = 64, alone: Int = 8) {
+
+  /** Of so many in all. A look may list the whole folder, so a large one is looked at a few times only. */
+  def ofRetired(inputs: Int): Int = math.max(retired, inputs / 4)
+
+  /**
+   * Outputs come in waves: each wave after the one before, those of one in any order. A recovery that finds a wave half
+   * published must count them as its dead owner did.
+   *
+   * @param output its number among those of its folder, from 0
+   */
+  private[commit] def wave(output: Int): Int = if (output < alone) output else alone + (output - alone) / published
+}
+
+/**
  * A table's root and the names of all that we put below it.
  *
- * @param threads in how many folders files are looked at or moved at the same time
+ * @param threads in how many folders files are looked at or moved at the same time; in one, if it is alone
  */
-final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolder.Threads) {
+final case class TableFolder(
+    root: Path,
+    ops: FileOps,
+    threads: Int = TableFolder.Threads,
+    batches: Batches = Batches()
+) {
   import TableFolder._
 
   val side: Path = new Path(root, Side)
@@ -167,8 +193,10 @@ final case class TableFolder(root: Path, ops: FileOps, threads: Int = TableFolde
     child(staging, LongNames.fit(TableFolder.name(file), StagedSuffix))
 
   /** Where an input lies once it is retired. */
-  def retired(file: String, record: Record): Path =
-    child(trashOf(TableFolder.parent(file), record), retiredName(file))
+  def retired(file: String, record: Record): Path = retiredIn(trashOf(TableFolder.parent(file), record), file)
+
+  /** The same in a trash that is known: for many files. */
+  private[commit] def retiredIn(trash: Path, file: String): Path = child(trash, retiredName(file))
 
   /** Where an input stays that could not come back from the trash, since somebody has taken its name. */
   def replaced(file: String, record: Record): Path =

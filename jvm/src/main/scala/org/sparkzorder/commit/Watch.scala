@@ -24,8 +24,9 @@ private[commit] object Seen {
  * Knows what must be visible in a folder while we move files in it, and so whether the folder was overwritten by
  * somebody who leaves `_zorder` alone.
  *
- * Our moves come in the order of the record. So whoever overwrites saw, and deletes, all bystanders, the inputs that were
- * there, and the first of the outputs. What has come since the last look proves nothing: it may have come after him.
+ * Our outputs come in waves, see [[Batches]]. So whoever overwrites saw, and deletes, all bystanders, the inputs that were
+ * there, all outputs of the first waves, and any of the next one. What has come since the last look proves nothing: it may
+ * have come after him.
  *
  * @param bystanders names of data files that were there at the beginning and are no files of the record
  */
@@ -41,6 +42,10 @@ private[commit] final class Watch(
   private val added = mutable.LinkedHashSet.empty[String]
   private val inputs = work.inputs.map(i => i.path -> i).toMap
   private val outputs = work.outputs.map(o => o.path -> o).toMap
+
+  private val waves = work.outputs.map(_.path).zipWithIndex.map { case (p, i) => p -> folder.batches.wave(i) }.toMap
+
+  private lazy val ownNames = (inputs.keysIterator ++ outputs.keysIterator).map(TableFolder.name).toSet
 
   def knows(paths: Seq[String]): Unit = known ++= paths
 
@@ -102,16 +107,14 @@ private[commit] final class Watch(
     val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
     // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
-    val others = listed.exists(n =>
-      !work.inputs.exists(i => TableFolder.name(i.path) == n) && !bystanders(n) &&
-        !work.outputs.exists(o => TableFolder.name(o.path) == n)
-    )
+    lazy val others = listed.exists(n => !ownNames(n) && !bystanders(n))
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
     else if (!Survey.hasTraces(folder, work.folder, record)) Seen.Theirs
     else if (!noneLeft || keepsInputs) Seen.Changed(missing)
     else if (lostOutputs.nonEmpty) {
-      val first = lostOutputs.toSet == published.take(lostOutputs.size).toSet
+      val last = lostOutputs.map(waves).max
+      val first = published.filter(waves(_) < last).forall(lostOutputs.toSet)
       val replaced = lostOutputs.exists(p => listed(TableFolder.name(p)))
       if (first && !replaced && (news || lostOutputs.size == published.size)) Seen.Theirs
       // One that stands alone may have been rewritten, or be the first of all that come anew.

@@ -69,12 +69,15 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     val listing = new Listing(relation.location)
+    // Without its views the query would see the files that lie there now.
+    var isAround = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     try RecoveryErrors.told(name) {
         val named =
           if (l.catalogTable.isDefined) None
           else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
         TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
+          isAround = views.exists(_.overlay.isDefined)
           val now = named.flatMap(_.placed(relation.options))
           // Partitions of the catalog have values that the names of their folders need not say.
           val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
@@ -95,7 +98,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       }
     catch {
       case e: ZOrderRuntimeException => throw e
-      case NonFatal(e)               =>
+      case NonFatal(e) if !isAround  =>
         SkippingErrors.warn(relation.location.rootPaths, e)
         None
     }

@@ -1,8 +1,9 @@
 package org.sparkzorder.skipping
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 
 import scala.annotation.tailrec
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
@@ -79,9 +80,22 @@ object TableViews extends Logging {
     val fileSystem = Targets.fileSystems(session)
     val folders = roots.map(root => TableFolder(root, new HadoopFileOps(fileSystem(root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val settled = whole(listing, folders, conf.getConf(ZOrderConf.publishWaitSeconds) * 1000, settings)
-    settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }
+    val waitMillis = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
+    @tailrec def attempt(left: Int): Seq[TableView] = {
+      val settled = whole(listing, folders, waitMillis, settings)
+      def halfDone = settled.collectFirst { case (folder, now) if now.around.isDefined => folder.root }
+      Try(settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }) match {
+        // The owner went on in this moment. Without its view the query would read what lies there now.
+        case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
+        case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
+        case views                                         => views.get
+      }
+    }
+    attempt(MostViews)
   }
+
+  /** How often a living owner may go on while a query looks how to read around it. */
+  private val MostViews = 5
 
   private def roots(
       session: classic.SparkSession,
@@ -151,12 +165,12 @@ object TableViews extends Logging {
       waitMillis: Long,
       settings: LockSettings
   ): Seq[(TableFolder, Settled)] = {
-    val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings))
+    val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings, orStandstill = true))
     def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
       NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
     lazy val files = listed(listing)
     val nested = beside(own.map { case (t, s) => t -> s.state }, files)
-    val settled = own ++ Recovery.settled(nested, waitMillis, settings)
+    val settled = own ++ Recovery.settled(nested, waitMillis, settings, orStandstill = true)
     val relist = settled.exists { case (_, s) => s.exchanging || isStale(listing, files, s.state, tables) }
     val moved = relist && {
       listing.refresh()

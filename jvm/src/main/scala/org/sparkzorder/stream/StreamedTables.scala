@@ -63,12 +63,17 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     val folders = roots(files)
       .filterNot(root => Targets.isSurelyMissing(session, new Path(root, TableFolder.Side)))
       .map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
-    val own = Recovery.settled(folders, wait, settings)
+    val own = Recovery.settled(folders, wait, settings, orStandstill = false)
     val beside = NestedRoots.beside(
       own.map { case (folder, s) => folder -> s.state },
       folder => files.flatMap(folder.relative).map(TableFolder.parent).toSet
     )
-    (own ++ Recovery.settled(beside, wait, settings)).filterNot(_._2.state == TableState.NoSideFolder)
+    (own ++ Recovery.settled(
+      beside,
+      wait,
+      settings,
+      orStandstill = false
+    )).filterNot(_._2.state == TableState.NoSideFolder)
   }
 
   /** Folders of which these files may be part: theirs, and those above, up to the stream's own and what that is a partition of. */

@@ -16,6 +16,17 @@ class CrashSuite extends AnyFunSuite with Explores {
     table => assert(table.files.forall(_.contains("new-")))
   )
 
+  private val optimizeInBatches = Scenario(
+    "OPTIMIZE in batches",
+    Seq(Seq("") -> 4),
+    _ => (),
+    (table, ops, id) => {
+      table.batches = Batches(2, 1)
+      table.optimize(ops, id, made = 3)
+    },
+    optimize.checkDone
+  )
+
   // Over two operations back, the second of which left one folder alone.
   private val restore = Scenario(
     "RESTORE",
@@ -124,7 +135,17 @@ class CrashSuite extends AnyFunSuite with Explores {
   )
 
   private val scenarios =
-    Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex, checkpoint, vacuumCheckpoint)
+    Seq(
+      optimize,
+      optimizeInBatches,
+      restore,
+      vacuum,
+      createIndex,
+      refreshIndex,
+      dropIndex,
+      checkpoint,
+      vacuumCheckpoint
+    )
 
   private val prepared = mutable.Map.empty[(String, (Seq[String], Int)), MemoryFs]
 

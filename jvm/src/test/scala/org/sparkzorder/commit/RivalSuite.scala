@@ -144,6 +144,13 @@ class RivalSuite extends AnyFunSuite with Explores {
     rival <- rivals
   } yield Scenario(statement, dirs, rival)
 
+  private val inBatches: Seq[Scenario] =
+    (Seq(append, overwrite, second) ++ overwritesVisible ++ changes(4)).map(Scenario(optimizeInBatches, Seq(""), _)) ++
+      (overwritesVisible ++ changes(1)).map(Scenario(optimizeInWaves, Seq(""), _))
+
+  private def isInParts(scenario: Scenario): Boolean =
+    scenario.statement == optimizeInBatches || scenario.statement == optimizeInWaves
+
   /**
    * Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. Or it
    * refuses: then all rows are kept, and both choices lead on.
@@ -213,7 +220,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     }
   }
 
-  for (scenario <- scenarios) {
+  for (scenario <- scenarios ++ inBatches) {
     val name = scenario.name
     val rival = scenario.rival
 
@@ -238,7 +245,7 @@ class RivalSuite extends AnyFunSuite with Explores {
 
     test(s"$name, at any call, and death at any later one") {
       val calls = scenario.calls
-      val some = Explored.every(if (scenario.dirs.length > 1) 13 else 5)
+      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 13 else 5)
       for (k <- 1 to calls; m <- k + k % some to calls by some) {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
@@ -281,7 +288,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     }
 
     test(s"$name, at any call of the recovery after death at any call") {
-      val some = Explored.every(if (scenario.dirs.length > 1) 29 else 11)
+      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 29 else 11)
       for (k <- 1 to scenario.calls) {
         var j = 1 + k % some
         var more = true
@@ -448,7 +455,7 @@ private object RivalSuite {
     private lazy val first: MemoryFs = statement.prepared(dirs)
 
     def prepared(): Prepared = {
-      val table = new SmallTable(dirs)
+      val table = new SmallTable(dirs, statement.filesEach)
       table.fs.copyOf(first)
       new Prepared(table)
     }

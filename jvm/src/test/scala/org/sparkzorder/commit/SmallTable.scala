@@ -26,6 +26,12 @@ final class SmallTable(
   /** How many records stay files. */
   var historySettings: HistorySettings = HistorySettings()
 
+  /** How statements and recoveries move files. */
+  var threads = 1
+  var batches: Batches = Batches()
+
+  private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads, batches)
+
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
   private val first: Seq[String] = for (dir <- dirs; i <- 1 to filesEach) yield named(dir, s"part-$i.parquet")
@@ -44,7 +50,7 @@ final class SmallTable(
     files.map(n => n -> fs.file(s"$at/$n").map(f => (f.length, f.time)).get).toMap
 
   private def locked(ops: FileOps, id: String)(work: (TableFolder, Lock) => Unit): Unit = {
-    val folder = TableFolder(root, ops, threads = 1)
+    val folder = folderOf(ops)
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
@@ -55,8 +61,12 @@ final class SmallTable(
   private def record(id: String, operation: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record =
     Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None)
 
-  /** The whole statement, as a command would run it, on all files that are there. */
-  def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs): Unit = {
+  /**
+   * The whole statement, as a command would run it, on all files that are there.
+   *
+   * @param made how many files each folder gets
+   */
+  def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs, made: Int = 2): Unit = {
     val names = files.filter(n => only.contains(TableFolder.parent(n)))
     val inputs = names.map { n =>
       val file = fs.file(s"$at/$n").get
@@ -64,8 +74,8 @@ final class SmallTable(
     }
     val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
       // Of a row that is there twice both are read, and written.
-      val (even, odd) = in.flatMap(rowsOf(_).toSeq).partition(_ % 2 == 0)
-      Seq(named(dir, s"new-$id-1.parquet") -> even, named(dir, s"new-$id-2.parquet") -> odd)
+      val rows = in.flatMap(rowsOf(_).toSeq)
+      (0 until made).map(i => named(dir, s"new-$id-${i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep, historySettings)
@@ -159,7 +169,7 @@ final class SmallTable(
   /** What the next query does. */
   def recover(ops: FileOps, choice: Choice = Choice.Ask): Option[Throwable] =
     try {
-      Recovery.recover(TableFolder(root, ops, threads = 1), settings, choice)
+      Recovery.recover(folderOf(ops), settings, choice)
       None
     } catch {
       case e: Died =>
@@ -170,7 +180,7 @@ final class SmallTable(
 
   /** What the next statement does first. */
   def nextStatement(): Unit = {
-    val folder = TableFolder(root, new MemoryOps(fs), threads = 1)
+    val folder = folderOf(new MemoryOps(fs))
     val lock = Locking.acquire(folder, "next", settings)
     try Recovery.recoverUnder(folder, lock, settings)
     finally lock.release()
@@ -204,6 +214,7 @@ final class SmallTable(
   def copy: SmallTable = {
     val made = new SmallTable(dirs, filesEach)
     made.fs.copyOf(fs)
+    made.batches = batches
     made
   }
 

@@ -4,17 +4,19 @@ package org.sparkzorder.commit
  * A statement on a table of the tests.
  *
  * @param keepsTrash whether there is a way back to the very first files afterwards
+ * @param filesEach how many files each folder begins with
  */
 final case class Statement(
     name: String,
     prepare: SmallTable => Unit,
     run: (SmallTable, FileOps) => Unit,
-    keepsTrash: Boolean = true
+    keepsTrash: Boolean = true,
+    filesEach: Int = 3
 ) {
 
   /** The file system with the table as the statement finds it. */
   def prepared(dirs: Seq[String], remembers: Boolean = false): MemoryFs = {
-    val table = new SmallTable(dirs)
+    val table = new SmallTable(dirs, filesEach)
     table.fs.remembers = remembers
     prepare(table)
     table.fs
@@ -24,6 +26,12 @@ final case class Statement(
 /** All that run over the exchange of files or the lock. */
 object Statement {
   val optimize: Statement = Statement("OPTIMIZE", _ => (), _.optimize(_))
+
+  /** Of four files in a folder three come, with looks in between. */
+  val optimizeInBatches: Statement = Statement("OPTIMIZE in batches", _ => (), inBatches, filesEach = 4)
+
+  /** Of four files in a folder four come, the first alone, then two, then one. */
+  val optimizeInWaves: Statement = Statement("OPTIMIZE in waves", _ => (), inWaves, filesEach = 4)
   val restore: Statement = Statement("RESTORE", twice, _.restore(_, 0))
   val vacuum: Statement = Statement("VACUUM", twice, _.vacuum(_), keepsTrash = false)
   val createIndex: Statement = Statement("CREATE SKIPPING INDEX", _ => (), _.index(_))
@@ -31,6 +39,16 @@ object Statement {
   val dropIndex: Statement = Statement("DROP SKIPPING INDEX", twice, _.dropIndex(_), keepsTrash = false)
 
   val all: Seq[Statement] = Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex)
+
+  private def inBatches(table: SmallTable, ops: FileOps): Unit = {
+    table.batches = Batches(2, 1)
+    table.optimize(ops, made = 3)
+  }
+
+  private def inWaves(table: SmallTable, ops: FileOps): Unit = {
+    table.batches = Batches(2, 2, alone = 1)
+    table.optimize(ops, made = 4)
+  }
 
   /** Two operations, the second of which leaves the other folder alone. */
   private def twice(table: SmallTable): Unit = {

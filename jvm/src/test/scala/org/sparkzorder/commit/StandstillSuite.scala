@@ -1,0 +1,144 @@
+package org.sparkzorder.commit
+
+import java.nio.file.{Files, Path => LocalPath}
+import java.util.Comparator
+import java.util.concurrent.TimeUnit
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Another process publishes, slowly or stopped by a signal, while queries come. */
+class StandstillSuite extends AnyFunSuite {
+  import StandstillSuite._
+
+  private def withPublisher(pauseMillis: Long)(test: (TableFolder, Process, LocalPath) => Unit): Unit = {
+    val dir = Files.createTempDirectory("standstill")
+    val java = LocalPath.of(System.getProperty("java.home"), "bin", "java").toString
+    val main = classOf[StandstillSuite].getName
+    val process = new ProcessBuilder(
+      Seq(java, "-cp", System.getProperty("java.class.path"), main, dir.toString, pauseMillis.toString).asJava
+    ).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+    try {
+      val folder = TableFolder(new Path(dir.toUri), ops)
+      val deadline = System.currentTimeMillis() + 60000L
+      while (moved(dir) < 2 && System.currentTimeMillis() < deadline) Thread.sleep(5)
+      assert(moved(dir) >= 2)
+      test(folder, process, dir)
+    } finally {
+      process.destroyForcibly().waitFor()
+      Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
+    }
+  }
+
+  private def signal(process: Process, name: String): Unit = {
+    assert(new ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor() == 0)
+  }
+
+  private def millis(work: => Unit): Long = {
+    val start = System.nanoTime()
+    work
+    (System.nanoTime() - start) / 1000000L
+  }
+
+  /** Of which of the ten inputs the files hold the rows. */
+  private def rows(folder: TableFolder, around: ReadAround): Seq[Int] = {
+    val visible = folder.ops.list(folder.root).filter(m => !m.isDirectory && !around.leaveOut(m.name)).map(_.path)
+    (visible ++ around.add.map(_.meta.path)).flatMap(p => Files.readAllBytes(LocalPath.of(p.toUri)).map(_.toInt)).sorted
+  }
+
+  test("a query reads around a process that was stopped, long before it would stop waiting") {
+    withPublisher(pauseMillis = 100L) { (folder, process, dir) =>
+      signal(process, "STOP")
+      assert(moved(dir) < AllRows.size, "the test came too late")
+      var settled = Option.empty[Settled]
+      val waited = millis { settled = Some(Recovery.settled(folder, 60000L, LockSettings(), orStandstill = true)) }
+      assert(waited >= 1000L && waited < 30000L)
+      val around = settled.get.around.get
+      assert(settled.get.exchanging)
+      assert(rows(folder, around) == AllRows)
+      // It goes on between the look and the read: files that were planned are gone, or all rows are there.
+      signal(process, "CONT")
+      assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
+      val isGone = around.add.exists(a => !Files.exists(LocalPath.of(a.meta.path.toUri)))
+      assert(isGone || rows(folder, around) == AllRows)
+      val after = Recovery.settled(folder, 0L)
+      assert(after.around.isEmpty && History.read(folder).size == 1)
+      assert(rows(folder, ReadAround(Set.empty, Nil)) == AllRows)
+    }
+  }
+
+  test("a query waits for a process that moves files, however slowly, until it ends") {
+    withPublisher(pauseMillis = 400L) { (folder, process, _) =>
+      val settled = Recovery.settled(folder, 60000L, LockSettings(), orStandstill = true)
+      assert(settled.around.isEmpty && settled.exchanging)
+      assert(rows(folder, ReadAround(Set.empty, Nil)) == AllRows)
+      assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
+    }
+  }
+
+  test("what must not be read around waits to the end of its time") {
+    withPublisher(pauseMillis = 100L) { (folder, process, _) =>
+      signal(process, "STOP")
+      val waited = millis { assert(Recovery.settled(folder, 4000L, LockSettings()).around.isDefined) }
+      assert(waited >= 4000L)
+    }
+  }
+}
+
+/** `StandstillSuite <folder> <milliseconds>` makes a table and optimizes it, with a pause before each file that moves. */
+object StandstillSuite {
+  private val AllRows = 1 to 10
+  private val fs = FileSystem.getLocal(new Configuration())
+  private val ops = new HadoopFileOps(fs)
+
+  private final class Slow(pauseMillis: Long) extends FileOps {
+    override def list(dir: Path): Seq[FileMeta] = ops.list(dir)
+    override def status(path: Path): Option[FileMeta] = ops.status(path)
+    override def rename(src: Path, dst: Path): Unit = {
+      if (src.getName.endsWith(".staged") || dst.getName.endsWith(".retired")) Thread.sleep(pauseMillis)
+      ops.rename(src, dst)
+    }
+    override def delete(path: Path): Unit = ops.delete(path)
+    override def deleteEmpty(dir: Path): Boolean = ops.deleteEmpty(dir)
+    override def deleteRecursive(dir: Path): Unit = ops.deleteRecursive(dir)
+    override def mkdirs(dir: Path): Unit = ops.mkdirs(dir)
+    override def writeNew(path: Path, bytes: Array[Byte]): Unit = ops.writeNew(path, bytes)
+    override def read(path: Path, limit: Long): Array[Byte] = ops.read(path, limit)
+    override def touch(path: Path): Unit = ops.touch(path)
+  }
+
+  private def moved(dir: LocalPath): Int = {
+    val trash = dir.resolve("_zorder/trash/_v0000000001-op-1")
+    if (Files.exists(trash)) Using.resource(Files.list(trash))(_.count.toInt) else 0
+  }
+
+  def main(args: Array[String]): Unit = {
+    val dir = LocalPath.of(args(0))
+    val inputs = AllRows.map { i =>
+      Files.write(dir.resolve(s"part-$i.parquet"), Array(i.toByte))
+      val meta = ops.status(new Path(dir.resolve(s"part-$i.parquet").toUri)).get
+      InputFile(s"part-$i.parquet", meta.length, meta.modificationTime, 1L)
+    }
+    // One thread, so that files move one after the other.
+    val folder = TableFolder(new Path(dir.toUri), new Slow(args(1).toLong), threads = 1)
+    val lock = Locking.acquire(folder, "op-1")
+    try {
+      val committer = new Committer(folder, lock)
+      committer.stage(Seq(""))
+      val outputs = AllRows.grouped(5).zipWithIndex.map { case (rows, i) =>
+        val staged = folder.staged(s"new-$i.parquet", "op-1")
+        Files.write(LocalPath.of(staged.toUri), rows.map(_.toByte).toArray)
+        val meta = ops.status(staged).get
+        OutputFile(s"new-$i.parquet", meta.length, meta.modificationTime, rows.size.toLong)
+      }.toSeq
+      val record = Record(0L, "op-1", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, inputs, outputs)
+      committer.prepare(record, outputs.map(o => o.path -> folder.staged(o.path, "op-1")).toMap)
+      committer.commit()
+      ()
+    } finally lock.release()
+  }
+}
