@@ -36,7 +36,7 @@ def draw(picture: Canvas, panels: Sequence[Curve]) -> None:
 
 
 def _panel(axes: Any, curve: Curve) -> None:
-    colours = iter(COLOURS)
+    colours, marks = iter(COLOURS), iter("os^D")
     middles = {k: [statistics.median(v) for v in values] for k, values in curve.lines.items()}
     # What the clock of processor time does not resolve is drawn at the bottom.
     shown = {k: [max(LEAST, m) for m in middle] for k, middle in middles.items()}
@@ -52,13 +52,14 @@ def _panel(axes: Any, curve: Curve) -> None:
         below = [m - max(LEAST, min(v)) for m, v in zip(middle, curve.lines[name], strict=True)]
         above = [max(LEAST, *v) - m for m, v in zip(middle, curve.lines[name], strict=True)]
         spread = [[max(0.0, b) for b in below], [max(0.0, a) for a in above]]
-        style = {"color": colour, "ls": ":" if is_spark else "-", "marker": "o", "ms": 4, "lw": 1.5, "elinewidth": 0.7}
+        mark = next(marks) if is_spark else "o"
+        style = {"color": colour, "ls": ":" if is_spark else "-", "marker": mark, "ms": 4, "lw": 1.5, "elinewidth": 0.7}
         axes.errorbar(curve.sizes, middle, yerr=spread, label=name, **style)
     axes.set_ylim(smallest * 0.6, largest * 2.2)
     axes.set_xticks(curve.sizes, [f"{n:,}" for n in curve.sizes], fontsize=8)
     axes.minorticks_off()
     axes.tick_params(labelsize=8)
-    axes.set_xlabel(curve.axis, fontsize=9)
+    axes.set_xlabel(curve.axis.split(",")[0], fontsize=9)
     axes.set_ylabel(curve.unit, fontsize=9)
     if curve.panel:
         axes.set_title(curve.panel, loc="left", fontsize=9)

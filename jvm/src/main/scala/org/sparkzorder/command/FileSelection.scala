@@ -4,7 +4,7 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{WritingOperation, Record}
+import org.sparkzorder.commit.{Record, WritingOperation}
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}

@@ -181,14 +181,20 @@ private[commit] object Checkpoints {
     def records(some: Iterator[CheckpointLine]) = some.filterNot(l => gone(l.file.version)).map(_.record)
     def foldersOf(some: Iterator[Record]) = some.flatMap(_.folders.map(_.folder)).toSet
     val prunedAt = due.fold(old.fold(0L)(_.prunedAt))(_.now)
-    val isThinnedEnough = gone.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
+    val isThinnedEnough =
+      gone.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
     val written = old.flatMap(_.written(folder)).filter(_ => isThinnedEnough) match {
       case Some(thinned) => WrittenFiles.of(gathered.iterator, thinned, Set.empty)
       case None          => WrittenFiles.of(lines, Iterator.empty, gone)
     }
     // Of what is forgotten nothing stays.
     if (gone.nonEmpty || old.exists(_.folders.isEmpty))
-      CheckpointHead(prunedAt, RetiredNames.added(Array.emptyLongArray, records(lines)), foldersOf(records(lines)), written)
+      CheckpointHead(
+        prunedAt,
+        RetiredNames.added(Array.emptyLongArray, records(lines)),
+        foldersOf(records(lines)),
+        written
+      )
     else {
       val retired = RetiredNames.added(old.fold(Array.emptyLongArray)(_.retired), gathered.iterator.map(_.record))
       val folders = old.flatMap(_.folders).getOrElse(Set.empty) ++ foldersOf(gathered.iterator.map(_.record))
