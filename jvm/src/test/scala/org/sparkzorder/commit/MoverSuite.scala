@@ -23,7 +23,8 @@ class MoverSuite extends AnyFunSuite {
     try {
       Files.createDirectories(dir.resolve(Trash))
       test(dir)
-    } finally Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
+    } finally
+      Using.resource(Files.walk(dir))(_.sorted(Comparator.reverseOrder[LocalPath]()).forEach(f => Files.delete(f)))
   }
 
   private def names(dir: LocalPath): Set[String] =
@@ -42,7 +43,9 @@ class MoverSuite extends AnyFunSuite {
     made
   }
 
-  for ((name, fs) <- Seq("a local disk" -> FileSystem.getLocal(new Configuration()), "another file system" -> server())) {
+  for (
+    (name, fs) <- Seq("a local disk" -> FileSystem.getLocal(new Configuration()), "another file system" -> server())
+  ) {
     test(s"on $name: a file is moved, a missing one and a taken name are told") {
       withFolder { dir =>
         Seq("a", "b", "c").foreach(n => Files.writeString(dir.resolve(n), n))
