@@ -6,21 +6,25 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.hadoop.fs.{FileStatus, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{FileStatus, FilterFileSystem, Path, RawLocalFileSystem}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
 
-/** The local disk as if it were far away: it says what it was asked for. */
-final class AskedFs extends RawLocalFileSystem {
-  override def getScheme: String = "asked"
-  override def getUri: URI = URI.create("asked:///")
+/** The local disk as if it were a server: it says what it was asked for. No `RawLocalFileSystem`, beside which we ask Java. */
+final class AskedFs extends FilterFileSystem(new AskedFs.Disk) {
+  override def getScheme: String = fs.getScheme
   override def getFileStatus(f: Path): FileStatus = { AskedFs.paths.add(f.toUri.getPath); super.getFileStatus(f) }
   override def listStatus(f: Path): Array[FileStatus] = { AskedFs.paths.add(f.toUri.getPath); super.listStatus(f) }
 }
 
 object AskedFs {
   val paths = new ConcurrentLinkedQueue[String]
+
+  final class Disk extends RawLocalFileSystem {
+    override def getScheme: String = "asked"
+    override def getUri: URI = URI.create("asked:///")
+  }
 }
 
 class NamedFilesSuite extends AnyFunSuite with LocalSpark {
