@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import PySparkException
 from rival import Rival
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 PLACES = ("retire-rest", "publish-first-1", "publish-rest-1")
 """In the midst of the exchange of the first folder's files."""
 HALF = "ZORDER_HALF_PUBLISHED"
+CLASS = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,10 @@ def test_patterns_of_files_beside_an_owner_that_stands_still(
             session.read.parquet(everything)
         with pytest.raises(Exception, match=HALF):
             session.sql(f"SELECT id FROM parquet.`{everything}`")
+        with pytest.raises(Exception, match=HALF):
+            session.sql(f"CREATE TEMPORARY VIEW v USING parquet OPTIONS (path '{everything}')")
+        with pytest.raises(Exception, match=HALF):
+            session.read.format(CLASS).load(everything)
         assert ids(session.read.parquet(str(table.root))) == once(table.ids)
         reader = session.read.schema("id BIGINT, a INT")
         old = reader.option("pathGlobFilter", "part-*").parquet(str(table.root))
@@ -83,20 +90,39 @@ def test_patterns_of_files_beside_an_owner_that_stands_still(
 def test_patterns_of_files_after_the_owner_was_killed(
     spark: SparkSession, by_v2: SparkSession, tmp_path: Path, partitioned: bool
 ) -> None:
-    tables = [SmallTable.write(tmp_path / place / str(n), partitioned) for place in PLACES for n in range(3)]
+    tables = [SmallTable.write(tmp_path / place / str(n), partitioned) for place in PLACES for n in range(5)]
     doomed = Rival(tmp_path / "rival")
     for n, table in enumerate(tables):
-        doomed.pause(table.optimize, PLACES[n // 3])
+        doomed.pause(table.optimize, PLACES[n // 5])
     doomed.kill()
     for n, table in enumerate(tables):
         pattern = patterns(table)[0]
-        if n % 3 == 0:
+        if n % 5 == 0:
             found = ids(spark.read.parquet(pattern))
-        elif n % 3 == 1:
+        elif n % 5 == 1:
             found = ids(by_v2.read.parquet(pattern))
+        elif n % 5 == 2:
+            spark.sql(f"CREATE OR REPLACE TEMPORARY VIEW v USING parquet OPTIONS (path '{pattern}')")
+            found = ids(spark.table("v"))
+        elif n % 5 == 3:
+            found = ids(spark.read.format(CLASS).load(pattern))
         else:
             found = ids(by_v2.sql(f"SELECT id FROM {table.source}"))
         assert found == once(table.ids), table.root
+
+
+def test_options_of_a_pattern_in_sql(spark: SparkSession, tmp_path: Path) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=False)
+    spark.sql(table.optimize)
+    extra = pa.table({"id": pa.array([1, 2, 3], pa.int64()), "more": ["x", "y", "z"]})
+    pq.write_table(extra, table.root / "extra.parquet")
+    pattern = f"parquet.`{table.root}/*.parquet`"
+    filtered = "WITH ('pathGlobFilter' = 'extra*')"
+    assert ids(spark.sql(f"SELECT * FROM {pattern} {filtered}")) == once([1, 2, 3])
+    assert ids(spark.read.option("pathGlobFilter", "extra*").table(pattern)) == once([1, 2, 3])
+    merged = spark.sql(f"SELECT * FROM {pattern} WITH ('mergeSchema' = 'true')")
+    assert "more" in merged.columns
+    assert ids(merged) == once(table.ids) + once([1, 2, 3])
 
 
 @pytest.mark.parametrize("place", ["retire-rest", "publish-first-1"])

@@ -273,6 +273,27 @@ def test_a_query_reads_around_an_owner_that_stands_still(
     assert table.spark_ids(spark) == once(table.ids)
 
 
+@pytest.mark.parametrize("change", ["delete", "delete all", "overwrite", "rewrite"])
+@pytest.mark.parametrize("place", ["after-commit-point", "retire-rest", "publish-first-1"])
+def test_a_query_beside_an_owner_that_stands_still_refuses_what_others_have_changed(
+    spark: SparkSession, rival: Rival, table: SmallTable, place: str, change: str
+) -> None:
+    spark.conf.set("spark.zorder.publish.wait", "0")
+    running = rival.pause(table.optimize, place)
+    visible = sorted(f for f in table.folders[0].iterdir() if f.suffix == ".parquet")
+    for file in visible[:1] if change in ("delete", "rewrite") else visible:
+        file.unlink()
+    if change in ("overwrite", "rewrite"):
+        write_file(table.folders[0] / "new.parquet" if change == "overwrite" else visible[0], NEW)
+    with pytest.raises(PySparkException) as e:
+        table.spark_ids(spark)
+    assert e.value.getCondition() == "ZORDER_RECOVERY_FAILED"
+    assert "while another process publishes" in str(e.value)
+    # The owner or, if it cannot tell either, a person decides.
+    if running.error() != "ZORDER_RECOVERY_UNCLEAR":
+        assert table.spark_ids(spark) == table.plain_ids()
+
+
 @pytest.mark.parametrize("place", ["retire-1", "retire-rest", "retire-first-1", "undo-inputs-1", "undo-outputs"])
 def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
     spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str

@@ -72,12 +72,10 @@ private[commit] final class FolderExchange(
     } && {
       Failpoints.hit("retire-first-1")
       val (first, rest) = work.outputs.splitAt(math.max(1, folder.batches.alone))
-      first.drop(1).grouped(folder.batches.published).forall { some =>
-        watched() && some.forall { output =>
-          val ours = publish(output)
-          Failpoints.hit("publish-rest-1")
-          ours
-        }
+      first.drop(1).forall { output =>
+        val ours = watched() && publish(output)
+        Failpoints.hit("publish-rest-1")
+        ours
       } && rest.grouped(folder.batches.published).forall(wave => watched() && publishWave(wave))
     }
     ()

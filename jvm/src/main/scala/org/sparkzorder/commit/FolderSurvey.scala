@@ -82,7 +82,7 @@ private[commit] final case class FolderSurvey(
   private val isTaken: Boolean = work.outputs.exists(o => staged.contains(o.path) && inPlace.contains(o.path))
 
   /** Whether each file is in exactly one of its places, so that the exchange can go on. */
-  private val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken && !hasLinks
+  val isWhole: Boolean = missing.isEmpty && !displaced && !isTaken && !hasLinks
 
   /** Whether going back changes nothing in this folder. */
   val isUntouched: Boolean = retired.isEmpty && !work.outputs.exists(isOut)
@@ -120,12 +120,19 @@ private[commit] final case class FolderSurvey(
   private def keeps: Boolean = work.inputs.exists(stays) || others.exists(m => bystanders.exists(_.isThis(m, timed)))
 
   /**
+   * Whether inputs are gone from the trash: before an output comes, all inputs but the first are retired. Then the outputs
+   * may be the only copy of their rows.
+   */
+  private def hasLostRetired: Boolean =
+    work.outputs.exists(isOut) && missingInputs.exists(i => !work.inputs.headOption.contains(i))
+
+  /**
    * Whether nobody can tell what is right: files move, or rows wait in the trash, and others have deleted or written files.
    * Somebody may have repaired the folder by hand, or emptied it; then no row may come back by itself.
    */
   val isUnclear: Boolean =
     absent || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
-      !timed || missingOutputs.nonEmpty || strangers.nonEmpty || retired.nonEmpty && !keeps
+      !timed || missingOutputs.nonEmpty || strangers.nonEmpty || hasLostRetired || !keeps
     ))
 
   def canFinish: Boolean = isWhole || isOver || onlyForward

@@ -30,8 +30,9 @@ object ReadAround {
    * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
    *
    * @param statuses a listing of the side folder
-   * @param lives whether their owner may live: then no file is missing, but it may be on its way
+   * @param lives whether their owner may live: then a file may be on its way
    * @throws RecoveryUnclearException when nobody can tell which rows are right
+   * @throws java.io.IOException when others have changed files that a living owner has yet to judge
    */
   def of(
       folder: TableFolder,
@@ -59,11 +60,17 @@ object ReadAround {
   private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
     @tailrec def look(left: Int): ReadAround = {
       val found = Survey.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
-      val (forward, back) = (found.forall(_.outputsComplete), found.forall(_.inputsComplete))
-      if (forward || back || left == 0) view(found, forward)
-      else {
-        sleep(PauseMillis)
-        look(left - 1)
+      found.find(!_.isWhole) match {
+        case None                  => view(found, forward = true)
+        case Some(_) if left > 0 =>
+          sleep(PauseMillis)
+          look(left - 1)
+        // One side may still be complete in the trash or in staging. It has the rows of before a delete or an overwrite.
+        case Some(odd) =>
+          val where = if (odd.work.folder.isEmpty) "of the table" else s"in '${odd.work.folder}'"
+          throw new IOException(
+            s"files $where were changed or deleted while another process publishes; it decides what is right when it goes on"
+          )
       }
     }
     look(Looks)

@@ -43,11 +43,21 @@ private[commit] final class Watch(
   private val inputs = work.inputs.map(i => i.path -> i).toMap
   private val outputs = work.outputs.map(o => o.path -> o).toMap
 
+  /** Outputs that were published when a look last found the folder ours. */
+  private var standing = Set.empty[String]
+
   private val waves = work.outputs.map(_.path).zipWithIndex.map { case (p, i) => p -> folder.batches.wave(i) }.toMap
 
   private lazy val ownNames = (inputs.keysIterator ++ outputs.keysIterator).map(TableFolder.name).toSet
 
-  def knows(paths: Seq[String]): Unit = known ++= paths
+  def knows(paths: Seq[String]): Unit = {
+    known ++= paths
+    stands()
+  }
+
+  private def stands(): Unit = standing = published.toSet
+
+  private def published: Seq[String] = work.outputs.map(_.path).filter(p => known(p) || added(p))
 
   def has(path: String): Boolean = known(path)
 
@@ -65,7 +75,7 @@ private[commit] final class Watch(
   /** Whether one file that has been visible for long still is. It costs one call. */
   def holds(): Boolean = known.headOption.orElse(added.headOption).forall { path =>
     val there = isThere(path)
-    if (there) { added -= path; known += path }
+    if (there) { added -= path; known += path; stands() }
     there
   }
 
@@ -77,6 +87,7 @@ private[commit] final class Watch(
       known ++= added
       known --= missing
       added.clear()
+      stands()
     }
     seen
   }
@@ -104,7 +115,6 @@ private[commit] final class Watch(
     val news = (listed -- (known ++ added).map(TableFolder.name) -- bystanders).nonEmpty
     val noneLeft = !bystanders.exists(listed)
     val keepsInputs = known.exists(p => inputs.contains(p) && !missing.contains(p))
-    val published = work.outputs.map(_.path).filter(p => known(p) || added(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
     // Nothing of ours is gone: the rest is others' business, as long as it cannot have been an overwrite.
     lazy val others = listed.exists(n => !ownNames(n) && !bystanders(n))
@@ -116,7 +126,9 @@ private[commit] final class Watch(
       val last = lostOutputs.map(waves).max
       val first = published.filter(waves(_) < last).forall(lostOutputs.toSet)
       val replaced = lostOutputs.exists(p => listed(TableFolder.name(p)))
-      if (first && !replaced && (news || lostOutputs.size == published.size)) Seen.Theirs
+      // He may have yet to write, and the rest of a wave may have come since. One file alone was rather deleted.
+      val emptied = lostOutputs.size == published.size || standing.size > 1 && standing.forall(lostOutputs.contains)
+      if (first && !replaced && (news || emptied)) Seen.Theirs
       // One that stands alone may have been rewritten, or be the first of all that come anew.
       else if (lostInputs.isEmpty && !(first && replaced && known.forall(missing.contains))) Seen.Changed(missing)
       else Seen.Unclear

@@ -3,13 +3,14 @@ package org.sparkzorder.skipping
 import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.stream.{Provenance, Stamp, StreamedTables}
+import org.sparkzorder.stream.{Exchange, Provenance, Stamp, StreamedTables}
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
 
 /**
@@ -109,20 +110,31 @@ private[skipping] object NamedFiles {
     case _ => None
   }
 
-  @tailrec private def resolve(contents: Seq[String], provenance: Provenance)(
+  /** Each content is asked for once, and all exchanges that do not meet are followed at once: partitions may be many. */
+  private def resolve(contents: Seq[String], provenance: Provenance)(
       status: String => Option[FileStatus]
   ): Seq[(String, FileStatus)] = {
-    val found = contents.map(c => c -> status(c))
-    val gone = found.collect { case (c, None) => c }
-    if (gone.isEmpty) found.collect { case (c, Some(s)) => c -> s }
-    else {
-      val named = contents.toSet
-      gone.iterator.flatMap(provenance.consumersOf).find(_.inputs.forall(named)) match {
+    val asked = mutable.HashMap.empty[String, Option[FileStatus]]
+    // After a RESTORE the way leads back to contents that are known to be gone.
+    val done = mutable.HashSet.empty[Exchange]
+    @tailrec def followed(contents: Seq[String]): Seq[(String, FileStatus)] = {
+      val gone = contents.filter(c => asked.getOrElseUpdate(c, status(c)).isEmpty)
+      if (gone.isEmpty) contents.flatMap(c => asked(c).map(c -> _))
+      else {
+        val times = contents.groupMapReduce(identity)(_ => 1)(_ + _)
+        val taken = mutable.HashSet.empty[String]
+        val exchanges = gone.iterator.filterNot(taken).flatMap { c =>
+          val exchange = provenance.consumersOf(c)
+            .find(e => !done(e) && e.inputs.forall(i => times.contains(i) && !taken(i)))
+          exchange.foreach { e => taken ++= e.inputs; done += e }
+          exchange
+        }.toVector
         // A file that is named twice is read twice, and so would be only a part of the outputs.
-        case Some(exchange) if exchange.inputs.forall(i => contents.count(_ == i) == 1) =>
-          resolve(contents.filterNot(exchange.inputs.toSet) ++ exchange.outputs, provenance)(status)
-        case _ => throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
+        if (exchanges.isEmpty || exchanges.exists(_.inputs.exists(times(_) > 1)))
+          throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
+        followed(contents.filterNot(taken) ++ exchanges.flatMap(_.outputs))
       }
     }
+    followed(contents)
   }
 }

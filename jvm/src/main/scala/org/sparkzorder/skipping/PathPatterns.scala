@@ -1,8 +1,9 @@
 package org.sparkzorder.skipping
 
-import java.util.Locale
+import java.io.FileNotFoundException
 
 import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
@@ -10,10 +11,11 @@ import org.apache.spark.sql.catalyst.analysis.{ResolveDataSource, UnresolvedRela
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedDataSource}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
-import org.apache.spark.sql.execution.datasources.DataSource
+import org.apache.spark.sql.execution.datasources.{CreateTempViewUsing, DataSource}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.skipping.RetryPathResolution.isOurs
 import org.sparkzorder.stream.StreamedTables
 import org.sparkzorder.table.Targets
 
@@ -25,7 +27,6 @@ import org.sparkzorder.table.Targets
  * the pattern is resolved again.
  */
 class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
-  private val formats = Set("parquet", "orc")
   private def classicSession = session.asInstanceOf[classic.SparkSession]
   private lazy val sources = new ResolveDataSource(classicSession)
 
@@ -36,12 +37,17 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
         val options = CaseInsensitiveMap(u.options - "path" + (DataSource.GLOB_PATHS_KEY -> "false"))
         u.copy(options = options, paths = files)
       }.getOrElse(u)
-    case u @ UnresolvedRelation(Seq(format, path), _, false)
+    case u @ UnresolvedRelation(Seq(format, path), given, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile =>
       found(Seq(path)) { files =>
-        val options = CaseInsensitiveMap(Map(DataSource.GLOB_PATHS_KEY -> "false"))
+        val options =
+          CaseInsensitiveMap(given.asCaseSensitiveMap.asScala.toMap + (DataSource.GLOB_PATHS_KEY -> "false"))
         UnresolvedDataSource(format, None, options, isStreaming = false, files)
       }.getOrElse(u)
+    // It matches the pattern itself, right after. By then nothing is half done.
+    case view @ CreateTempViewUsing(_, _, _, _, provider, options) if isOurs(provider) =>
+      resolved(CaseInsensitiveMap(options).get("path").toSeq)
+      view
   }
 
   /** The source of the files that some patterns match, resolved by Spark. None when Spark may match them. */
@@ -56,8 +62,6 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
       }
       RetryPathResolution.retried(once(), isOfPattern = true)
     }
-
-  private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
 
   /** None when Spark may do it: there is no pattern, or none that matches files of ours. */
   private def resolved(paths: Seq[String]): Option[Seq[String]] = {
@@ -95,7 +99,11 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
     val first = all(path)
     val data = first.filterNot(isInSide)
     // A folder is listed again for each query, so only files need care, and our own folder is not to be read.
-    if (data.exists(p => !fs.getFileStatus(p).isDirectory)) look()
+    // What is gone again was a file.
+    def isFile(p: Path) =
+      try !fs.getFileStatus(p).isDirectory
+      catch { case _: FileNotFoundException => true }
+    if (data.exists(isFile)) look()
     else if (data.nonEmpty && data.size < first.size) Some(data)
     else None
   }

@@ -14,6 +14,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
 import org.sparkzorder.commit.{NestedRoots, TableFolder}
+import org.sparkzorder.skipping.RetryPathResolution.isOurs
 import org.sparkzorder.table.Targets
 
 /**
@@ -22,7 +23,6 @@ import org.sparkzorder.table.Targets
  * resolves names, and only where there is something of ours.
  */
 class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
-  private val formats = Set("parquet", "orc")
   private lazy val classicSession = session.asInstanceOf[classic.SparkSession]
   private lazy val sources = new ResolveDataSource(classicSession)
   private lazy val files = new ResolveSQLOnFile(classicSession)
@@ -37,8 +37,6 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
       RetryPathResolution.retried(files(u))
   }
 
-  private def isOurs(source: String): Boolean = formats(source.toLowerCase(Locale.ROOT))
-
   /** Whether there is a side folder in the folder, or in one above it of which it is a partition by its name. */
   private def hasOperations(text: String): Boolean =
     try {
@@ -50,6 +48,14 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
 }
 
 private[skipping] object RetryPathResolution {
+
+  private val formats = Set("parquet", "orc")
+
+  /** Whether a source reads Parquet or ORC: by its short name, or by the name of its package or class, which Spark takes as well. */
+  def isOurs(source: String): Boolean = {
+    val name = source.toLowerCase(Locale.ROOT)
+    formats(name) || name.startsWith("org.apache.spark.sql.") && name.split('.').exists(formats)
+  }
 
   /** So many exchanges in a row are no accident. */
   private val Listings = 20

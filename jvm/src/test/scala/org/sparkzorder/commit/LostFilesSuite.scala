@@ -1,0 +1,70 @@
+package org.sparkzorder.commit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Others delete many files at once while files are exchanged: those that are visible, or those in the trash. */
+class LostFilesSuite extends AnyFunSuite {
+  private val inputs = 6
+  private val outputs = 7
+
+  private def table(): SmallTable = {
+    val made = new SmallTable(Seq(""), inputs)
+    made.batches = Batches(retired = 4, published = 3, alone = 2)
+    made
+  }
+
+  private def optimize(table: SmallTable, ops: FileOps): Option[Throwable] =
+    table.attempt("op-1")(table.optimize(ops, "op-1", made = outputs))
+
+  private lazy val calls = {
+    val whole = table()
+    val ops = new MemoryOps(whole.fs)
+    assert(optimize(whole, ops).isEmpty)
+    ops.calls
+  }
+
+  private def published(t: SmallTable): Int = t.files.count(_.startsWith("new-"))
+
+  test("retired files that vanish after a death cost no row that an output has") {
+    var refused = 0
+    for (k <- 1 to calls) {
+      val t = table()
+      optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
+      t.liveness.running.clear()
+      if (t.isPublishing && published(t) > 0) {
+        t.fs.below("/t/_zorder/trash").filter(t.fs.file(_).isDefined).foreach(t.fs.nodes.remove)
+        val before = t.rowsAnywhere
+        val end = t.recover(new MemoryOps(t.fs))
+        withClue(s"death at call $k, ended with $end: ") {
+          assert(t.rowsAnywhere == before)
+          if (end.isDefined) { assert(end.get.isInstanceOf[RecoveryUnclearException]); refused += 1 }
+          else assert(t.fs.visibleRows.toSet == before)
+        }
+      }
+    }
+    assert(refused > outputs)
+  }
+
+  test("a folder that is emptied while outputs come stays empty, although nothing is written there yet") {
+    var explored = 0
+    for (k <- 1 to calls) {
+      val t = table()
+      var seen = 0
+      val ops = new MemoryOps(
+        t.fs,
+        other = { case `k` =>
+          seen = published(t)
+          t.fs.visible.foreach(t.fs.nodes.remove)
+        }
+      )
+      val end = optimize(t, ops)
+      if (seen > 1) withClue(s"emptied before call $k ${ops.trace(k - 1)}, ended with $end: ") {
+        explored += 1
+        t.liveness.running.clear()
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(t.fs.visibleRows.isEmpty)
+      }
+    }
+    assert(explored > 2 * outputs)
+  }
+}
