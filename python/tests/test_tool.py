@@ -150,7 +150,7 @@ def test_a_table_that_somebody_repaired_by_hand_needs_a_choice(
     before = everything(table.root)
     refused = answer("recover", table.root)
     assert (refused["exitCode"], refused["error"]) == (1, "UNCLEAR")
-    assert f"In `{half.name}`, {len(waiting)} rows wait in the trash" in refused["message"]
+    assert f"In `{half.name}`, {len(waiting)} rows wait in `_zorder`" in refused["message"]
     assert f"unknown: {half.name}/loaded.parquet" in refused["message"]
     with pytest.raises(SparkRuntimeException, match="nobody can tell which rows are right") as error:
         spark.sql(table.optimize).collect()

@@ -68,7 +68,7 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
  * @param missing files that were visible and are gone
  * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
  * @param visible files of the operation that readers see
- * @param rowsWaiting rows in the trash, or in the whole folder if that is gone
+ * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole folder if that is gone
  * @param isGone whether the folder itself is gone
  */
 final case class UnclearFolder(
@@ -89,7 +89,7 @@ final case class UnclearFolder(
       s"The folder `$folder` is gone, in which files of $rowsWaiting rows were being exchanged. If it was moved, or its disk is " +
         "away, bring it back first."
     else
-      s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in the trash; gone: ${some(missing)}; unknown: " +
+      s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in `_zorder`; gone: ${some(missing)}; unknown: " +
         s"${some(unknown)}; still visible of the operation: ${some(visible)}."
   }
 }
@@ -98,7 +98,7 @@ final case class UnclearFolder(
 final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
     extends CommitException(
       s"cannot tell what is right after version $version of $table ended half way: in " +
-        s"${folders.map(f => s"'${f.folder}'").mkString(", ")} others deleted or wrote files, while rows wait in the trash",
+        s"${folders.map(f => s"'${f.folder}'").mkString(", ")} others deleted or wrote files, while rows wait in the side folder",
       null
     )
 

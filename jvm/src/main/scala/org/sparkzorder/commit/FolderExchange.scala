@@ -283,8 +283,10 @@ private[commit] final class FolderExchange(
    */
   def back(survey: FolderSurvey): Unit =
     if (theirs) giveUp()
-    else if (asked && !survey.inputsComplete && survey.outputsComplete && !timed) {
-      // A copy that was made while files moved.
+    else if (
+      asked && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)
+    ) {
+      // A copy that was made while files moved, or a trash that was emptied: only the outputs have all rows.
       isForward = true
       work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))
       work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), retired(i.path)))

@@ -123,7 +123,7 @@ private[commit] final case class FolderSurvey(
    * Whether inputs are gone from the trash: before an output comes, all inputs but the first are retired. Then the outputs
    * may be the only copy of their rows.
    */
-  private def hasLostRetired: Boolean =
+  def hasLostRetired: Boolean =
     work.outputs.exists(isOut) && missingInputs.exists(i => !work.inputs.headOption.contains(i))
 
   /**
@@ -153,7 +153,8 @@ private[commit] final case class FolderSurvey(
     missing,
     strangers,
     visible,
-    work.inputs.filter(i => absent || retired.contains(i.path)).map(_.rows).sum,
+    if (hasLostRetired && outputsComplete) work.outputs.filterNot(isOut).map(_.rows).sum
+    else work.inputs.filter(i => absent || retired.contains(i.path)).map(_.rows).sum,
     absent
   )
 }

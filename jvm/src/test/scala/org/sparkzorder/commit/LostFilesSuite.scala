@@ -37,8 +37,13 @@ class LostFilesSuite extends AnyFunSuite {
         val end = t.recover(new MemoryOps(t.fs))
         withClue(s"death at call $k, ended with $end: ") {
           assert(t.rowsAnywhere == before)
-          if (end.isDefined) { assert(end.get.isInstanceOf[RecoveryUnclearException]); refused += 1 }
-          else assert(t.fs.visibleRows.toSet == before)
+          if (end.isDefined) {
+            assert(end.get.isInstanceOf[RecoveryUnclearException])
+            refused += 1
+            assert(t.recover(new MemoryOps(t.fs), Choice.BringBack).isEmpty)
+            t.nextStatement()
+          }
+          assert(t.fs.visibleRows.toSet == before)
         }
       }
     }
