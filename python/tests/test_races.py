@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -285,13 +286,18 @@ def test_a_query_beside_an_owner_that_stands_still_refuses_what_others_have_chan
         file.unlink()
     if change in ("overwrite", "rewrite"):
         write_file(table.folders[0] / "new.parquet" if change == "overwrite" else visible[0], NEW)
+
+    def ids() -> Counter[int]:
+        # A folder may have no file left to say its columns.
+        return Counter(row[0] for row in spark.read.schema("id BIGINT").parquet(str(table.root)).collect())
+
     with pytest.raises(PySparkException) as e:
-        table.spark_ids(spark)
+        ids()
     assert e.value.getCondition() == "ZORDER_RECOVERY_FAILED"
     assert "while another process publishes" in str(e.value)
     # The owner or, if it cannot tell either, a person decides.
     if running.error() != "ZORDER_RECOVERY_UNCLEAR":
-        assert table.spark_ids(spark) == table.plain_ids()
+        assert ids() == (table.plain_ids() if table.files() else Counter())
 
 
 @pytest.mark.parametrize("place", ["retire-1", "retire-rest", "retire-first-1", "undo-inputs-1", "undo-outputs"])

@@ -283,9 +283,7 @@ private[commit] final class FolderExchange(
    */
   def back(survey: FolderSurvey): Unit =
     if (theirs) giveUp()
-    else if (
-      asked && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)
-    ) {
+    else if (asked && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
       // A copy that was made while files moved, or a trash that was emptied: only the outputs have all rows.
       isForward = true
       work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))

@@ -61,7 +61,7 @@ object ReadAround {
     @tailrec def look(left: Int): ReadAround = {
       val found = Survey.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
       found.find(!_.isWhole) match {
-        case None                  => view(found, forward = true)
+        case None                => view(found, forward = true)
         case Some(_) if left > 0 =>
           sleep(PauseMillis)
           look(left - 1)

@@ -141,7 +141,10 @@ final class MemoryOps(
   var trace: mutable.Buffer[String] = mutable.Buffer.empty
   private var dead = false
 
-  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(effect: => A): A = {
+  // Several threads of one process may ask, one after the other.
+  private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(
+      effect: => A
+  ): A = synchronized {
     if (dead) throw new Died
     calls += 1
     trace += what
