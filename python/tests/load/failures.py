@@ -6,11 +6,11 @@ GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """A query listed its files before an exchange and opened them after it."""
 
 REOPENED = "FAILED_READ_FILE.NO_HINT"
-"""The same while a file was read: Hadoop's local file system opens a file again by its name for vectored reads."""
+"""The same while a file was read: Hadoop opens a local file again by its name for vectored reads, and ORC's reader each file twice."""
 
 OF_ANY_QUERY = {
     GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
-    REOPENED: "docs/publishing.md: the same, and the file was opened already (`NoSuchFileException`)",
+    REOPENED: "docs/publishing.md: the same, and the file was opened already (its cause says that it is gone)",
 }
 
 OF_PATTERNS = OF_ANY_QUERY | {
@@ -41,7 +41,7 @@ def is_of_query(condition: str, message: str, way: str) -> bool:
         way: How the table was named.
     """
     if condition == REOPENED:
-        return "java.nio.file.NoSuchFileException" in message
+        return "NoSuchFileException" in message or "FileNotFoundException" in message
     return condition in (OF_PATTERNS if way == "pattern" else OF_ANY_QUERY)
 
 

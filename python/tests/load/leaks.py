@@ -6,6 +6,8 @@ from typing import Any
 
 THREADS = 16
 """Threads by which Spark's pools may have grown."""
+POOLS = ("shuffle-exchange-", "ResultQueryStageExecution-")
+"""Pools of Spark's that grow with each query that ran beside others, up to a fixed size."""
 FILES = 16
 """Files by which a process may have grown: jars that were opened late, connections of Python's threads."""
 HEAP = 48 * 2**20
@@ -38,8 +40,8 @@ def leaks(role: str, first: dict[str, Any], last: dict[str, Any]) -> list[str]:
 
 
 def total(resources: dict[str, Any]) -> int:
-    """The number of threads."""
-    return sum(resources.get("threads", {}).values())
+    """The number of threads, but for the pools that only grow."""
+    return sum(n for name, n in resources.get("threads", {}).items() if not name.startswith(POOLS))
 
 
 def _more(first: dict[str, int], last: dict[str, int]) -> dict[str, int]:
