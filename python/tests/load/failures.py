@@ -6,7 +6,7 @@ GONE = "FAILED_READ_FILE.FILE_NOT_EXIST"
 """A query listed its files before an exchange and opened them after it."""
 
 REOPENED = "FAILED_READ_FILE.NO_HINT"
-"""The same while a file was read: Hadoop opens a local file again by its name for vectored reads, and ORC's reader each file twice."""
+"""The same while a file was read: readers of a local disk open a file again by its name."""
 
 OF_ANY_QUERY = {
     GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
