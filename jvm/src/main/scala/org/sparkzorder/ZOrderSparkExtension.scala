@@ -3,9 +3,9 @@ package org.sparkzorder
 import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
-import org.sparkzorder.command.ResolveDescribeSkippingIndex
+import org.sparkzorder.command.{ResolveDescribeSkippingIndex, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
-import org.sparkzorder.parser.{DeltaAskedFirst, ZOrderParser}
+import org.sparkzorder.parser.{ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{HiveScans, PathPatterns, RetryPathResolution, SkippingRule, SkippingStrategy, V2Scans}
 import org.sparkzorder.stream.StreamRule
@@ -17,9 +17,9 @@ import org.sparkzorder.stream.StreamRule
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
     RightJar.check()
-    extensions.injectParser((session, next) => new ZOrderParser(session, next))
+    extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
-    extensions.injectHintResolutionRule(session => new DeltaAskedFirst(session))
+    extensions.injectHintResolutionRule(session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
     extensions.injectHintResolutionRule(session => new PathPatterns(session))
     extensions.injectHintResolutionRule(session => new RetryPathResolution(session))
     extensions.injectHintResolutionRule(_ => CurveHints)

@@ -6,8 +6,10 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.statement.Target
 import org.sparkzorder.stats.ColumnKey
-import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
+import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
  * `CREATE [OR REPLACE] SKIPPING INDEX`: statistics of all files of a table.
@@ -20,17 +22,17 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
   private val operation = "CREATE SKIPPING INDEX"
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = Operations.settled(session, target)
+    val table = LockedStatements.settled(session, target)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
-    val folder = Operations.folder(table)
+    val folder = TableSideFolder.of(table)
     def refuseExisting(): Unit =
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
-    Operations.refuseBusy(table)
+    LockedStatements.refuseBusy(table)
     // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
     val earlier =
-      Operations.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
+      LockedStatements.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
+    LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))

@@ -9,9 +9,11 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
 import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex, UnreadableFiles}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds}
+import org.sparkzorder.statement.Target
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
-import org.sparkzorder.table.{KeyColumns, PlainTable, Target}
+import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
  * `DESCRIBE CLUSTERING`: a row per column, how many files hold a value of it within their bounds. Of the index where it
@@ -24,7 +26,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
   override val output: Seq[Attribute] = toAttributes(DescribeClusteringCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = Operations.settled(session, target)
+    val table = LockedStatements.settled(session, target)
     val asked =
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)
       else KeyColumns.resolveAll(table, columns).map { case (path, dataType) => ColumnKey(path, dataType) }
@@ -50,7 +52,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
    */
   private def statistics(table: PlainTable, asked: Seq[ColumnKey]): KnownBounds = {
     val files = table.listed.flatMap(_.files)
-    val snapshot = TableIndex.of(table, Operations.folder(table))
+    val snapshot = TableIndex.of(table, TableSideFolder.of(table))
     val ordinals = files.map { f =>
       val id = TableIndex.idOf(table, f)
       snapshot.map(_.ordinalOf(id.path, id.length, id.modificationTime)).getOrElse(-1)

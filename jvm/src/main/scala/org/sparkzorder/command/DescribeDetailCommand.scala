@@ -10,7 +10,8 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.History
 import org.sparkzorder.layout.LayoutSpec
-import org.sparkzorder.table.Target
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.TableSideFolder
 
 /**
  * `DESCRIBE DETAIL`: one row about the table, with the columns of Delta's that mean something here, and the version. What
@@ -21,9 +22,9 @@ final case class DescribeDetailCommand(target: Target) extends LeafRunnableComma
   override val output: Seq[Attribute] = toAttributes(DescribeDetailCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = Operations.settled(session, target)
+    val table = LockedStatements.settled(session, target)
     val files = table.listed.flatMap(_.files)
-    val layouts = History.writing(Operations.folder(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
+    val layouts = History.writing(TableSideFolder.of(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable
     Seq(Row(
       table.formatName,
@@ -37,7 +38,7 @@ final case class DescribeDetailCommand(target: Target) extends LeafRunnableComma
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),
-      Operations.version(table)
+      TableSideFolder.version(table)
     ))
   }
 }

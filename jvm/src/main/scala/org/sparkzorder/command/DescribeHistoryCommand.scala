@@ -9,7 +9,8 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{History, HistoryEntry, TableState, Trash}
-import org.sparkzorder.table.{PlainTables, TableLocation, Target}
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `DESCRIBE HISTORY`: a row per operation, newest first, with what its retired files take that are kept. One that was undone has the
@@ -21,8 +22,8 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
 
   override def run(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    Operations.recover(table)
-    if (TableState.look(table.root, Operations.folder(table).ops) == TableState.NoSideFolder) {
+    LockedStatements.recover(table)
+    if (TableState.look(table.root, TableSideFolder.of(table).ops) == TableState.NoSideFolder) {
       // Whether it is a table at all, its files tell.
       PlainTables.open(table)
       Nil
@@ -30,7 +31,7 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
   }
 
   private def rows(table: TableLocation): Seq[Row] = {
-    val folder = Operations.folder(table)
+    val folder = TableSideFolder.of(table)
     val (history, folders) = History.summaries(folder)
     val trash = Trash.all(folder, history, folders.toSeq).map(t => t.operation.operationId -> t).toMap
     // An operation that was undone ended before the one that got its version.

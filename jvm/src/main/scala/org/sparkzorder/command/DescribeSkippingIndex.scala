@@ -8,7 +8,9 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{KeyColumns, Target}
+import org.sparkzorder.indexing.{SkippingIndexRows, TableIndex}
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{KeyColumns, TableSideFolder}
 
 /**
  * `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column. No command but a query, since a command's rows
@@ -29,9 +31,9 @@ class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPl
   }
 
   private def rows(d: DescribeSkippingIndex): SkippingIndexRows = {
-    val table = Operations.settled(session, d.target)
+    val table = LockedStatements.settled(session, d.target)
     val snapshot =
-      TableIndex.of(table, Operations.folder(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
+      TableIndex.of(table, TableSideFolder.of(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap
     val all = snapshot.columns.sortBy(c => (ordinals.getOrElse(c.path.head, -1), c.path.mkString(".")))
     val shown = if (d.columns.isEmpty) all else all.filter(KeyColumns.named(table, d.columns))

@@ -7,17 +7,19 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.commit.IndexFiles
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{PlainTables, Target}
+import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
 /** `DROP SKIPPING INDEX`: deletes the statistics and what queries have asked for; history and trash stay. */
 final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    Operations.recover(table)
-    val folder = Operations.folder(table)
+    LockedStatements.recover(table)
+    val folder = TableSideFolder.of(table)
     if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
-    Operations.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString)(lock => IndexFiles.drop(folder, lock))
+    LockedStatements.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString)(lock => IndexFiles.drop(folder, lock))
     Nil
   }
 }

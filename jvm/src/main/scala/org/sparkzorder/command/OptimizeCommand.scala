@@ -13,8 +13,9 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.UnchangedFiles
-import org.sparkzorder.parser.OptimizeStatement
-import org.sparkzorder.table.{PlainTable, PlainTables}
+import org.sparkzorder.optimize.{OptimizeMetrics, OptimizeOperation, OptimizePlan, OptimizePlanner, OptimizeStrategy}
+import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 import org.sparkzorder.write.RewriteJobs
 
 /**
@@ -27,10 +28,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
 
   override def run(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
-    Operations.recover(place)
+    LockedStatements.recover(place)
     val (state, table) = OptimizePlanner.listed(place)
     OptimizePlanner.check(table, statement)
-    Operations.translated(table, "OPTIMIZE")(Renames.refuseChanging(table, "OPTIMIZE"))
+    LockedStatements.translated(table, "OPTIMIZE")(Renames.refuseChanging(table, "OPTIMIZE"))
     val plan = OptimizePlanner.plan(state, table, statement)
     val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))
@@ -57,7 +58,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     val (plan, commits, first) = operation(planned.table) { lock =>
       // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
       // A table above or below has versions of its own.
-      val isOurs = Operations.version(planned.table) == planned.version && !Operations.isNested(planned.table, lock)
+      val isOurs = TableSideFolder.version(planned.table) == planned.version && !LockedStatements.isNested(planned.table, lock)
       val current =
         if (isOurs) planned
         else {
@@ -89,7 +90,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   }
 
   private def operation[T](table: PlainTable)(work: Lock => T): T =
-    Operations.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
+    LockedStatements.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /** Between two of our operations the table was anybody's. Their own check of the inputs comes after all the work. */
   private def refuseChanged(session: SparkSession, plan: OptimizePlan): Unit = {

@@ -8,7 +8,9 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.table.{PlainTables, Target}
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
 /**
  * `REFRESH SKIPPING INDEX`: takes in new and changed files, and only those; forgets files that are gone. Where there are
@@ -20,8 +22,8 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnabl
 
   override def run(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    Operations.recover(place)
-    val folder = Operations.folder(place)
+    LockedStatements.recover(place)
+    val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
     val before = current()
     val table = PlainTables.open(place)
@@ -33,11 +35,11 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnabl
     val isUpToDate = late.isEmpty && listed.size == before.files &&
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
-      Operations.refuseBusy(table)
+      LockedStatements.refuseBusy(table)
       // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
       val columns = TableIndex.columnsOf(table, Some(before))
-      val earlier = Operations.translated(table, operation)(TableIndex.build(table, late, columns))
-      Operations.locked(table, operation, UUID.randomUUID().toString) { lock =>
+      val earlier = LockedStatements.translated(table, operation)(TableIndex.build(table, late, columns))
+      LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
         val snapshot = current()
         val files = table.files()
         val now = TableIndex.columnsOf(table, Some(snapshot))

@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawL
 
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.PlainTable
+import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /**
  * Whether a file is the same after a rename. An exchange of files knows them again by length and modification time. Object
@@ -30,8 +30,8 @@ private[command] object Renames {
     case _: LocalFileSystem | _: RawLocalFileSystem => true
     case fs if fs.getUri.getScheme == "hdfs"        => true
     // Mount points: each folder may be on another.
-    case fs if fs.getUri.getScheme == "viewfs" => keepsHere(fs, Operations.folder(table))
-    case fs => known.getOrElseUpdate(fs.getUri.toString, keepsHere(fs, Operations.folder(table)))
+    case fs if fs.getUri.getScheme == "viewfs" => keepsHere(fs, TableSideFolder.of(table))
+    case fs => known.getOrElseUpdate(fs.getUri.toString, keepsHere(fs, TableSideFolder.of(table)))
   }
 
   private[command] def keepsHere(fs: FileSystem, folder: TableFolder, pauseMillis: Long = PauseMillis): Boolean = {

@@ -17,8 +17,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.parser.RestorePoint
-import org.sparkzorder.table.{PlainTable, Target}
+import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.optimize.UnsafeTables
+import org.sparkzorder.statement.{RestorePoint, Target}
+import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /** `RESTORE`: puts the files of an earlier version back from the trash. It is a version of its own, with a way back. */
 final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
@@ -26,33 +28,33 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
-    val table = Operations.settled(session, target)
+    val table = LockedStatements.settled(session, target)
     // Without a version to go back to there is nothing to lock, nor a folder for the lock.
-    val current = Operations.version(table)
+    val current = TableSideFolder.version(table)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    Operations.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
+    LockedStatements.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
-      else Operations.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
+      else LockedStatements.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
     Seq(metrics.row)
   }
 
   private def execute(table: PlainTable, version: Long, lock: Lock): RestoreMetrics = {
-    val folder = Operations.folder(table)
+    val folder = TableSideFolder.of(table)
     val plan = Restore.plan(folder, lock, version)
     val state = TableState.look(table.root, folder.ops)
     val files = table.folders().flatMap(_.files)
-    Operations.reappeared(table, state, files)
+    TableSideFolder.reappeared(table, state, files)
     val metrics = RestoreMetrics.of(files, plan)
     if (!plan.isNothing) {
       RestoredFiles.check(table, plan, version)
       if (plan.renamed > 0) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
-      val committer = new Committer(folder, lock, history = Operations.history(table))
+      val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(table))
       try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
       catch {
         case e: Throwable =>
@@ -132,7 +134,7 @@ object RestoreCommand {
       val micros = stringToTimestamp(UTF8String.fromString(text), zone)
         .getOrElse(throw ZOrderErrors.invalidTime(text))
       // Newest first. The time stamps of records are in milliseconds.
-      val records = History.newestFirst(Operations.folder(table)).map(_.record)
+      val records = History.newestFirst(TableSideFolder.of(table)).map(_.record)
       var oldest = 1L
       records.map { r => oldest = r.version; r }.find(_.timestamp <= Math.floorDiv(micros, 1000L)).map(_.version)
         .getOrElse(if (oldest == 1L) 0L else throw ZOrderErrors.timeBeforeHistory(table.name, text, oldest))

@@ -7,7 +7,7 @@ import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.commit.{NotRestorableException, OutputFile, RestoreObstacle, RestorePlan}
 import org.sparkzorder.footer.{DataFormat, Footers}
-import org.sparkzorder.table.PlainTable
+import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /** Checks the files in the trash before RESTORE brings them back: whoever looks at a table later finds the damage too late. */
 private[command] object RestoredFiles {
@@ -19,7 +19,7 @@ private[command] object RestoredFiles {
    * @throws NotRestorableException naming the files that are damaged
    */
   def check(table: PlainTable, plan: RestorePlan, version: Long): Unit = {
-    val folder = Operations.folder(table)
+    val folder = TableSideFolder.of(table)
     val files = plan.outputs.map(o => o -> table.fileSystem.getFileStatus(folder.resolve(o.source.get)))
     refuse(version, byFooter(table, files), None)
     val (damaged, cause) = byChecksum(table, files)

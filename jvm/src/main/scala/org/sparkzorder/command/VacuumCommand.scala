@@ -9,7 +9,9 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit.{Record, TableState, Trash}
-import org.sparkzorder.table.{PlainTables, Target}
+import org.sparkzorder.optimize.OptimizeOptions
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
 /**
  * `VACUUM`: deletes retired files, after which there is no way back to the versions before. Returns the table's path as
@@ -24,21 +26,21 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override def run(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    Operations.recover(place)
-    val folder = Operations.folder(place)
+    LockedStatements.recover(place)
+    val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
     // A partition that was moved or copied has taken its trash along, which no record knows of.
     val state = TableState.look(place.root, folder.ops)
     val table = PlainTables.open(place)
     val data = table.listed
-    Operations.reappeared(table, state, data.flatMap(_.files))
+    TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
       .map(p => if (p == table.root) "" else table.names.of(p))
-    val expired = Operations.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
+    val expired = LockedStatements.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
     if (dryRun) expired.flatMap(_.files).map(f => Row(f.path.toString))
     else {
       if (expired.nonEmpty)
-        Operations.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+        LockedStatements.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
           Trash.vacuum(folder, lock, Trash.expired(folder, isOld, dirs))
         }
       Seq(Row(table.root.toString))

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{DataType, DateType, TimestampType}
  * From when on the Julian-Gregorian and the proleptic Gregorian calendar give a stored number the same meaning: dates from the day of the switch,
  * instants from 1900, since time zones before that were local mean times which the two calendars' libraries round differently.
  */
-private[footer] object Calendar {
+private[sparkzorder] object Calendar {
   val firstDay: Long = LocalDate.of(1582, 10, 15).toEpochDay
   val firstMicros: Long = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.parse("1900-01-01T00:00:00Z"))
 

@@ -3,7 +3,7 @@ package org.sparkzorder.footer
 import org.sparkzorder.stats.{ByteBounds, ColumnStats, OrderedValue}
 
 /** Order of two encoded bounds of one column. */
-private[footer] object EncodedOrder {
+private[sparkzorder] object EncodedOrder {
   def compare(a: Any, b: Any): Int = (a, b) match {
     case (x: Long, y: Long)               => java.lang.Long.compare(x, y)
     case (x: Array[Byte], y: Array[Byte]) => OrderedValue.compare(x, y)

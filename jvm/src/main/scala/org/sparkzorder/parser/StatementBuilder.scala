@@ -9,7 +9,7 @@ import org.antlr.v4.runtime.tree.ParseTree
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.parser.antlr.ZOrderSqlBaseVisitor
 import org.sparkzorder.parser.antlr.ZOrderSqlParser._
-import org.sparkzorder.table.{PathTarget, Target}
+import org.sparkzorder.statement.{CreateSkippingIndexStatement, DescribeClusteringStatement, DescribeDetailStatement, DescribeHistoryStatement, DescribeSkippingIndexStatement, DropSkippingIndexStatement, ExplainSkippingStatement, LayoutClause, OptimizeStatement, PathTarget, RefreshSkippingIndexStatement, RestorePoint, RestoreStatement, Statement, Target, VacuumStatement, WeightedColumn}
 
 /**
  * Parse tree to [[Statement]].

@@ -5,6 +5,7 @@ import java.util.Locale
 import org.antlr.v4.runtime._
 
 import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
+import org.sparkzorder.statement.Statement
 
 /** A text is not a statement of ours: `at` is the first token that does not fit. */
 final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getText) {

@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
 import org.apache.spark.sql.internal.VariableSubstitution
 
-import org.sparkzorder.command.Commands
 import org.sparkzorder.shim.ParserShim
+import org.sparkzorder.statement.{SharedStatement, TableStatement}
 import org.sparkzorder.table.{TargetKind, Targets}
 
 /**
@@ -17,8 +17,10 @@ import org.sparkzorder.table.{TargetKind, Targets}
  * VACUUM, DESCRIBE HISTORY ..) is ours only when its table is; otherwise the next parser gets the text untouched, and only
  * when that one does not know it either do we say what we take. A format's grammar takes any name, so of what is no format's
  * table, like a view, we say it at once.
+ *
+ * @param plan of a statement that is ours
  */
-class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends ParserShim {
+class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: StatementPlan) extends ParserShim {
 
   import ZOrderParser.isNobodys
 
@@ -31,24 +33,24 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface) extends
         try Right(StatementParser.parse(variables.substitute(sql), unquote))
         catch { case e: StatementSyntaxError => Left(e) }
       statement match {
-        case Right(s: TableStatement) => ofTable(s, next(sql))
-        case Right(s)                 => Commands.of(s, next)
+        case Right(s: TableStatement) => ofTable(s, sql, next)
+        case Right(s)                 => plan(s, next)
         case Left(error)              =>
           try next(sql)
           catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(sql, error) }
       }
     }
 
-  private def ofTable(statement: TableStatement, next: => LogicalPlan): LogicalPlan = {
+  private def ofTable(statement: TableStatement, sql: String, next: String => LogicalPlan): LogicalPlan = {
     val kind = Targets.kind(session, statement.target)
-    def ours: LogicalPlan = Commands.ofTable(statement)
+    def ours: LogicalPlan = plan(statement, next)
     if (Targets.isOurs(statement.target, kind)) ours
     else
-      try next match {
+      try next(sql) match {
           // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`, so is `DESCRIBE DETAIL a`.
           case d: DescribeColumn               => if (hasRelation(d)) d else ours
           case _ if isNobodys(statement, kind) => ours
-          case plan                            => plan
+          case theirs                          => theirs
         }
       catch { case e: ParseException if isUnknown(e) || isNobodys(statement, kind) => ours }
   }

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.aggregate.TypedImperativeAggreg
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
 import org.sparkzorder.layout.LayoutShape
-import org.sparkzorder.write.{KeyEncoding, RewriteJob, RowPlan, UnitLayouts}
+import org.sparkzorder.stats.KeyEncoding
+import org.sparkzorder.write.{RewriteJob, RowPlan, UnitLayouts}
 
 /**
  * From all rows' keys to the [[RowPlan]] that puts the rows in so many partitions along a curve, as bytes of

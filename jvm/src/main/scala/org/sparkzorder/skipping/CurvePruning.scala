@@ -5,7 +5,7 @@ import java.util.BitSet
 import org.sparkzorder.index.{CurveIntervals, IndexSnapshot}
 import org.sparkzorder.layout._
 import org.sparkzorder.predicate.{BytesValue, Column, LongValue, StatsPredicate, Value, ValueRange, ValueRanges}
-import org.sparkzorder.write.KeyEncoding
+import org.sparkzorder.stats.KeyEncoding
 
 /**
  * Leaves out files whose part of the curve holds no point of the query's box, though every column's bounds overlap it: a

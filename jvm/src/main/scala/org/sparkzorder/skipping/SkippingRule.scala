@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.table.PlainTables
+import org.sparkzorder.table.{PlainTables, RecoveryErrors}
 import org.sparkzorder.write.FixedFileIndex
 
 /**

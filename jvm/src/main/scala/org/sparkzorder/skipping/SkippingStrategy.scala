@@ -5,8 +5,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
 
-import org.sparkzorder.shim.SkippingScanExec
-
 /**
  * Spark's own strategy for file scans, that reads no files without a matching row, with a scan node that tells of it. The filters
  * are those by which Spark's strategy chooses row groups.

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, 
 import org.apache.spark.sql.execution.datasources.v2.orc.OrcScan
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
 
-import org.sparkzorder.table.PlacedFiles
+import org.sparkzorder.table.{PlacedFiles, RecoveryErrors}
 
 /**
  * Scans by Spark's V2 source. No files are skipped there, but each row is read once: they wait for an owner that is exchanging files,

@@ -7,8 +7,7 @@ import org.apache.spark.sql.classic
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.skipping.RecoveryErrors
-import org.sparkzorder.table.{ForeignFormats, Targets}
+import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
 
 /**
  * The tables whose files a stream reads.

@@ -4,6 +4,7 @@ import java.util.Locale
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 
+import org.sparkzorder.statement.Target
 import org.sparkzorder.table.TargetKind.{Foreign, Table}
 
 /** Whose a table is, by what the session catalog says of it. */

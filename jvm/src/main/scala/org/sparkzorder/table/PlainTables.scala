@@ -13,6 +13,7 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.statement.{PathTarget, Target}
 import org.sparkzorder.table.TargetKind._
 
 /** Names to locations, and locations to tables, with every refusal that needs no look into the rows. */

@@ -4,6 +4,8 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.classic
 
+import org.sparkzorder.statement.Target
+
 /**
  * Where a table lies, and what else is known of it before its files are listed.
  *

@@ -11,6 +11,8 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog, ViewCatalog}
 
+import org.sparkzorder.statement.{PathTarget, TableTarget, Target}
+
 /** What a name stands for, from the catalog or the folder's markers alone: cheap enough for the parser. */
 sealed trait TargetKind
 object TargetKind {

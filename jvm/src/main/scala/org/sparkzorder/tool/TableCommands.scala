@@ -3,8 +3,8 @@ package org.sparkzorder.tool
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.command.OptimizeOptions
 import org.sparkzorder.commit._
+import org.sparkzorder.optimize.OptimizeOptions
 
 /** The commands on one table. Each puts what it found or did into a JSON object. */
 private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings, realPath: Path => String) {

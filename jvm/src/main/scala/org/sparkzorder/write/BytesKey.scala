@@ -8,6 +8,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.functions.{InterleaveBits, OrderedBytes}
 import org.sparkzorder.layout.BytesMapping
+import org.sparkzorder.stats.KeyEncoding
 
 /** What rows are sorted by under the bytes mapping: the bits of their keys' ordered bytes in turns. Never null. */
 final case class BytesKey(keys: Seq[Expression], mapping: BytesMapping) extends Expression {

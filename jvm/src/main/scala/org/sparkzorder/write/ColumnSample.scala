@@ -11,6 +11,8 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.stats.KeyEncoding
+
 /**
  * Rows drawn evenly from files, by one job that reads no other columns. The same rows whenever it runs over the same
  * splits.

@@ -6,6 +6,8 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.sql.catalyst.InternalRow
 
+import org.sparkzorder.stats.KeyEncoding
+
 /** One key column of sampled rows, encoded by [[KeyEncoding]]. */
 sealed trait KeyValues extends Serializable {
 

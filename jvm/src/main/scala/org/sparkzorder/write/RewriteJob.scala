@@ -17,7 +17,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.layout._
-import org.sparkzorder.stats.{ColumnKey, FileStats}
+import org.sparkzorder.stats.{ColumnKey, FileStats, KeyEncoding}
 
 /**
  * What is rewritten together: a partition's files, or some of them.

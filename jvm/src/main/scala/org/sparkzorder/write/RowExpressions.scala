@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType, ObjectType}
 
 import org.sparkzorder.layout.UnitLayout
+import org.sparkzorder.stats.KeyEncoding
 
 /**
  * The value of the curve at a row's keys, in the layout of the unit that the row's file belongs to. Never null.

@@ -1,6 +1,7 @@
 package org.sparkzorder.write
 
 import org.sparkzorder.layout._
+import org.sparkzorder.stats.KeyEncoding
 
 /** From sampled rows to the layouts of all units. */
 object UnitLayouts {

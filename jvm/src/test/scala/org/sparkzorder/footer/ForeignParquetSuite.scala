@@ -8,6 +8,7 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.indexing.IndexBuilder
 import org.sparkzorder.stats.{FileId, IndexableColumns}
 
 /** Files of Arrow C++, by the Python that stands in `.venv`; skipped where there is none. */

@@ -9,8 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.index.{IndexContents, Indexes}
 import org.sparkzorder.layout._
 import org.sparkzorder.predicate._
-import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
-import org.sparkzorder.write.KeyEncoding
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats, KeyEncoding}
 
 /** Rows placed as OPTIMIZE places them, files by their intervals, against the rows that pass. */
 class CurvePruningSuite extends AnyFunSuite {

@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
-import org.sparkzorder.stats.{ColumnKey, IndexableColumns, OrderedValue}
+import org.sparkzorder.stats.{ColumnKey, IndexableColumns, KeyEncoding, OrderedValue}
 
 class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   private val formats = Seq("parquet" -> new ParquetFileFormat, "orc" -> new OrcFileFormat)

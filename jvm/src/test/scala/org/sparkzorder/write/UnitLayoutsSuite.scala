@@ -6,6 +6,7 @@ import org.apache.spark.sql.types.StringType
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.layout._
+import org.sparkzorder.stats.KeyEncoding
 
 class UnitLayoutsSuite extends AnyFunSuite {
   private val encodings = Seq.fill(2)(new KeyEncoding(StringType))

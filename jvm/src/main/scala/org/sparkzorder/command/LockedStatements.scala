@@ -1,0 +1,138 @@
+package org.sparkzorder.command
+
+import java.io.IOException
+import java.nio.file.AccessDeniedException
+
+import org.apache.hadoop.fs.permission.FsAction
+import org.apache.hadoop.security.AccessControlException
+import org.apache.spark.SparkException
+import org.apache.spark.sql.{classic, SparkSession}
+
+import org.sparkzorder.commit._
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
+import org.sparkzorder.indexing.ExcludedColumns
+import org.sparkzorder.statement.Target
+import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
+
+/** Recovery, lock and translated errors: what statements do around their own work. */
+object LockedStatements {
+
+  def settings(session: classic.SparkSession): LockSettings =
+    LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
+
+  /** The table with its files as they are once what a dead owner left on it, if anything, is finished or undone. */
+  def settled(session: SparkSession, target: Target): PlainTable = {
+    val place = PlainTables.locate(session, target)
+    recover(place)
+    PlainTables.open(place)
+  }
+
+  /**
+   * Finishes or undoes what a dead owner left on the table, if anything. To be called before the table's files are listed.
+   */
+  def recover(table: TableLocation): Unit = translated(table, "Recovery") {
+    recovering(table)(Recovery.recover(TableSideFolder.of(table), settings(table.session)))
+  }
+
+  /** What fails here says nothing about the statement, but about what was left half done. */
+  private def recovering(table: TableLocation)(work: => Recovered): Unit =
+    try { work; () }
+    catch {
+      case e: IOException if !isDenied(table, e) => throw ZOrderErrors.recoveryFailed(table.name, e)
+      case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
+    }
+
+  /** Whether a table above or below shares folders with it. */
+  def isNested(table: TableLocation, lock: Lock): Boolean =
+    lock.isNested || (TableState.look(table.root, TableSideFolder.of(table).ops) match {
+      case s: TableState.SideFolder => NestedRoots.hasBelow(s)
+      case TableState.NoSideFolder  => false
+    })
+
+  /** Refuses at once what the lock would refuse after long work done without it. */
+  def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
+    TableState.look(table.root, TableSideFolder.of(table).ops) match {
+      case s: TableState.SideFolder =>
+        s.lockState(settings(table.session)) match {
+          case LockState.Live(owner) => throw new ConcurrentOperationException(table.root, owner)
+          case _                     => ()
+        }
+      case TableState.NoSideFolder => ()
+    }
+  }
+
+  /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
+  def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
+    translated(table, operation) {
+      val lock = Locking.acquire(TableSideFolder.of(table), operationId, settings(table.session), operation)
+      val result =
+        try {
+          recovering(table)(Recovery.recoverUnder(TableSideFolder.of(table), lock, settings(table.session)))
+          ExcludedColumns.remember(table, lock)
+          work(lock)
+        } catch {
+          // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
+          case e: IncompletePublishException =>
+            lock.abandon()
+            throw e
+          case e: Throwable =>
+            val overwritten = isOverwritten(table, lock, e)
+            lock.release()
+            if (!overwritten) throw e
+            val conflict = new CommitConflictException(Seq("."), CommitConflictException.Overwritten)
+            conflict.addSuppressed(e)
+            throw conflict
+        }
+      lock.release()
+      result
+    }
+
+  /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
+  private def isOverwritten(table: TableLocation, lock: Lock, e: Throwable): Boolean = e match {
+    case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
+      try !TableSideFolder.of(table).ops.exists(lock.path)
+      catch { case _: IOException => false }
+    case e: CommitConflictException =>
+      e.getSuppressed.nonEmpty && isOverwritten(table, lock, e.getSuppressed.head)
+    case _ => false
+  }
+
+  /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
+  def translated[T](table: TableLocation, operation: String)(work: => T): T =
+    try work
+    catch {
+      case e: ConcurrentOperationException =>
+        throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
+      case e: CommitConflictException  => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: LockLostException        => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
+      case e: RecoveryUnclearException =>
+        throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
+      case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
+      case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)
+      case e: NotRestorableException     =>
+        throw e.obstacle match {
+          case RestoreObstacle.Changed   => ZOrderErrors.restoreChangedFiles(table.name, e.version, e.paths)
+          case RestoreObstacle.Gone      => ZOrderErrors.restoreFilesGone(table.name, e.version, e.paths)
+          case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
+          case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
+        }
+      case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
+      case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
+      case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)
+      case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
+    }
+
+  /** Local file systems fail without saying why, so the folder is asked. */
+  private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
+    case _: AccessControlException | _: AccessDeniedException => true
+    case _                                                    =>
+      try {
+        table.fileSystem.access(table.root, FsAction.WRITE_EXECUTE)
+        Option(e.getMessage).exists(m => m.contains("Permission denied") || m.contains("Read-only file system"))
+      } catch {
+        case _: AccessControlException => true
+        case _: IOException            => false
+      }
+  }
+}

@@ -1,0 +1,28 @@
+package org.sparkzorder.command
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+import org.sparkzorder.statement._
+
+/** The plan that runs each statement. */
+object StatementPlanner {
+
+  /** @param parseQuery for the query inside a statement */
+  def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
+    case s: TableStatement               => plan(s)
+    case ExplainSkippingStatement(query) => ExplainSkippingCommand(parseQuery(query))
+  }
+
+  def plan(statement: TableStatement): LogicalPlan = statement match {
+    case s: OptimizeStatement              => OptimizeCommand(s)
+    case s: CreateSkippingIndexStatement   => CreateSkippingIndexCommand(s.target, s.columns, s.replace)
+    case s: RefreshSkippingIndexStatement  => RefreshSkippingIndexCommand(s.target)
+    case s: DropSkippingIndexStatement     => DropSkippingIndexCommand(s.target)
+    case s: DescribeSkippingIndexStatement => DescribeSkippingIndex(s.target, s.columns)
+    case s: DescribeHistoryStatement       => DescribeHistoryCommand(s.target)
+    case s: DescribeDetailStatement        => DescribeDetailCommand(s.target)
+    case s: DescribeClusteringStatement    => DescribeClusteringCommand(s.target, s.columns)
+    case s: RestoreStatement               => RestoreCommand(s.target, s.to)
+    case s: VacuumStatement                => VacuumCommand(s.target, s.retainHours, s.dryRun)
+  }
+}

@@ -1,0 +1,112 @@
+package org.sparkzorder.indexing
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.classic.{Dataset, SparkSession => ClassicSession}
+import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.{StructField, StructType}
+
+import org.sparkzorder.footer.DataFormat
+import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector, StatsMerge}
+
+/** Statistics from the rows themselves, for what footers cannot be trusted with. One Spark job, one read of the columns asked for. */
+object FileScan {
+
+  /**
+   * @param files with the ordinals under which the answer is given
+   * @param schema the data columns' schema in force
+   * @param options of the table, as its reader takes them. Damaged or missing files are never ignored, whatever they say.
+   * @return an entry for each file with a row
+   * @throws org.apache.spark.SparkException when a file cannot be read
+   */
+  def scan(
+      spark: SparkSession,
+      files: Seq[(Int, FileStatus)],
+      format: DataFormat,
+      schema: StructType,
+      columns: Seq[ColumnKey],
+      options: Map[String, String] = Map.empty
+  ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
+  else {
+    val session = strict(spark.asInstanceOf[ClassicSession])
+    // ORC may go by position and needs all columns to be there, Parquet goes by name and can leave fields of structs out.
+    val visible = if (format == DataFormat.Parquet) pruned(schema, columns.map(_.path.toList)) else schema
+    val relation = HadoopFsRelation(
+      new OrdinalFileIndex(files),
+      OrdinalFileIndex.schema,
+      visible,
+      None,
+      reader(format),
+      strictOptions(options)
+    )(session)
+    val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
+    val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n =>
+      col(s"`${n.replace("`", "``")}`")
+    ): _*)
+    val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
+    val unit = names.size
+    val asked = columns.toArray
+    val parts =
+      rows.asInstanceOf[Dataset[_]].queryExecution.toRdd.mapPartitions(collect(_, rowSchema, asked, unit)).collect()
+    parts.groupMapReduce(_._1)(_._2)(StatsMerge.merge)
+  }
+
+  private def collect(
+      rows: Iterator[InternalRow],
+      schema: StructType,
+      columns: Array[ColumnKey],
+      unit: Int
+  ): Iterator[(Int, FileStats)] = {
+    val collectors = mutable.LinkedHashMap.empty[Int, StatsCollector]
+    var last = -1
+    var current: StatsCollector = null
+    rows.foreach { row =>
+      val ordinal = row.getInt(unit)
+      if (current == null || ordinal != last) {
+        current = collectors.getOrElseUpdate(ordinal, new StatsCollector(schema, columns.toIndexedSeq))
+        last = ordinal
+      }
+      current.add(row)
+    }
+    collectors.iterator.map { case (ordinal, c) => ordinal -> c.result() }
+  }
+
+  private def reader(format: DataFormat): FileFormat = format match {
+    case DataFormat.Parquet => new ParquetFileFormat
+    case DataFormat.Orc     => new OrcFileFormat
+  }
+
+  private val ignored = Seq("ignoreCorruptFiles", "ignoreMissingFiles")
+
+  private def strictOptions(options: Map[String, String]): Map[String, String] =
+    ignored.foldLeft(CaseInsensitiveMap(options): Map[String, String])((m, k) => m + (k -> "false"))
+
+  /** A session with the same settings, but for those that hide damaged files; the user's own is left as it is. */
+  private def strict(spark: ClassicSession): ClassicSession = {
+    val session = spark.newSession()
+    spark.sessionState.conf.getAllConfs.foreach { case (k, v) => session.sessionState.conf.setConfString(k, v) }
+    ignored.foreach(k => session.sessionState.conf.setConfString(s"spark.sql.files.$k", "false"))
+    session
+  }
+
+  /** The schema with only what lies on these paths. */
+  private[sparkzorder] def pruned(schema: StructType, paths: Seq[List[String]]): StructType = {
+    val below = paths.groupMap(_.head)(_.tail)
+    StructType(schema.fields.flatMap { f =>
+      below.get(f.name).map { rest =>
+        f.dataType match {
+          case inner: StructType if !rest.contains(Nil) =>
+            StructField(f.name, pruned(inner, rest), f.nullable, f.metadata)
+          case _ => f
+        }
+      }
+    })
+  }
+}

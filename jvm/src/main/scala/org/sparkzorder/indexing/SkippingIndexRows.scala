@@ -1,0 +1,140 @@
+package org.sparkzorder.indexing
+
+import java.util
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability}
+import org.apache.spark.sql.connector.read._
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.unsafe.types.UTF8String
+
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
+import org.sparkzorder.table.PlainTable
+
+/**
+ * What an index says of the files of a table, as it is now, as a table of its own: a row per file and column. Of each slice
+ * of the files the rows are made when its task is sent, so that the driver holds those of a few slices.
+ */
+private[sparkzorder] final class SkippingIndexRows(table: PlainTable, snapshot: IndexSnapshot, columns: Seq[ColumnKey])
+    extends Table
+    with SupportsRead
+    with ScanBuilder
+    with Scan
+    with Batch {
+  import SkippingIndexRows._
+
+  private val files: Array[FileStatus] = table.listed.iterator.flatMap(_.files).toArray
+  // At once, in the form in which an index has them: the next operation replaces the file that they come from.
+  columns.foreach(c => snapshot.column(c.path, c.dataType))
+
+  private lazy val seenPaths = (0 until snapshot.files).iterator.map(snapshot.fileId(_).path).toSet
+
+  /** The text of a column's name and type, written down once in a slice. */
+  private val texts = columns.map(key => (key, text(key.path.mkString(".")), text(key.dataType.sql)))
+
+  override def name: String = s"skipping index of ${table.name}"
+
+  override def schema: StructType = SkippingIndexRows.schema
+
+  override def capabilities: util.Set[TableCapability] = Set(TableCapability.BATCH_READ).asJava
+
+  override def newScanBuilder(options: CaseInsensitiveStringMap): ScanBuilder = this
+
+  override def build(): Scan = this
+
+  override def readSchema(): StructType = schema
+
+  override def toBatch: Batch = this
+
+  override def planInputPartitions(): Array[InputPartition] = {
+    val filesOfSlice = math.max(1, RowsOfSlice / math.max(1, columns.size))
+    files.grouped(filesOfSlice).map(new Slice(_, this)).toArray
+  }
+
+  override def createReaderFactory(): PartitionReaderFactory = RowsReader
+
+  private def rowsOf(file: FileStatus): Seq[InternalRow] = {
+    val path = table.names.of(file.getPath)
+    val ordinal = snapshot.ordinalOf(path, file.getLen, file.getModificationTime)
+    val rows = Option.when(ordinal >= 0)(snapshot.rows(ordinal))
+    val pathText = text(path)
+    texts.map { case (key, nameText, typeText) =>
+      val column = rows.flatMap(_ => snapshot.columnStats(ordinal, key))
+      val status = rows match {
+        case None    => if (seenPaths.contains(path)) "stale" else "missing"
+        case Some(n) => column.fold("missing")(statusOf(n, key, _))
+      }
+      def bound(value: ColumnStats => Any): UTF8String =
+        column.filter(_.hasBounds).map(c => text(OrderedValue.display(key.dataType, value(c)))).orNull
+      InternalRow(
+        pathText,
+        file.getLen,
+        rows.orNull,
+        nameText,
+        typeText,
+        bound(_.min),
+        bound(_.max),
+        column.map(_.nullCount).filter(_ >= 0).orNull,
+        text(status)
+      )
+    }
+  }
+}
+
+private[sparkzorder] object SkippingIndexRows {
+
+  /** Some hundred kilobytes for a task. */
+  private val RowsOfSlice = 2000
+
+  private val schema = new StructType()
+    .add("path", StringType, nullable = false)
+    .add("bytes", LongType, nullable = false)
+    .add("rows", LongType)
+    .add("column", StringType, nullable = false)
+    .add("data_type", StringType, nullable = false)
+    .add("min", StringType)
+    .add("max", StringType)
+    .add("null_count", LongType)
+    .add("status", StringType, nullable = false)
+
+  private def text(s: String): UTF8String = UTF8String.fromString(s)
+
+  private def statusOf(rows: Long, key: ColumnKey, c: ColumnStats): String =
+    if (c.nullCount >= 0 && OrderedValue.encoding(key.dataType).isEmpty) "indexed"
+    else if (c.hasBounds || c.nullCount == rows || (c.nullCount >= 0 && c.nullCount + c.nanCount == rows))
+      "indexed"
+    else if (c.nullCount >= 0) "unusable: no bounds"
+    else "unusable: neither bounds nor null count"
+
+  /** Some files of the table; written down, for a task, their rows. */
+  private final class Slice(files: Array[FileStatus], of: SkippingIndexRows) extends InputPartition {
+    private def writeReplace(): AnyRef = SliceRows(files.flatMap(of.rowsOf))
+  }
+
+  private final case class SliceRows(rows: Array[InternalRow]) extends InputPartition
+
+  private object RowsReader extends PartitionReaderFactory {
+    override def createReader(partition: InputPartition): PartitionReader[InternalRow] = partition match {
+      case SliceRows(rows) => new ArrayReader(rows)
+      case other           => throw new IllegalStateException(s"$other was not sent to a task")
+    }
+  }
+
+  private final class ArrayReader(rows: Array[InternalRow]) extends PartitionReader[InternalRow] {
+    private var at = -1
+
+    override def next(): Boolean = {
+      at += 1
+      at < rows.length
+    }
+
+    override def get(): InternalRow = rows(at)
+
+    override def close(): Unit = ()
+  }
+}

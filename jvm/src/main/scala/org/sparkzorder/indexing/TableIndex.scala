@@ -1,0 +1,209 @@
+package org.sparkzorder.indexing
+
+import java.io.ByteArrayOutputStream
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.types.TimestampType
+
+import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
+import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.footer.{DataFormat, NamelessColumns}
+import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
+import org.sparkzorder.layout.{CurveFrame, CurveInterval}
+import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
+import org.sparkzorder.table.{PlainTable, TableLocation}
+
+/** The index of one table: which it is, which columns it is about, how files come into it. */
+object TableIndex {
+
+  /** Property of the index: the columns that CREATE SKIPPING INDEX named, a JSON array of paths. */
+  private val columnsProperty = "columns"
+
+  /** The newest readable index, if there is one. */
+  def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
+    TableState.look(folder.root, folder.ops) match {
+      case s: TableState.SideFolder if s.indexes.nonEmpty =>
+        val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
+        val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
+        new IndexStore(table.fileSystem, table.root, memory).newest(statuses)
+      case _ => None
+    }
+
+  /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
+  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
+    val usable = usableColumns(table)
+    snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
+  }
+
+  /** Of those whose type has no order only the nulls are counted. What the table keeps out is not among them. */
+  def usableColumns(table: PlainTable): Seq[ColumnKey] = {
+    val isExcluded = ExcludedColumns.of(table)
+    IndexableColumns.all(table.dataSchema).filterNot(c => isExcluded(c.path))
+  }
+
+  /** The paths named when the index was made; None when it is about all columns. */
+  def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
+    json =>
+      try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
+      catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
+  }
+
+  /**
+   * Statistics of files that somebody else wrote; those that change meanwhile are left out.
+   *
+   * @param earlier what is known already of some of them
+   * @throws org.apache.spark.sql.AnalysisException for a file that is not of the table's format
+   */
+  def build(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      columns: Seq[ColumnKey],
+      earlier: Seq[(FileId, FileStats)] = Nil
+  ): Seq[(FileId, FileStats)] = {
+    val known = earlier.toMap
+    val (old, late) = files.partition(f => known.contains(idOf(table, f)))
+    val format = DataFormat.of(table.formatName).get
+    val setting = IndexBuilder.Setting(options = table.relation.options)
+    val added =
+      UnreadableFiles.told(table) {
+        IndexBuilder.build(table.session, late, format, table.dataSchema, columns, idOf(table, _), setting)
+      }
+    old.map(f => idOf(table, f)).map(id => id -> known(id)) ++ added
+  }
+
+  /**
+   * Adds files that an operation has written. Needs the lock.
+   *
+   * @param placed where they lie along the curve that they were written along
+   * @param namesInAnyCase whether their columns are spelled otherwise than the table's
+   */
+  def add(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      snapshot: Option[IndexSnapshot],
+      listed: Set[FileId],
+      added: Seq[(FileId, FileStats)],
+      placed: Map[FileId, CurveInterval] = Map.empty,
+      namesInAnyCase: Boolean = false
+  ): Unit = {
+    val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
+    val columnNames = table.dataSchema.fieldNames.toIndexedSeq
+    val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
+    val isExcluded = ExcludedColumns.of(table)
+    val contents = snapshot match {
+      case Some(old) =>
+        IndexContents.merge(
+          old,
+          listed.contains,
+          lasting,
+          c => !isExcluded(c.path),
+          lastingFrames(table, placed),
+          properties
+        )
+      case None => IndexContents(lasting, properties, lastingFrames(table, placed))
+    }
+    write(table, folder, lock, contents, listed)
+    forgetExcluded(table, folder, lock, snapshot)
+  }
+
+  /**
+   * Without what another reader of the same ORC file may find otherwise. ORC stores instants as wall clock of the writer's
+   * zone, so another JVM reads other instants, and columns without names are read by position.
+   */
+  private def lastingInOrc(table: PlainTable, names: IndexedSeq[String], stats: FileStats): FileStats =
+    if (table.formatName != "orc") stats
+    else stats.copy(columns = stats.columns.collect {
+      case (key, column) if !NamelessColumns.isMisplaced(names, key.path.head) =>
+        key -> (if (key.dataType == TimestampType) column.copy(min = null, max = null) else column)
+    })
+
+  /** The index of before is kept for the case that a new one cannot be read, but not with what is to be kept out. */
+  private def forgetExcluded(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      before: Option[IndexSnapshot]
+  ): Unit = {
+    if (!before.forall(hasNothingExcluded(table, _))) IndexFiles.forget(folder, lock)
+  }
+
+  /** Whether the index tells nothing of the columns that are to be kept out now. */
+  def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean = {
+    val isExcluded = ExcludedColumns.of(table)
+    !(snapshot.columns ++ frameColumns(snapshot)).exists(c => isExcluded(c.path))
+  }
+
+  private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =
+    snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
+
+  /**
+   * Columns that have no bounds, whatever was written, have none on the curve either. Frames hold values, so there are none
+   * of columns that are kept out.
+   */
+  private def lastingFrames(table: PlainTable, placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
+    val usable = usableColumns(table).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
+    val isExcluded = ExcludedColumns.of(table)
+    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => isExcluded(c.key.path)) }
+    val frames = shown.values.map(_.frame).toSeq.distinctBy(_.id).map { f =>
+      val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
+      f.id -> new CurveFrame(f.id, columns, f.distributions, f.curve)
+    }.toMap
+    shown.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }
+  }
+
+  /**
+   * Makes the index anew. Needs the lock. Who asks for that may not believe the one before: what that knows of files' places
+   * along a curve tells OPTIMIZE what to rewrite, and queries nothing.
+   */
+  def replace(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      columns: Option[Seq[Seq[String]]],
+      files: Seq[(FileId, FileStats)],
+      before: Option[IndexSnapshot]
+  ): Unit = {
+    val properties = columns.map { paths =>
+      val mapper = new ObjectMapper()
+      val array = mapper.createArrayNode()
+      paths.foreach { path =>
+        val names = array.addArray()
+        path.foreach(names.add)
+      }
+      columnsProperty -> mapper.writeValueAsString(array)
+    }
+    // Statistics of files that did not change are taken over from the index of before.
+    val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
+    val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
+    write(
+      table,
+      folder,
+      lock,
+      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints)),
+      files.map(_._1)
+    )
+    forgetExcluded(table, folder, lock, before)
+  }
+
+  private def write(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      contents: IndexContents,
+      files: Iterable[FileId]
+  ): Unit = {
+    val out = new ByteArrayOutputStream
+    IndexFile.write(out, contents)
+    val folders = files.iterator.map(id => table.names.resolve(id.path)).filter(table.names.isBelow).map(_.getParent)
+    IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
+    RecordedWorkload.forgetExcluded(table, folder)
+  }
+
+  def idOf(table: PlainTable, f: FileStatus): FileId =
+    FileId(table.names.of(f.getPath), f.getLen, f.getModificationTime)
+}

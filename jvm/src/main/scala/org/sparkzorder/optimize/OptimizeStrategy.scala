@@ -1,0 +1,75 @@
+package org.sparkzorder.optimize
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
+
+import org.sparkzorder.commit.Reappeared
+import org.sparkzorder.layout.BytesDistribution
+import org.sparkzorder.stats.KeyEncoding
+import org.sparkzorder.write.RewriteResult
+
+/**
+ * What OPTIMIZE chose to rewrite.
+ *
+ * @param name `none`, `pack`, `full` (all files of each folder rewritten) or `incremental` (only some of at least one)
+ * @param reason in words, one for each kind of folder
+ * @param drift how far new rows are from the boundaries that they came to, from 0 to 1; see [[org.sparkzorder.layout.Drift]]
+ */
+final case class OptimizeStrategy(name: String, reason: String, drift: Option[Double]) {
+
+  def row: Row = Row(name, reason, drift.orNull)
+
+  def history: Map[String, String] =
+    Map("strategy" -> name, "strategyReason" -> reason).filter(_._2.nonEmpty) ++ drift.map(d =>
+      "drift" -> (math.round(d * 1000) / 1000d).toString
+    )
+}
+
+object OptimizeStrategy {
+
+  /** Folders differ in their figures: some of the reasons say enough. */
+  private val MostReasons = 3
+
+  private[sparkzorder] def nothing(plan: OptimizePlan): OptimizeStrategy =
+    OptimizeStrategy(
+      "none",
+      (if (plan.considered == 0) "no data files were found" else "there is nothing to do") + warning(plan),
+      None
+    )
+
+  private def warning(plan: OptimizePlan): String =
+    if (plan.reappeared.isEmpty) "" else s"; warning: ${Reappeared.describe(plan.reappeared)}"
+
+  private[sparkzorder] def of(plan: OptimizePlan, result: RewriteResult): OptimizeStrategy = {
+    val name =
+      if (plan.layout.isEmpty) "pack" else if (plan.rewrites.exists(_.incremental)) "incremental" else "full"
+    val reasons = plan.rewrites.map(_.reason).filter(_.nonEmpty).distinct
+    val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
+    val misfit =
+      if (result.drifts.forall(_.fits)) ""
+      else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
+    val drift = result.drifts.map(_.distance).maxOption
+    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, result) + warning(plan)
+    OptimizeStrategy(name, told, drift)
+  }
+
+  /** Keys that the layout cannot tell apart, as URLs with a long beginning of their own. */
+  private def alike(plan: OptimizePlan, result: RewriteResult): String = {
+    val columns = plan.keys.indices.filter { c =>
+      val seen = result.samples.flatMap(_.lift(c)).filter(_.distinct > 0)
+      seen.nonEmpty && seen.forall {
+        case d: BytesDistribution => d.distinct == 1 && d.values.head.length == KeyEncoding.MaxBytes
+        case _                    => false
+      }
+    }
+    columns.map { c =>
+      s"; warning: all sampled values of ${plan.keys(c).path.map(p => s"`$p`").mkString(".")} begin with the same " +
+        s"${KeyEncoding.MaxBytes} bytes, and a layout looks at no more, so rows are in no order of it"
+    }.mkString
+  }
+
+  val schema: StructType = new StructType()
+    .add("name", StringType, nullable = false)
+    .add("reason", StringType, nullable = false)
+    .add("drift", DoubleType)
+}

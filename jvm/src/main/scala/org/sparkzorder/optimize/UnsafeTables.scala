@@ -1,0 +1,71 @@
+package org.sparkzorder.optimize
+
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, FileFooter}
+import org.sparkzorder.table._
+
+/** Refuses tables whose rows an exchange of files could lose or double, before any work is done. */
+private[sparkzorder] object UnsafeTables {
+
+  /**
+   * @param all the table's data folders
+   * @param chosen those that the statement is about
+   */
+  def refuse(table: PlainTable, all: Seq[DataFolder], chosen: Seq[DataFolder]): Unit = {
+    refuseOptions(table)
+    if (table.catalogTable.isEmpty)
+      chosen.flatMap(_.files).find(f => BucketFiles.isOne(f.getPath.getName)).foreach { f =>
+        throw ZOrderErrors.bucketFile(table.name, f.getPath.toUri.getPath)
+      }
+    refuseShared(table, all)
+    if (table.formatName == DataFormat.Parquet.name)
+      SummaryFiles.first(table.fileSystem.getConf, table.root, chosen.map(_.path)).foreach { f =>
+        throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
+      }
+    val links = LinkedFiles.of(chosen.flatMap(_.files))
+    links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
+  }
+
+  /** Old dates in files that do not say their calendar, where this session reads them by another than most readers. */
+  def refuseCalendar(table: PlainTable, footers: Seq[FileFooter]): Unit = {
+    val legacy = LegacyCalendar.of(table.relation.options, table.session.sessionState.conf)
+    for {
+      setting <- legacy
+      footer <- footers
+      column <- footer.unsaidCalendar.find(_.isInt96 == setting.isInt96)
+    } {
+      val reason =
+        s"the file ${footer.path} does not say the calendar of its column `${column.column.mkString(".")}`, " +
+          "so its old dates would be written as other days than readers without this setting see"
+      throw ZOrderErrors.unsafeOption(table.name, setting.name, setting.value, reason)
+    }
+  }
+
+  /** Of all partitions, since a query that reads one of the two cannot tell that the other is being exchanged. */
+  def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
+    DataFolders.shared(table.fileSystem, all).foreach { shared =>
+      val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
+      // One location of two partitions: only their values tell them apart.
+      val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
+      val how = shared.real.fold("the second lies in the first")(r => s"both are the folder $r")
+      throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, how)
+    }
+
+  private def refuseOptions(table: PlainTable): Unit = {
+    val asWritten = table.relation.options match {
+      case insensitive: CaseInsensitiveMap[String] => insensitive.originalMap
+      case others                                  => others
+    }
+    UnsafeOptions.first(asWritten, table.formatName, table.session.sessionState.newHadoopConf()).foreach { o =>
+      throw ZOrderErrors.unsafeOption(table.name, o.name, o.value, o.reason)
+    }
+  }
+
+  private def valuesOf(table: PlainTable, folder: DataFolder): String =
+    table.partitionSchema.fields.zipWithIndex.map { case (field, i) =>
+      val value = folder.values.get(i, field.dataType)
+      s"${field.name}=${if (value == null) "null" else value.toString}"
+    }.mkString("/")
+}

@@ -1,0 +1,196 @@
+package org.sparkzorder.optimize
+
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.schema.MessageType
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
+import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.{FileSpelling, Kept, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
+
+/**
+ * What the new files have of the inputs beside their rows. It is the same for all files of a statement.
+ *
+ * @param options of the file writer, which the table's own options override
+ * @param bloomFilters columns that have one in some input, by the new files' names down to the leaf
+ * @param lost what cannot be kept, in words
+ */
+private[sparkzorder] final case class WhatIsKept(
+    files: Option[Kept],
+    options: Map[String, String],
+    bloomFilters: Seq[Seq[String]],
+    lost: Seq[String]
+) extends Logging {
+
+  /** Options of the writer that name a column, with the new files' spelling of it. */
+  def spelled(options: Map[String, String]): Map[String, String] = {
+    val columns = files.fold(Map.empty[Seq[String], Seq[String]])(_.columns)
+    options.map { case (key, value) =>
+      val (prefix, column) = key.span(_ != '#')
+      val path = column.drop(1).split('.').toSeq
+      columns.get(path.map(_.toLowerCase(java.util.Locale.ROOT))) match {
+        case Some(own) if column.nonEmpty => s"$prefix#${own.mkString(".")}" -> value
+        case _                            => key -> value
+      }
+    }
+  }
+
+  /** Whether the new files spell a column otherwise than the table. */
+  def namesInAnyCase: Boolean = files.exists(_.namesInAnyCase)
+
+  def warn(table: PlainTable): Unit =
+    if (lost.nonEmpty) logWarning(s"OPTIMIZE of ${table.name} does not keep: $text")
+
+  /** For the history. */
+  def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
+
+  private def text: String = {
+    val shown = lost.take(WhatIsKept.MostShown).mkString("; ")
+    if (lost.size > WhatIsKept.MostShown) s"$shown; and ${lost.size - WhatIsKept.MostShown} more" else shown
+  }
+}
+
+private[sparkzorder] object WhatIsKept {
+
+  private val MostShown = 20
+
+  val nothing: WhatIsKept = WhatIsKept(None, Map.empty, Nil, Nil)
+
+  /** @param writeConf settings that the session writes with, over its own */
+  def of(table: PlainTable, inputs: Seq[Input], writeConf: Map[String, String]): WhatIsKept = {
+    val traits = inputs.flatMap(_.footer.traits).toIndexedSeq
+    if (traits.isEmpty || traits.size < inputs.size) nothing
+    else if (table.formatName == "parquet") new KeptOfParquet(table, inputs.toIndexedSeq, traits, writeConf).result
+    else orc(table, inputs.toIndexedSeq, traits)
+  }
+
+  private def orc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]): WhatIsKept = {
+    val conf = table.session.sessionState.newHadoopConf()
+    val keys =
+      KeptKeys.of(traits, Texts(i => WholeFooter.orc(conf, inputs(i).status)), sameSchema = true, sameCalendar = true)
+    val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
+    val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
+    WhatIsKept(
+      Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
+      Map.empty,
+      traits.flatMap(_.bloomFilters).distinct,
+      keys.lost ++ mixedCodecs(traits)
+    )
+  }
+
+  def mixedCodecs(traits: Seq[FileTraits]): Seq[String] = {
+    val codecs = traits.flatMap(_.codecs).distinct.sorted
+    if (codecs.size > 1) Seq(codecs.mkString("compression (the files have ", ", ", ")")) else Nil
+  }
+
+  /** Reads each file once, when a text of it is asked for. */
+  final case class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
+    private val seen = mutable.Map.empty[Int, Map[String, String]]
+    override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
+  }
+}
+
+private final class KeptOfParquet(
+    table: PlainTable,
+    inputs: IndexedSeq[Input],
+    traits: IndexedSeq[FileTraits],
+    writeConf: Map[String, String]
+) {
+  private val conf: Configuration = table.session.sessionState.newHadoopConf()
+  private val footers = mutable.Map.empty[Int, WholeFooter]
+  private def footer(i: Int): WholeFooter =
+    footers.getOrElseUpdate(i, WholeFooter.parquet(conf, inputs(i).status))
+
+  def result: WhatIsKept = {
+    val schemas = traits.map(_.schema).distinct.map(d => footer(traits.indexWhere(_.schema == d)).schema)
+    val schema = Option.when(!hasVariant(table.dataSchema))(KeptSchema.of(sparkSchema, schemas))
+    val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
+    val keys = KeptKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
+    val kept = KeptParquet(sparkSchema, schema.map(_.schema), keys.values)
+    val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
+    val (pages, lostPages) = pageVersion
+    WhatIsKept(
+      Some(kept),
+      pages,
+      blooms,
+      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ WhatIsKept.mixedCodecs(traits)
+    )
+  }
+
+  private lazy val sparkSchema: MessageType = {
+    val settings = table.session.sessionState.conf.clone()
+    writeConf.foreach { case (key, value) => settings.setConfString(key, value) }
+    new SparkToParquetSchemaConverter(settings).convert(RewriteJob.nullable(table.dataSchema))
+  }
+
+  private def bloomFilters(schema: MessageType): (Seq[Seq[String]], Seq[String]) = {
+    def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
+    val leaves = KeptSchema.leaves(schema, schema)
+    val wanted = traits.flatMap(_.bloomFilters).distinct
+    // The writer is told of a column by its path with dots between.
+    val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
+    (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of `${p.mkString(".")}`"))
+  }
+
+  private def pageVersion: (Map[String, String], Seq[String]) = {
+    val versions = traits.filter(_.pageVersions.nonEmpty).map(_.pageVersions)
+    if (versions.nonEmpty && versions.forall(_ == Set(2))) (Map("parquet.writer.version" -> "v2"), Nil)
+    else if (versions.exists(_.contains(2))) (Map.empty, Seq("data pages of version 2 (not all files have them)"))
+    else (Map.empty, Nil)
+  }
+
+  private def sameCalendar: Boolean = {
+    val settings = table.session.sessionState.conf
+    val modes = Seq(
+      SQLConf.PARQUET_REBASE_MODE_IN_READ.key,
+      SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key,
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ.key,
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key
+    ).map(settings.getConfString(_))
+    val ofTable = table.relation.options.keys.exists(_.toLowerCase(java.util.Locale.ROOT).endsWith("rebasemode"))
+    !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
+  }
+
+  /** Which columns a variant is shredded into, the writer finds from the rows. */
+  private def hasVariant(t: DataType): Boolean = t match {
+    case s: StructType => s.exists(f => hasVariant(f.dataType))
+    case a: ArrayType  => hasVariant(a.elementType)
+    case m: MapType    => hasVariant(m.keyType) || hasVariant(m.valueType)
+    case VariantType   => true
+    case _             => false
+  }
+}
+
+/** The table's schema with the files' spelling of the names, where all files agree. */
+private[sparkzorder] object FileNames {
+
+  def of(table: StructType, files: Seq[StructType]): StructType = {
+    val ofFiles =
+      files.map(file => FileSpelling.find(table.fieldNames.toSeq, file.fields.toSeq)((f: StructField) => f.name))
+    StructType(table.fields.zipWithIndex.map { case (f, i) => field(f, ofFiles.flatMap(_(i))) })
+  }
+
+  private def field(f: StructField, found: Seq[StructField]): StructField = {
+    val name = found.map(_.name).distinct match {
+      case Seq(one) => one
+      case _        => f.name
+    }
+    f.copy(name = name, dataType = dataType(f.dataType, found.map(_.dataType)))
+  }
+
+  private def dataType(t: DataType, files: Seq[DataType]): DataType = t match {
+    case s: StructType => of(s, files.collect { case f: StructType => f })
+    case a: ArrayType  =>
+      a.copy(elementType = dataType(a.elementType, files.collect { case f: ArrayType => f.elementType }))
+    case m: MapType => m.copy(
+        keyType = dataType(m.keyType, files.collect { case f: MapType => f.keyType }),
+        valueType = dataType(m.valueType, files.collect { case f: MapType => f.valueType })
+      )
+    case other => other
+  }
+}

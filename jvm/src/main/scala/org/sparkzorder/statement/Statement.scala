@@ -1,0 +1,50 @@
+package org.sparkzorder.statement
+
+/** A statement of ours, as written: names are not resolved, predicates and queries are text. */
+sealed trait Statement
+
+/** Statements about one table. If the table is not ours, the next parser gets the text. */
+sealed trait TableStatement extends Statement {
+  def target: Target
+}
+
+/** Statements that table formats have as well. */
+sealed trait SharedStatement extends TableStatement
+
+final case class OptimizeStatement(
+    target: Target,
+    full: Boolean,
+    where: Option[String],
+    layout: Option[LayoutClause],
+    options: Seq[(String, String)]
+) extends SharedStatement
+
+sealed trait LayoutClause
+object LayoutClause {
+  final case class By(curve: String, columns: Seq[WeightedColumn]) extends LayoutClause
+  case object Auto extends LayoutClause
+}
+
+/** What RESTORE goes back to. */
+sealed trait RestorePoint
+object RestorePoint {
+  final case class Version(number: Long) extends RestorePoint
+
+  /** @param text of a timestamp, in the session's time zone if it names none */
+  final case class Time(text: String) extends RestorePoint
+}
+
+/** A key column by its parts, with the text of its weight. */
+final case class WeightedColumn(parts: Seq[String], weight: Option[String])
+
+final case class CreateSkippingIndexStatement(target: Target, columns: Seq[Seq[String]], replace: Boolean)
+    extends TableStatement
+final case class RefreshSkippingIndexStatement(target: Target) extends TableStatement
+final case class DropSkippingIndexStatement(target: Target) extends TableStatement
+final case class DescribeSkippingIndexStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
+final case class DescribeClusteringStatement(target: Target, columns: Seq[Seq[String]]) extends TableStatement
+final case class DescribeHistoryStatement(target: Target) extends SharedStatement
+final case class DescribeDetailStatement(target: Target) extends SharedStatement
+final case class RestoreStatement(target: Target, to: RestorePoint) extends SharedStatement
+final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends SharedStatement
+final case class ExplainSkippingStatement(query: String) extends Statement

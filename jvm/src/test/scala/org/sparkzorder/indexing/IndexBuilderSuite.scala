@@ -1,0 +1,175 @@
+package org.sparkzorder.indexing
+
+import java.nio.file.{Files, Paths, StandardOpenOption}
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.footer.{DataFormat, EncodedOrder, FooterFixture, NotDataFileException, Samples}
+import org.sparkzorder.stats.{FileId, IndexableColumns}
+
+class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
+
+  private def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
+
+  test("footers and rows together know all columns of all types") {
+    Seq(DataFormat.Parquet, DataFormat.Orc).foreach { format =>
+      val df = Samples.all(spark)
+      val dir = folder.resolve(s"all-${format.name}").toString
+      df.repartition(3).write.format(format.name).save(dir)
+      val files = dataFiles(dir)
+      val columns = IndexableColumns.of(df.schema)
+      val built = IndexBuilder.build(spark, files, format, df.schema, columns, id)
+      assert(built.map(_._1) == files.map(id) && built.map(_._2.rows).sum == 100)
+      built.zip(files).foreach { case ((_, stats), file) =>
+        val truth = scanned(file, format, df.schema)
+        assert(stats.columns.keySet == columns.toSet)
+        stats.columns.foreach { case (k, s) =>
+          assert(s.nullCount == truth.columns(k).nullCount && s.nanCount == truth.columns(k).nanCount, k)
+          if (s.hasBounds) {
+            assert(
+              EncodedOrder.compare(
+                s.min,
+                truth.columns(k).min
+              ) <= 0 && EncodedOrder.compare(s.max, truth.columns(k).max) >= 0,
+              k
+            )
+          } else assert(
+            !truth.columns(k).hasBounds || (format == DataFormat.Orc && Set(
+              "ancient",
+              "ts",
+              "ancient_ts"
+            )(k.path.head)),
+            k
+          )
+        }
+      }
+    }
+  }
+
+  test("a column that the reader refuses in one file is unknown there, the others are known") {
+    Seq(DataFormat.Parquet, DataFormat.Orc).foreach { format =>
+      val dir = folder.resolve(s"refused-${format.name}").toString
+      val schema = StructType.fromDDL("day date, n double, s struct<x: int, y: double>")
+      val first = spark.range(9).selectExpr("date_from_unix_date(int(id)) day", "double(id) n")
+      val second = spark.range(9).selectExpr("timestamp_ntz '2020-01-01 01:02:03' day", "double('NaN') n")
+      Seq(first -> "int(id)", second -> "'text'").foreach { case (rows, x) =>
+        rows.selectExpr("day", "n", s"struct(${x.replace("id", "n")} x, n y) s").coalesce(1)
+          .write.mode("append").format(format.name).save(dir)
+      }
+      val files = dataFiles(dir)
+      val columns = IndexableColumns.of(schema)
+      val built = IndexBuilder.build(spark, files, format, schema, columns, id)
+      val (old, drifted) = built.map(_._2).partition(_.columns.get(key(schema, "day")).exists(_.hasBounds))
+      assert(old.size == 1 && drifted.size == 1, format)
+      assert(drifted.head.columns(key(schema, "n")).nanCount == 9, format)
+      assert(drifted.head.columns.get(columns.find(_.path == Seq("s", "x")).get).forall(!_.hasBounds), format)
+    }
+  }
+
+  test("changed and vanished files are left out, the others stay") {
+    val dir = folder.resolve("left").toString
+    spark.range(0, 40, 1, 4).selectExpr("id", "double('NaN') as n").write.parquet(dir)
+    val files = dataFiles(dir).sortBy(_.getPath.getName)
+    val schema = StructType.fromDDL("id bigint, n double")
+    Files.delete(Paths.get(files(1).getPath.toUri.getPath))
+    // Somebody is at it: this one is being written.
+    val growing = statusOf(Files.writeString(folder.resolve("left").resolve("growing.parquet"), "no data"))
+    val reasons = mutable.Map.empty[String, String]
+    // The third file is touched between footers and the last look.
+    val touched = Paths.get(files(2).getPath.toUri.getPath)
+    var once = true
+    val setting = IndexBuilder.Setting(
+      leftOut = (f, why) => reasons.synchronized(reasons.put(f.getPath.getName, why)),
+      progress = _ =>
+        synchronized {
+          if (once) {
+            once = false
+            Files.setLastModifiedTime(touched, java.nio.file.attribute.FileTime.fromMillis(12345))
+            Files.writeString(Paths.get(growing.getPath.toUri.getPath), "no data yet")
+          }
+        }
+    )
+    val built =
+      IndexBuilder.build(spark, files :+ growing, DataFormat.Parquet, schema, IndexableColumns.of(schema), id, setting)
+    assert(built.map(_._1) == Seq(files(0), files(3)).map(id))
+    assert(reasons.keySet == Set(files(1), files(2), growing).map(_.getPath.getName))
+    assert(built.forall(_._2.columns(key(schema, "n")).nanCount == 10))
+  }
+
+  test("a file that is no data file is an error") {
+    val dir = folder.resolve("words")
+    spark.range(0, 40, 1, 2).write.parquet(dir.toString)
+    val files = dataFiles(dir.toString)
+    val schema = StructType.fromDDL("id bigint")
+    val words = statusOf(Files.writeString(dir.resolve("words.parquet"), "these are words"))
+    val e = intercept[NotDataFileException](
+      IndexBuilder.build(spark, files :+ words, DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
+    )
+    assert(e.path == words.getPath.toString && e.reason == "it is not a readable Parquet file")
+  }
+
+  test("a file appended to after the listing is left out") {
+    val schema = StructType.fromDDL("id bigint")
+    val status = written(spark.range(5).toDF(), DataFormat.Parquet, "grown")
+    val stale = new FileStatus(status.getLen - 1, false, 1, 1, status.getModificationTime, status.getPath)
+    val quiet = IndexBuilder.Setting(leftOut = (_, _) => ())
+    assert(IndexBuilder.build(
+      spark,
+      Seq(stale),
+      DataFormat.Parquet,
+      schema,
+      IndexableColumns.of(schema),
+      id,
+      quiet
+    ).isEmpty)
+    Files.write(Paths.get(status.getPath.toUri.getPath), Array[Byte](1), StandardOpenOption.APPEND)
+    assert(IndexBuilder.build(
+      spark,
+      Seq(status),
+      DataFormat.Parquet,
+      schema,
+      IndexableColumns.of(schema),
+      id,
+      quiet
+    ).isEmpty)
+  }
+
+  test("missing columns are all null unless they have a default; names that differ by case are unknown") {
+    val status = written(spark.range(5).selectExpr("id", "id as Upper"), DataFormat.Parquet, "missing")
+    val default = new MetadataBuilder().putString("EXISTS_DEFAULT", "7").putString("CURRENT_DEFAULT", "7").build()
+    val schema =
+      StructType.fromDDL("id bigint, upper bigint, gone int").add("added", IntegerType, nullable = true, default)
+    val built = IndexBuilder.build(spark, Seq(status), DataFormat.Parquet, schema, IndexableColumns.of(schema), id)
+    val stats = built.head._2
+    assert(stats.columns.keySet == Set("id", "gone").map(key(schema, _)))
+    assert(stats.columns(key(schema, "gone")).nullCount == 5)
+  }
+
+  test("damaged data is an error even where the session ignores it") {
+    val status = written(
+      spark.range(1000).selectExpr("id", "double(id) / 0.7 + if(id = 1, double('NaN'), 0) as n"),
+      DataFormat.Parquet,
+      "rotten"
+    )
+    val path = Paths.get(status.getPath.toUri.getPath)
+    val bytes = Files.readAllBytes(path)
+    (4 until bytes.length / 2).foreach(i => bytes(i) = (bytes(i) ^ 0x5a).toByte)
+    Files.write(path, bytes)
+    val schema = StructType.fromDDL("id bigint, n double")
+    under("spark.sql.files.ignoreCorruptFiles" -> "true") {
+      intercept[Exception](FileScan.scan(
+        spark,
+        Seq((0, statusOf(path))),
+        DataFormat.Parquet,
+        schema,
+        IndexableColumns.of(schema),
+        Map("ignorecorruptfiles" -> "true")
+      ))
+      assert(spark.conf.get("spark.sql.files.ignoreCorruptFiles") == "true")
+    }
+  }
+}

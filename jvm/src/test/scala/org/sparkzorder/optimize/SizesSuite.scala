@@ -1,0 +1,42 @@
+package org.sparkzorder.optimize
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class SizesSuite extends AnyFunSuite {
+
+  test("bytes, and units of 1024 in any case, with or without a space, B or iB") {
+    Seq(
+      "0" -> 0L,
+      "134217728" -> (128L << 20),
+      "128MB" -> (128L << 20),
+      " 1 GB " -> (1L << 30),
+      "1GiB" -> (1L << 30),
+      "512k" -> (512L << 10),
+      "1.5 m" -> (3L << 19),
+      "2tb" -> (2L << 40),
+      "7 bytes" -> 7L,
+      "7b" -> 7L,
+      "9223372036854775807" -> Long.MaxValue
+    ).foreach { case (text, bytes) => assert(Sizes.parse(text).contains(bytes), text) }
+  }
+
+  test("what is no whole number of bytes is no size") {
+    Seq(
+      "",
+      "MB",
+      "-1",
+      "-1MB",
+      "1 parsec",
+      "1,5MB",
+      "1.3",
+      "0.0001k",
+      "1e9",
+      "8192pb",
+      "9223372036854775808",
+      "1 M B",
+      "1bb",
+      "1bib"
+    )
+      .foreach(text => assert(Sizes.parse(text).isEmpty, text))
+  }
+}
