@@ -24,9 +24,9 @@ ROLLED_BACK = (
     "after-staging",
     "after-record-written",
     "after-pending",
-    "after-deal-folders",
-    "after-deal-1",
-    "after-deal-all",
+    "after-staging-folders",
+    "after-staging-1",
+    "after-staging-all",
     "before-commit-point",
 )
 MOMENT = ("retire-1", "retire-rest", "publish-first-1", "retire-first-1", "publish-rest-1")
@@ -45,8 +45,8 @@ UNDO = ("undo-inputs-1", "undo-inputs", "undo-outputs", "undo-record")
 """On the way back, after somebody took the name of an output of an OPTIMIZE past its commit point."""
 
 AGAIN = (
-    ("after-deal-all", "after-lock"),
-    ("after-deal-all", "before-unlock"),
+    ("after-staging-all", "after-lock"),
+    ("after-staging-all", "before-unlock"),
     ("retire-1", "retire-rest"),
     ("retire-rest", "publish-first-1"),
     ("retire-first-1", "publish-rest-1"),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-ROLLED_BACK = ("after-deal-1", "after-deal-all", "before-commit-point")
+ROLLED_BACK = ("after-staging-1", "after-staging-all", "before-commit-point")
 FORWARD = (
     "after-commit-point",
     "retire-1",
@@ -26,7 +26,7 @@ FORWARD = (
 UNDO = ("undo-inputs", "undo-outputs", "undo-record", "undo-clean")
 """On the way back, after somebody deleted a file that was to go."""
 
-AGAIN = (("after-deal-1", "after-lock"), ("retire-1", "publish-first-1"), ("publish-rest-1", "before-unlock"))
+AGAIN = (("after-staging-1", "after-lock"), ("retire-1", "publish-first-1"), ("publish-rest-1", "before-unlock"))
 """Where the RESTORE dies, and where the query that recovers it dies."""
 
 VACUUM = ("vacuum-record", "vacuum-1")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COLUMNS = "(id BIGINT, a INT)"
-PLACES = ("after-manifest", "after-deal-all", "retire-1", "publish-first-1", "publish-rest-1", "before-record-done")
+PLACES = ("after-manifest", "after-staging-all", "retire-1", "publish-first-1", "publish-rest-1", "before-record-done")
 CONCURRENT = "ZORDER_CONCURRENT_OPERATION"
 
 
@@ -242,7 +242,7 @@ def test_a_table_in_a_folder_that_is_no_partition_is_its_own(spark: SparkSession
     assert outer.leftovers(9) == []
 
 
-@pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-deal-folders"])
+@pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-folders"])
 def test_files_are_written_into_their_own_partition(
     spark: SparkSession, rival: Rival, tmp_path: Path, place: str
 ) -> None:

@@ -16,7 +16,7 @@ import org.sparkzorder.stream.StreamRule
  */
 class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = {
-    RightJar.check()
+    SparkVersionCheck.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
     extensions.injectHintResolutionRule(session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))

@@ -31,7 +31,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     LockedStatements.recover(place)
     val (state, table) = OptimizePlanner.listed(place)
     OptimizePlanner.check(table, statement)
-    LockedStatements.translated(table, "OPTIMIZE")(Renames.refuseChanging(table, "OPTIMIZE"))
+    LockedStatements.translated(table, "OPTIMIZE")(RenameCheck.refuseChanging(table, "OPTIMIZE"))
     val plan = OptimizePlanner.plan(state, table, statement)
     val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))

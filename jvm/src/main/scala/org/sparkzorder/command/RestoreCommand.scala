@@ -34,7 +34,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    LockedStatements.translated(table, History.RestoreOperation)(Renames.refuseChanging(table, History.RestoreOperation))
+    LockedStatements.translated(table, History.RestoreOperation)(RenameCheck.refuseChanging(table, History.RestoreOperation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
       else LockedStatements.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))

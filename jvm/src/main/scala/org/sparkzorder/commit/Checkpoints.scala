@@ -230,7 +230,7 @@ private[commit] object Checkpoints {
     val ops = folder.ops
     val temporary = folder.newTemporary()
     val target = folder.checkpoint(version, number)
-    WholeFile.put(ops, temporary, target, bytes) {
+    AtomicFile.put(ops, temporary, target, bytes) {
       Failpoints.hit("checkpoint-written")
       // What is deleted next is nowhere else.
       if (!Arrays.equals(ops.read(temporary, RecordJson.ReadLimit), bytes))

@@ -21,7 +21,7 @@ private[commit] object Cleanup {
    * then on when the undo ended.
    */
   def undoing(folder: TableFolder, record: Record): Unit = {
-    Hands.each(record.folders, folder.threads) { work =>
+    WorkerThreads.each(record.folders, folder.threads) { work =>
       // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
       work.inputs.map(i => folder.retired(i.path, record) -> folder.replaced(i.path, record)).foreach {
         case (retired, replaced) => if (folder.ops.exists(retired)) folder.ops.rename(retired, replaced)
@@ -47,7 +47,7 @@ private[commit] object Cleanup {
   }
 
   private def outputs(folder: TableFolder, record: Record): Unit =
-    Hands.each(record.folders, folder.threads) { work =>
+    WorkerThreads.each(record.folders, folder.threads) { work =>
       work.outputs.foreach(unstage(folder, record, _))
       folders(folder, work.folder, record)
     }
@@ -70,7 +70,7 @@ private[commit] object Cleanup {
   def done(folder: TableFolder, record: Record): Unit = {
     val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
     sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
-    Hands.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
+    WorkerThreads.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }
 
   /** Removes the empty ones of an operation's folders within one data folder. */

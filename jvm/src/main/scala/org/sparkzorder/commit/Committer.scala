@@ -94,14 +94,14 @@ final class Committer(
       val unstaged = numbered.folders.map(_.folder).filterNot(staging)
       NestedRoots.settleBelow(folder, lock, unstaged)
       writeRecord(numbered)
-      deal(numbered, staged)
+      moveToStaging(numbered, staged)
     }
     numbered
   }
 
   /** By these a recovery tells files of before from those of somebody who repaired the table after our death. */
   private def bystanders(record: Record): Map[String, Seq[Bystander]] = {
-    val listed = Hands.map(record.folders, threads) { work =>
+    val listed = WorkerThreads.map(record.folders, threads) { work =>
       val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
       val others = data(ops.list(folder.resolve(work.folder))).filterNot(m => own(m.name))
       work.folder -> others.map(m => Bystander(m.name, m.length, m.modificationTime)).sortBy(_.name)
@@ -128,9 +128,9 @@ final class Committer(
     Failpoints.hit("after-pending")
   }
 
-  private def deal(record: Record, staged: Map[String, Path]): Unit = {
+  private def moveToStaging(record: Record, staged: Map[String, Path]): Unit = {
     SideFolderReadme.write(folder)
-    Hands.each(record.folders, threads) { work =>
+    WorkerThreads.each(record.folders, threads) { work =>
       lock.check()
       if (!staging(work.folder))
         make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record))
@@ -138,14 +138,14 @@ final class Committer(
       // Made now: nothing makes folders once files are exchanged.
       make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
-    Failpoints.hit("after-deal-folders")
-    Hands.each(record.outputs, threads) { output =>
+    Failpoints.hit("after-staging-folders")
+    WorkerThreads.each(record.outputs, threads) { output =>
       val (from, to) = (staged(output.path), folder.staged(output.path, record))
       if (from.toUri.getPath != to.toUri.getPath) {
         lock.check()
         ops.rename(from, to)
       }
-      Failpoints.hit("after-deal-1")
+      Failpoints.hit("after-staging-1")
       val found = ops.status(to)
       if (found.isEmpty && !ops.exists(to.getParent)) throw overwrittenBy(output.folder)
       if (!found.exists(output.isSame)) {
@@ -154,7 +154,7 @@ final class Committer(
         )
       }
     }
-    Failpoints.hit("after-deal-all")
+    Failpoints.hit("after-staging-all")
   }
 
   private def overwrittenBy(dir: String) =
@@ -169,7 +169,7 @@ final class Committer(
    * @throws IncompletePublishException when the file system failed and did not let us go back
    */
   def commit(keepLock: Boolean = false): Record =
-    Hands.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
+    WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
 
   private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
@@ -212,8 +212,8 @@ final class Committer(
 
   /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
   private def lastCheck(record: Record): Map[String, Set[String]] =
-    Hands.map(record.folders, threads) { work =>
-      if (!Survey.hasTraces(folder, work.folder, record)) throw overwrittenBy(work.folder)
+    WorkerThreads.map(record.folders, threads) { work =>
+      if (!FileLocations.hasTraces(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val listed = ops.list(folder.resolve(work.folder))
       val found = listed.map(m => m.name -> m).toMap
       val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
@@ -351,7 +351,7 @@ final class Committer(
     // A folder that still has its staging was not overwritten (yet): it gets back what it had.
     try Publish(folder, record, Map.empty, () => (), sleep).back()
     catch { case e: RecoveryUnclearException => log.warn("not all could be put back", e) }
-    Survey.of(folder, record).folders.foreach { found =>
+    FileLocations.of(folder, record).folders.foreach { found =>
       if (found.overwritten) found.work.outputs.foreach { output =>
         // Of what is gone the checksum file may be left.
         if (found.isOut(output) || !found.inPlace.contains(output.path)) ops.delete(folder.resolve(output.path))
@@ -365,7 +365,7 @@ final class Committer(
     try {
       Cleanup.done(folder, record)
       IndexFiles.prune(folder)
-      Undone.prune(folder, lock)
+      UndoneRecords.prune(folder, lock)
       if (!keepLock) Cleanup.job(folder, record.operationId)
       Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")

@@ -50,7 +50,7 @@ object ExcludedFiles {
         val number = files.headOption.fold(0L)(_._1) + 1
         val target =
           new Path(folder.side, TableFolder.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
-        WholeFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
+        AtomicFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
       }
       lock.check()
       // The newest last: until then it counts.

@@ -127,7 +127,7 @@ private[commit] final class FolderExchange(
     done.foreach(input => watch.forget(input.path))
     odd.forall(retireAlone) && {
       val move = trashing(there)
-      Hands.each(there, hands) { input =>
+      WorkerThreads.each(there, hands) { input =>
         // The look may have been late. The next one says where the file is.
         try toTrash(input, move)
         catch { case _: FileNotFoundException => () }
@@ -205,7 +205,7 @@ private[commit] final class FolderExchange(
   private def publishWave(outputs: Seq[OutputFile]): Boolean = {
     val waiting = outputs.filterNot(isDone)
     waiting.foreach(o => watch.adds(o.path))
-    val failed = Hands.map(waiting, hands) { output =>
+    val failed = WorkerThreads.map(waiting, hands) { output =>
       val failure = toPlace(output)
       Failpoints.hit("publish-rest-1")
       failure.map(output -> _)
@@ -281,7 +281,7 @@ private[commit] final class FolderExchange(
    * The way back: inputs return to their names, then outputs to staging, so that the folder does not look empty. A name
    * that somebody has taken in the meantime stays his.
    */
-  def back(survey: FolderSurvey): Unit =
+  def back(survey: FolderLocations): Unit =
     if (theirs) giveUp()
     else if (asked && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
       // A copy that was made while files moved, or a trash that was emptied: only the outputs have all rows.
@@ -313,7 +313,7 @@ private[commit] final class FolderExchange(
     }
 
   /** An output that somebody deletes now was in his listing, so he did not see what has come back. */
-  private def withdraw(survey: FolderSurvey): Unit =
+  private def withdraw(survey: FolderLocations): Unit =
     work.outputs.forall { output =>
       val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
       if (stays) takeBack(output)
@@ -325,7 +325,7 @@ private[commit] final class FolderExchange(
     }
 
   /** Inputs whose names are taken come back by another name, when somebody wants them back. */
-  private def rename(survey: FolderSurvey): Unit =
+  private def rename(survey: FolderLocations): Unit =
     work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
       guard()
       move(retired(input.path), folder.resolve(TableFolder.otherName(input.path, record.operationId)))

@@ -82,7 +82,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     else {
       refuseLinks(dir)
       val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toSeq
-      Hands.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
+      WorkerThreads.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
     }
 
   override def rename(src: Path, dst: Path): Unit = {

@@ -22,7 +22,7 @@ object IndexFiles {
     val ops = folder.ops
     val next = TableFolder.indexes(lock.listing()).map(_.number).find(_ < TableFolder.MaxVersion).fold(0L)(identity) + 1
     val target = folder.index(next)
-    WholeFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
+    AtomicFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
     ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
   }
 

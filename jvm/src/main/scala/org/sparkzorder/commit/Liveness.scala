@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 
 /** What can be said of an owner without looking at its heartbeat. */
-sealed trait Verdict
-object Verdict {
-  case object Alive extends Verdict
-  case object Gone extends Verdict
-  case object Unknown extends Verdict
+sealed trait ProcessState
+object ProcessState {
+  case object Alive extends ProcessState
+  case object Gone extends ProcessState
+  case object Unknown extends ProcessState
 }
 
 /** Tells whether the owner of a lock still lives. */
@@ -20,7 +20,7 @@ trait Liveness {
   def self: ProcessId
 
   /** `Gone` only when it is certain; the heartbeat decides what is `Unknown`. */
-  def verdict(owner: Owner): Verdict
+  def processState(owner: Owner): ProcessState
 
   /** Told when an operation of this process starts and ends. */
   def register(operationId: String): Unit
@@ -52,11 +52,11 @@ object SystemLiveness extends Liveness {
   private val own = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
 
   /** A lock that is older than the registry may be of an operation that it has lost. */
-  private def ofThisProcess(owner: Owner): Verdict = {
+  private def ofThisProcess(owner: Owner): ProcessState = {
     val known = registry
-    if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) Verdict.Alive
-    else if (owner.since < known.get(Made)) Verdict.Unknown
-    else Verdict.Gone
+    if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) ProcessState.Alive
+    else if (owner.since < known.get(Made)) ProcessState.Unknown
+    else ProcessState.Gone
   }
 
   override lazy val self: ProcessId = {
@@ -70,13 +70,13 @@ object SystemLiveness extends Liveness {
     )
   }
 
-  override def verdict(owner: Owner): Verdict =
+  override def processState(owner: Owner): ProcessState =
     if (owner.process == self) ofThisProcess(owner)
-    else if (!owner.process.sameHost(self)) Verdict.Unknown
+    else if (!owner.process.sameHost(self)) ProcessState.Unknown
     else start(owner.process.pid) match {
       case Some(found) if found == owner.process.start || found.isEmpty || owner.process.start.isEmpty =>
-        Verdict.Unknown
-      case _ => Verdict.Gone
+        ProcessState.Unknown
+      case _ => ProcessState.Gone
     }
 
   override def register(operationId: String): Unit = {

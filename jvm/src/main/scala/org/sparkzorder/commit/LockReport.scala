@@ -49,11 +49,11 @@ object LockReport {
         try Owner.read(folder.ops, file)
         catch { case _: IOException => None }
       val age = System.currentTimeMillis() - file.modificationTime
-      val verdict = owner.map(settings.liveness.verdict)
+      val verdict = owner.map(settings.liveness.processState)
       val isOld = age > settings.timeoutMillis
       val state = verdict match {
-        case Some(Verdict.Gone)  => OwnerState.Dead
-        case Some(Verdict.Alive) => OwnerState.Alive
+        case Some(ProcessState.Gone)  => OwnerState.Dead
+        case Some(ProcessState.Alive) => OwnerState.Alive
         case _ if isOld          => OwnerState.Silent
         case Some(_)             => OwnerState.Alive
         case None                => OwnerState.Unknown

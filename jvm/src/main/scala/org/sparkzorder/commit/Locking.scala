@@ -208,9 +208,9 @@ object Locking {
     @tailrec def look(meta: FileMeta, left: Int): LockState = {
       val bytes = Owner.bytes(folder.ops, meta)
       val owner = bytes.flatMap(Owner.parse)
-      owner.map(settings.liveness.verdict) match {
-        case Some(Verdict.Alive) => Live(owner)
-        case Some(Verdict.Gone)  => Dead(owner)
+      owner.map(settings.liveness.processState) match {
+        case Some(ProcessState.Alive) => Live(owner)
+        case Some(ProcessState.Gone)  => Dead(owner)
         // It tells no process, and need not: who was killed in writing it has touched nothing yet, and who is slow at it
         // looks for his lock next and finds it gone.
         case None if bytes.exists(Owner.isUnfinished) =>

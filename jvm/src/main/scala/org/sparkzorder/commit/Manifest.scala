@@ -36,7 +36,7 @@ private[commit] object Manifest {
     val folders = root.putArray("folders")
     dirs.foreach(folders.add)
     val bytes = mapper.writeValueAsBytes(root)
-    WholeFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
+    AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
   }
 
   /** The manifest's file and the folders in it; none when there is no manifest. One that cannot be read is logged and empty. */

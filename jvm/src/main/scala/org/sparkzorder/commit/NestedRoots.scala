@@ -129,7 +129,7 @@ object NestedRoots {
   private[commit] def below(state: TableState.SideFolder, listed: => Set[String]): Seq[TableFolder] = {
     val (folder, files) = (state.folder, TableFolder.innerRoots(state.statuses))
     val names =
-      if (files.size <= MostRead) Hands.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
+      if (files.size <= MostRead) WorkerThreads.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
       else {
         val existing = files.map(f => TableFolder.plain(f.name)).toSet
         val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
@@ -153,7 +153,7 @@ object NestedRoots {
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
     if (!statuses.exists(s => TableFolder.plain(s.name) == TableFolder.plain(target.getName))) {
-      WholeFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
+      AtomicFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
 

@@ -29,9 +29,9 @@ private[commit] final class Publish private (
    * @throws UnclearException when somebody may have overwritten a folder; the way is back then, but for that folder
    */
   def forward(): Unit = {
-    Hands.each(exchanges, threads)(_.forward())
+    WorkerThreads.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
-    Hands.each(exchanges, threads)(_.confirm())
+    WorkerThreads.each(exchanges, threads)(_.confirm())
     follow(exchanges.filter(_.isTheirs).map(_.work)) { (there, survey) =>
       if (survey.canFinish) Publish.left(folder, there, survey, asked = false, guard, sleep).forward()
     }
@@ -39,13 +39,13 @@ private[commit] final class Publish private (
   }
 
   /** Somebody may have moved a folder to another place in the table while we were at it. */
-  private def follow(suspects: Seq[FolderWork])(settle: (Record, Survey) => Unit): Unit =
+  private def follow(suspects: Seq[FolderWork])(settle: (Record, FileLocations) => Unit): Unit =
     if (suspects.exists(work => !ops.exists(folder.resolve(work.folder)))) {
       val named = record.folders.map(_.folder).toSet
-      val strays = Strays.followed(folder, record).folders.filterNot(w => named(w.folder))
+      val strays = StrayFolders.followed(folder, record).folders.filterNot(w => named(w.folder))
       if (strays.nonEmpty) {
         val there = record.copy(inputs = strays.flatMap(_.inputs), outputs = strays.flatMap(_.outputs))
-        settle(there, Survey.of(folder, there))
+        settle(there, FileLocations.of(folder, there))
         Cleanup.done(folder, there)
       }
     }
@@ -81,8 +81,8 @@ private[commit] final class Publish private (
    * @throws RecoveryUnclearException when not all may, or can; the rest did
    */
   def back(): Unit = {
-    val found = Survey.of(folder, record).folders.map(f => f.work.folder -> f).toMap
-    Hands.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
+    val found = FileLocations.of(folder, record).folders.map(f => f.work.folder -> f).toMap
+    WorkerThreads.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
       val now = found(exchange.work.folder)
       if (exchange.isTheirs || !now.overwritten && !now.absent && !now.isOver) {
         try exchange.back(now)
@@ -100,7 +100,7 @@ private[commit] final class Publish private (
     }
     val others = unclear ++ stuck.map(_.work.folder)
     if (others.nonEmpty) {
-      val now = Survey.of(folder, record).folders.filter(f => others.contains(f.work.folder) && !f.overwritten)
+      val now = FileLocations.of(folder, record).folders.filter(f => others.contains(f.work.folder) && !f.overwritten)
       if (now.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, now.map(_.describe))
     }
   }
@@ -138,12 +138,12 @@ private[commit] object Publish {
   def left(
       folder: TableFolder,
       record: Record,
-      survey: Survey,
+      survey: FileLocations,
       asked: Boolean,
       guard: () => Unit,
       sleep: Long => Unit
   ): Publish = {
-    def exchange(asked: Boolean)(found: FolderSurvey) = {
+    def exchange(asked: Boolean)(found: FolderLocations) = {
       val others = found.others.map(_.name).toSet
       new FolderExchange(
         folder,
@@ -166,8 +166,8 @@ private[commit] object Publish {
   }
 
   /** Leaves these folders to whoever has made them what they are. */
-  def giveUp(folder: TableFolder, record: Record, folders: Seq[FolderSurvey], guard: () => Unit): Unit =
-    Hands.each(folders, folder.threads) { found =>
+  def giveUp(folder: TableFolder, record: Record, folders: Seq[FolderLocations], guard: () => Unit): Unit =
+    WorkerThreads.each(folders, folder.threads) { found =>
       guard()
       // What is visible stays.
       Cleanup.withdrawn(folder, record, found.work)

@@ -49,7 +49,7 @@ object ReadAround {
   }
 
   private def after(folder: TableFolder, record: Record): ReadAround = {
-    val survey = Survey.listed(folder, Strays.followed(folder, record))
+    val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record))
     // Where all files were replaced by hand, they are what there is to read. In a folder that is gone there is nothing.
     val undecided =
       survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.hasTouched || f.strangers.isEmpty))
@@ -59,7 +59,7 @@ object ReadAround {
 
   private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
     @tailrec def look(left: Int): ReadAround = {
-      val found = Survey.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
+      val found = FileLocations.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
       found.find(!_.isWhole) match {
         case None                => view(found, forward = true)
         case Some(_) if left > 0 =>
@@ -78,7 +78,7 @@ object ReadAround {
 
   // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
   // listing is.
-  private def view(folders: Seq[FolderSurvey], forward: Boolean): ReadAround = {
+  private def view(folders: Seq[FolderLocations], forward: Boolean): ReadAround = {
     val views = folders.map { found =>
       val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
       val add =

@@ -16,7 +16,7 @@ final case class Recovered(actions: Seq[String]) {
  * @param around how to read around what is half done; None when nothing is
  * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
  */
-final case class Settled(state: TableState, around: Option[ReadAround], exchanging: Boolean)
+final case class ReadableState(state: TableState, around: Option[ReadAround], exchanging: Boolean)
 
 /** What to do with folders of which nobody can tell what is right. */
 sealed trait Choice
@@ -162,7 +162,7 @@ object Recovery {
   ): Seq[String] = {
     val removed = dead.map { case (file, owner) =>
       lock.folder.ops.delete(file.path)
-      val certain = owner.exists(o => settings.liveness.verdict(o) == Verdict.Gone)
+      val certain = owner.exists(o => settings.liveness.processState(o) == ProcessState.Gone)
       (s"removed the lock of ${owner.fold("an unknown owner")(_.describe)}", certain)
     }
     // A stalled owner may have asked for its lock just before, and be in the middle of one rename.
@@ -187,7 +187,7 @@ object Recovery {
       clean: (TableFolder, Record) => Unit
   ): String = {
     lock.check()
-    try clean(folder, Strays.followedIfMoved(folder, RecordJson.read(folder, file)))
+    try clean(folder, StrayFolders.followedIfMoved(folder, RecordJson.read(folder, file)))
     catch {
       case e: UnreadableRecordException => // touched nobody's rows
         log.warn("rolled back without looking for its staged files", e)
@@ -203,12 +203,12 @@ object Recovery {
       settings: LockSettings,
       choice: Choice
   ): String = {
-    val record = Strays.followed(folder, RecordJson.read(folder, file))
+    val record = StrayFolders.followed(folder, RecordJson.read(folder, file))
     val guard = () => lock.checkInARow()
-    val first = Survey.steady(folder, record, settings.sleep)
+    val first = FileLocations.steady(folder, record, settings.sleep)
     val kept = choice == Choice.KeepVisible && first.unclear.nonEmpty
     if (kept) Publish.giveUp(folder, record, first.unclear, guard)
-    val survey = if (kept) Survey.of(folder, record).leaving(first.unclear.map(_.work.folder).toSet) else first
+    val survey = if (kept) FileLocations.of(folder, record).leaving(first.unclear.map(_.work.folder).toSet) else first
     val publish = Publish.left(folder, record, survey, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
       publish.undo(why, Some(lock.owner.describe))
@@ -304,20 +304,20 @@ object Recovery {
       waitMillis: Long,
       settings: LockSettings = LockSettings(),
       orStandstill: Boolean = false
-  ): Settled = {
+  ): ReadableState = {
     val deadline = System.currentTimeMillis() + waitMillis
     lazy val standstill = new Standstill(folder)
     var exchanging = false
     // None when the owner came to an end just now.
-    def around(busy: TableState.SideFolder, lives: Boolean): Option[Settled] =
-      try Some(Settled(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
+    def around(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
+      try Some(ReadableState(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
       catch { case _: FileNotFoundException => None }
-    def next(pause: Long, recoveries: Int): Settled = {
+    def next(pause: Long, recoveries: Int): ReadableState = {
       val state = TableState.look(folder.root, folder.ops)
       try step(state, pause, recoveries)
       catch { case e: IOException if isPublishing(state) => throw new HalfPublishedException(folder.root, e) }
     }
-    def step(state: TableState, pause: Long, recoveries: Int): Settled =
+    def step(state: TableState, pause: Long, recoveries: Int): ReadableState =
       state match {
         case busy: TableState.SideFolder if isNeeded(busy, settings) =>
           exchanging |= busy.publishing.nonEmpty
@@ -337,7 +337,7 @@ object Recovery {
             settings.sleep(pause)
             next(math.min(200L, pause * 2), recoveries)
           }
-        case quiet => Settled(quiet, None, exchanging)
+        case quiet => ReadableState(quiet, None, exchanging)
       }
     next(5L, 0)
   }
@@ -348,13 +348,13 @@ object Recovery {
       waitMillis: Long,
       settings: LockSettings,
       orStandstill: Boolean
-  ): Seq[(TableFolder, Settled)] = {
+  ): Seq[(TableFolder, ReadableState)] = {
     val states =
-      Hands.map(folders, math.min(TableFolder.Threads, folders.size / 8))(f => TableState.look(f.root, f.ops))
+      WorkerThreads.map(folders, math.min(TableFolder.Threads, folders.size / 8))(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
       case (folder, busy: TableState.SideFolder) if busy.isBusy =>
         folder -> settled(folder, waitMillis, settings, orStandstill)
-      case (folder, quiet) => folder -> Settled(quiet, None, exchanging = false)
+      case (folder, quiet) => folder -> ReadableState(quiet, None, exchanging = false)
     }
   }
 
@@ -366,7 +366,7 @@ object Recovery {
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(folder: TableFolder, busy: TableState.SideFolder): Boolean =
     try busy.publishing.exists { file =>
-        val survey = Survey.listed(folder, Strays.followed(folder, RecordJson.read(folder, file)))
+        val survey = FileLocations.listed(folder, StrayFolders.followed(folder, RecordJson.read(folder, file)))
         survey.unclear.nonEmpty && survey.ours.forall(_.isUntouched)
       }
     catch { case _: FileNotFoundException => false }

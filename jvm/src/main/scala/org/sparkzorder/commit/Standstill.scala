@@ -30,7 +30,7 @@ private[commit] final class Standstill(folder: TableFolder) {
   /** Where all files of the operation are; None when its record is gone. What others write does not matter. */
   private def places(busy: TableState.SideFolder): Option[Seq[Any]] =
     try Some(busy.publishing.map { file =>
-        val folders = Survey.listed(folder, RecordJson.read(folder, file)).folders
+        val folders = FileLocations.listed(folder, RecordJson.read(folder, file)).folders
         file.version -> folders.map(f => (f.work.folder, f.traces, f.inPlace.keySet, f.retired.keySet, f.staged.keySet))
       })
     catch { case _: FileNotFoundException => None }

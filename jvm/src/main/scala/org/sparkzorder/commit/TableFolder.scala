@@ -48,7 +48,7 @@ final case class RecordFile(version: Long, note: Option[String], state: RecordSt
 }
 
 /** A file of statistics as a listing of the side folder shows it. */
-final case class IndexFile(number: Long, meta: FileMeta)
+final case class NumberedIndexFile(number: Long, meta: FileMeta)
 
 /**
  * A checkpoint as a listing of the side folder shows it.
@@ -314,10 +314,10 @@ object TableFolder {
       .maxOption.getOrElse(0L)
 
   /** The files of statistics in a listing of a side folder, newest first. */
-  def indexes(statuses: Seq[FileMeta]): Seq[IndexFile] =
+  def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
     statuses.flatMap { meta =>
       meta.name match {
-        case IndexName(digits) if !meta.isDirectory => Some(IndexFile(digits.toLong, meta))
+        case IndexName(digits) if !meta.isDirectory => Some(NumberedIndexFile(digits.toLong, meta))
         case _                                      => None
       }
     }.sortBy(-_.number)

@@ -43,7 +43,7 @@ final case class TableReport(
     trash: Seq[RetiredFiles],
     otherTrash: Seq[FolderBytes],
     staging: Seq[FolderBytes],
-    indexes: Seq[IndexFile],
+    indexes: Seq[NumberedIndexFile],
     temporary: Seq[FileMeta],
     otherTables: Seq[SideFolder]
 ) {
@@ -108,8 +108,8 @@ object TableReport {
   private def unfinished(folder: TableFolder, file: RecordFile): UnfinishedReport =
     try {
       val record = RecordJson.read(folder, file)
-      val survey = Survey.listed(folder, Strays.followed(folder, record))
-      def count(of: FolderSurvey => Int) = survey.folders.map(of).sum
+      val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record))
+      def count(of: FolderLocations => Int) = survey.folders.map(of).sum
       UnfinishedReport(
         file,
         Some(record),

@@ -26,7 +26,7 @@ object TableState {
     val undone: Seq[RecordFile] = records
       .filter(r => r.state == RecordState.Undoing || r.state == RecordState.Undone)
       .sortBy(r => (-r.version, -r.meta.modificationTime))
-    val indexes: Seq[IndexFile] = TableFolder.indexes(statuses)
+    val indexes: Seq[NumberedIndexFile] = TableFolder.indexes(statuses)
     val locks: Seq[FileMeta] = TableFolder.locks(statuses)
 
     /** The newest version that is published in full, with the status of its record. */

@@ -41,8 +41,8 @@ object Unlock {
   /** Says of some operations that their owners are gone. */
   private final class Condemned(liveness: Liveness, ids: Set[String]) extends Liveness {
     override def self: ProcessId = liveness.self
-    override def verdict(owner: Owner): Verdict =
-      if (ids(owner.operationId)) Verdict.Gone else liveness.verdict(owner)
+    override def processState(owner: Owner): ProcessState =
+      if (ids(owner.operationId)) ProcessState.Gone else liveness.processState(owner)
     override def register(operationId: String): Unit = liveness.register(operationId)
     override def deregister(operationId: String): Unit = liveness.deregister(operationId)
   }

@@ -120,7 +120,7 @@ private[commit] final class Watch(
     lazy val others = listed.exists(n => !ownNames(n) && !bystanders(n))
     if (missing.isEmpty)
       if (bystanders.nonEmpty && noneLeft && others && !keepsInputs && published.nonEmpty) Seen.Unclear else Seen.Same
-    else if (!Survey.hasTraces(folder, work.folder, record)) Seen.Theirs
+    else if (!FileLocations.hasTraces(folder, work.folder, record)) Seen.Theirs
     else if (!noneLeft || keepsInputs) Seen.Changed(missing)
     else if (lostOutputs.nonEmpty) {
       val last = lostOutputs.map(waves).max

@@ -88,7 +88,7 @@ object WorkloadFiles {
       val target =
         new Path(dir, s"${TableFolder.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
       val temporary = new Path(dir, s"${TableFolder.TemporaryPrefix}${UUID.randomUUID()}")
-      WholeFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
+      AtomicFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
         Seq(temporary),
         Seq(index.meta.path)
       ))

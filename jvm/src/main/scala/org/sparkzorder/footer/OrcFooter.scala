@@ -40,10 +40,10 @@ private[footer] final class OrcFooter(
       val encryption = encryptionOf(reader)
       val judged = Judgement(columns.map { key =>
         // Of who has no key, the reader shows a mask.
-        if (encryption.hides(key.path) || (moved && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
+        if (encryption.hides(key.path) || (moved && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
         // Another reader may have another column at that position, and reads the file's by it.
         else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
-          Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+          JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
         else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
       })
       val (schema, unreadable) = typesOf(reader.getSchema)
@@ -102,21 +102,21 @@ private[footer] final class OrcFooter(
     e.getClass.getName.contains("protobuf") || e.isInstanceOf[java.io.EOFException] ||
       (e.getCause != null && e.getCause.getClass.getName.contains("protobuf"))
 
-  private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): Judged =
+  private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
     place match {
-      case Left(judged) => Judged(key, judged._1, judged._2)
+      case Left(judged) => JudgedColumn(key, judged._1, judged._2)
       // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
       case Right((leaf, true)) if key.dataType == TimestampType =>
-        Judged(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
+        JudgedColumn(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
       case Right((leaf, exact)) =>
         val bound =
           if (!exact) Some(SessionBound.Always)
           else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
-        Judged(key, statistics.judge(key, leaf), bound)
+        JudgedColumn(key, statistics.judge(key, leaf), bound)
     }
 
   /** A leaf and whether its name agrees in case, too; or what is to be said without one. */
-  private type Place = Either[(Verdict, Option[SessionBound]), (TypeDescription, Boolean)]
+  private type Place = Either[(StatisticsTrust, Option[SessionBound]), (TypeDescription, Boolean)]
 
   /** Columns of one file by the names of the table. */
   private final class Places {
@@ -125,14 +125,14 @@ private[footer] final class OrcFooter(
     def of(struct: TypeDescription, names: List[String], exact: Boolean): Place = {
       val here = structs.computeIfAbsent(struct, s => new FieldNames(namesOf(s)))
       here.find(names.head, settings.caseSensitive) match {
-        case NameMatch.Absent(true) if exact           => Left((Verdict.Missing, None))
-        case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((Verdict.Untrusted, Some(SessionBound.Always)))
+        case NameMatch.Absent(true) if exact           => Left((StatisticsTrust.Missing, None))
+        case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((StatisticsTrust.Untrusted, Some(SessionBound.Always)))
         case NameMatch.Found(i, same)                  =>
           val child = struct.getChildren.get(i)
           if (names.tail.isEmpty) {
-            if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((Verdict.Unknown, None))
+            if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((StatisticsTrust.Unknown, None))
           } else if (child.getCategory == TypeDescription.Category.STRUCT) of(child, names.tail, exact && same)
-          else Left((Verdict.Unknown, None))
+          else Left((StatisticsTrust.Unknown, None))
       }
     }
   }

@@ -28,18 +28,18 @@ private[footer] object ParquetChunks {
       required: Boolean,
       chunks: Seq[ParquetChunk],
       writer: ParquetWriter
-  ): Verdict = {
+  ): StatisticsTrust = {
     val filled = chunks.filter(_.rows > 0)
     val nulls = filled.map(nullsOf(_, required))
-    if (nulls.contains(None)) Verdict.Untrusted
+    if (nulls.contains(None)) StatisticsTrust.Untrusted
     else {
       val nullCount = nulls.flatten.sum
       if (OrderedValue.encoding(key.dataType).isEmpty || nullCount == filled.map(_.rows).sum) {
-        Verdict.Trusted(ColumnStats(null, null, nullCount, 0L))
+        StatisticsTrust.Trusted(ColumnStats(null, null, nullCount, 0L))
       } else {
         val valued = filled.zip(nulls.flatten).collect { case (c, n) if n < c.rows => c.bounds }
         bounds(key.dataType, leaf, valued, writer) match {
-          case None             => Verdict.Untrusted
+          case None             => StatisticsTrust.Untrusted
           case Some((min, max)) => weigh(key.dataType, leaf, EncodedOrder.stats(min, max, nullCount), writer)
         }
       }
@@ -79,13 +79,13 @@ private[footer] object ParquetChunks {
     case _         => false
   }
 
-  private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): Verdict = {
+  private def weigh(dt: DataType, leaf: PrimitiveType, stats: ColumnStats, writer: ParquetWriter): StatisticsTrust = {
     val floating = leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.FLOAT ||
       leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
     if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
-      Verdict.Loose(stats.copy(nanCount = -1L))
+      StatisticsTrust.Loose(stats.copy(nanCount = -1L))
     else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long]))
-      Verdict.Untrusted
-    else Verdict.Trusted(stats)
+      StatisticsTrust.Untrusted
+    else StatisticsTrust.Trusted(stats)
   }
 }

@@ -49,7 +49,7 @@ private[footer] final class ParquetFooter(
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val judged = Judgement(columns.map { key =>
-      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) Judged(key, Verdict.Unknown, None)
+      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
       else judge(key, places, chunks, writer)
     })
     val (stored, unreadable) = types.of(file.getSchema)
@@ -126,20 +126,20 @@ private[footer] final class ParquetFooter(
       places: ParquetPlaces,
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
       writer: ParquetWriter
-  ): Judged = if (byFieldId) Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
+  ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
   else places.of(key.path) match {
     case ParquetPlace.Leaf(leaf, path, exact, required) =>
       val column = ColumnPath.get(path: _*)
       val verdict =
-        if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) Verdict.Untrusted
+        if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) StatisticsTrust.Untrusted
         else {
           val parts = chunks.filter(_._1 > 0).map { case (rows, byPath) => chunkOf(rows, byPath(column)) }
           ParquetChunks.judge(key, leaf, required, parts, writer)
         }
-      Judged(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
-    case ParquetPlace.Lacking(true)                         => Judged(key, Verdict.Missing, None)
-    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear => Judged(key, Verdict.Untrusted, Some(SessionBound.Always))
-    case ParquetPlace.NoLeaf                                => Judged(key, Verdict.Unknown, None)
+      JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
+    case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
+    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear => JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case ParquetPlace.NoLeaf                                => JudgedColumn(key, StatisticsTrust.Unknown, None)
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
  *
  * @param anySchema whether no schema of the table would help
  */
-final case class Drift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
+final case class SchemaDrift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
 /** Whether a file reads back the same rows after it was rewritten under the table's schema. */
 object SchemaCheck {
@@ -19,20 +19,20 @@ object SchemaCheck {
       tableSchema: StructType,
       footers: Iterable[FileFooter],
       settings: FooterSettings
-  ): Either[Drift, Unit] =
+  ): Either[SchemaDrift, Unit] =
     footers.iterator.flatMap(drift(tableSchema, _, settings)).nextOption().toLeft(())
 
   /**
    * Columns that the file lacks are read as null or default, and written so. Types must be equal or widen without loss in Spark's own readers;
    * INT96 counts as microseconds, which is all that Spark reads of it.
    */
-  def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[Drift] = {
-    def at(found: (List[String], String)) = Drift(footer.path, found._1.reverse, found._2)
+  def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDrift] = {
+    def at(found: (List[String], String)) = SchemaDrift(footer.path, found._1.reverse, found._2)
     val names = footer.schema.fieldNames.toSeq
     if (settings.fieldIds && FieldIds.in(tableSchema))
       Some(at((Nil, "the table's columns are found by Parquet field ids")))
     else if (footer.unreadable.nonEmpty)
-      footer.unreadable.headOption.map(u => Drift(footer.path, u.column, u.reason, anySchema = true))
+      footer.unreadable.headOption.map(u => SchemaDrift(footer.path, u.column, u.reason, anySchema = true))
     else if (footer.positional && names != tableSchema.fieldNames.take(names.size).toSeq) {
       Some(at((Nil, "its columns are known by their position only")))
     } else struct(tableSchema, footer.schema, Nil, new Rules(footer.format, settings, exact = true)).map(at)

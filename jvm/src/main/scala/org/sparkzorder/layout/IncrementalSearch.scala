@@ -34,7 +34,7 @@ private[layout] final class IncrementalSearch(
     math.max(0, if (at >= 0) at else -at - 2)
   }
 
-  private def none = Taken(0, 0, new BitSet, 0, 0)
+  private def none = RewriteCandidate(0, 0, new BitSet, 0, 0)
 
   def nothing: IncrementalChoice = choice(none, touched(none))
 
@@ -54,19 +54,19 @@ private[layout] final class IncrementalSearch(
     choice(taken, files)
   }
 
-  private def choice(taken: Taken, files: Double): IncrementalChoice = {
+  private def choice(taken: RewriteCandidate, files: Double): IncrementalChoice = {
     val absorbed = over.indices.filter(i => taken.absorbed.get(i)).toSet
     val all = files + beside.files
     IncrementalChoice(taken.from, taken.until, absorbed, newBytes + taken.bytes, all / full, all - full)
   }
 
-  private def isPaid(t: Taken): Boolean = t.bytes - t.free <= allowed(t)
+  private def isPaid(t: RewriteCandidate): Boolean = t.bytes - t.free <= allowed(t)
 
-  private def allowed(t: Taken): Double =
+  private def allowed(t: RewriteCandidate): Double =
     IncrementalPolicy.PerNew.toDouble * newBytes + IncrementalPolicy.PerDrained * drained(t)
 
   /** With files over the cells of which each is at most twice as large as all that it is merged with: small ones first. */
-  private def merged(range: Taken, spare: Long): Taken = {
+  private def merged(range: RewriteCandidate, spare: Long): RewriteCandidate = {
     val taken = range.absorbed.clone().asInstanceOf[BitSet]
     var bytes = range.bytes
     var free = 0L
@@ -92,7 +92,7 @@ private[layout] final class IncrementalSearch(
   }
 
   /** As many cells as so many bytes allow, with all that lies over them. */
-  private def cellsFrom(from: Int, most: Long): Taken = {
+  private def cellsFrom(from: Int, most: Long): RewriteCandidate = {
     val taken = new BitSet
     var bytes = 0L
     var until = from
@@ -113,11 +113,11 @@ private[layout] final class IncrementalSearch(
         here = byFirst.slice(before, next)
       }
     }
-    Taken(from, until, taken, bytes, 0)
+    RewriteCandidate(from, until, taken, bytes, 0)
   }
 
   /** With files over the cells from a cell on, and on from the first cell, as many as can be paid for. */
-  private def withOver(range: Taken, start: Int, spare: Long): Taken = {
+  private def withOver(range: RewriteCandidate, start: Int, spare: Long): RewriteCandidate = {
     val taken = range.absorbed.clone().asInstanceOf[BitSet]
     val most = math.min(spare.toDouble, allowed(range))
     var bytes = range.bytes
@@ -139,21 +139,21 @@ private[layout] final class IncrementalSearch(
   }
 
   /** Bytes that come into the cells, new ones and those that lie over them: taken to be spread evenly there. */
-  private def drained(t: Taken): Double = over.indices.filter(i => t.absorbed.get(i)).map { i =>
+  private def drained(t: RewriteCandidate): Double = over.indices.filter(i => t.absorbed.get(i)).map { i =>
     weights(i).toDouble * common(i, t) / (end(i) - first(i))
   }.sum + newBytes.toDouble * (t.until - t.from) / n
 
   /** The share of bytes that stay over the cells. */
-  private def rest(t: Taken): Double = (weights.sum + newBytes - drained(t)) / total
+  private def rest(t: RewriteCandidate): Double = (weights.sum + newBytes - drained(t)) / total
 
-  private def common(i: Int, t: Taken): Int =
+  private def common(i: Int, t: RewriteCandidate): Int =
     math.max(0, math.min(t.until, end(i)) - math.max(t.from, first(i)))
 
   /** The share of lookups that read a file over so many cells. */
   private def read(over: Double): Double = math.pow(math.min(1d, over / n), alpha)
 
   /** Files that a lookup reads. Rows of new files, and of those over cells, are taken to be spread evenly there. */
-  private def touched(t: Taken): Double = {
+  private def touched(t: RewriteCandidate): Double = {
     val steps = new Array[Double](n + 1)
     steps(0) = newBytes.toDouble / n
     var sum = (n - (t.until - t.from)) * read(1)
@@ -205,7 +205,7 @@ private[layout] final class IncrementalSearch(
 private object IncrementalSearch {
 
   /** Cells `from` until `until`, and which files over the cells; `free` are the bytes that are written for nothing. */
-  private final case class Taken(from: Int, until: Int, absorbed: BitSet, bytes: Long, free: Long)
+  private final case class RewriteCandidate(from: Int, until: Int, absorbed: BitSet, bytes: Long, free: Long)
 
   /** What it weighs that all bytes lie over cells, in ratios. */
   private val WeightOfRest = 0.3

@@ -17,7 +17,7 @@ final class UnitLayout(
     val curve: Curve,
     val cuts: Cuts,
     @transient val keys: IndexedSeq[ValueDistribution],
-    @transient val drift: Option[Drift],
+    @transient val drift: Option[DistributionDrift],
     @transient val placement: Option[Placement]
 ) extends Serializable {
 

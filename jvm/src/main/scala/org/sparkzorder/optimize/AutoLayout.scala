@@ -129,7 +129,7 @@ private[sparkzorder] object AutoLayout {
     math.max(2L, all / folders.length)
   }
 
-  private def sampled(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): IndexedSeq[AskedColumn] = {
+  private def sampled(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): IndexedSeq[ConstrainedColumn] = {
     val relation = table.relation
     val values = ColumnSample.draw(
       table.session,
@@ -145,7 +145,7 @@ private[sparkzorder] object AutoLayout {
     keys.indices.map { k =>
       val distribution = distributionOf(values(k), new KeyEncoding(keys(k).dataType))
       val ofRow = values(k).map(v => if (v == null) -1 else placeOf(distribution, v) / 2 - 1)
-      new AskedColumn(keys(k).path, distribution, ofRow, ranks(index, keys(k), distribution))
+      new ConstrainedColumn(keys(k).path, distribution, ofRow, ranks(index, keys(k), distribution))
     }
   }
 
@@ -165,7 +165,7 @@ private[sparkzorder] object AutoLayout {
   /** Places of the sampled values by the statistics that the queries' values were placed by; without any, by the sample. */
   private def ranks(index: Option[IndexSnapshot], key: KeyColumn, d: ValueDistribution): Array[Double] =
     index.flatMap(ColumnAxes.of(_, Column(key.path, key.dataType))) match {
-      case Some(axis) => AskedColumn.valuesOf(d).map(axis.rank).toArray
+      case Some(axis) => ConstrainedColumn.valuesOf(d).map(axis.rank).toArray
       case None       => Array.tabulate(d.distinct)(i => d.midCdf(2 * i + 2))
     }
 
@@ -179,8 +179,8 @@ private[sparkzorder] object AutoLayout {
       val index = TableIndex.of(table, TableSideFolder.of(table))
       distributions =>
         distributions.zip(keys).map { case (d, key) =>
-          val column = new AskedColumn(key.path, d, Array.emptyIntArray, ranks(index, key, d))
-          AskedColumn.mixed(column, sketch, spec.queryShare)
+          val column = new ConstrainedColumn(key.path, d, Array.emptyIntArray, ranks(index, key, d))
+          ConstrainedColumn.mixed(column, sketch, spec.queryShare)
         }
     }
 

@@ -112,7 +112,7 @@ object OptimizeOptions {
 
   /** The size of files that an operation was asked for, in bytes. */
   private[sparkzorder] def targetFileSize(parameters: Map[String, String]): Option[Long] =
-    parameters.get(targetFileSizeKey).flatMap(Sizes.parse).filter(_ > 0)
+    parameters.get(targetFileSizeKey).flatMap(ByteSizes.parse).filter(_ > 0)
 
   private val defaultTargetFileSize = 256L << 20
   private val defaultRetainHours = 168L
@@ -154,7 +154,7 @@ object OptimizeOptions {
       )
     }
     def size(key: String, min: Long, max: Long): Option[Long] = byKey.get(key).map { text =>
-      Sizes.parse(text).filter(n => n >= min && n <= max).getOrElse(
+      ByteSizes.parse(text).filter(n => n >= min && n <= max).getOrElse(
         throw ZOrderErrors.invalidOptionValue(
           key,
           text,

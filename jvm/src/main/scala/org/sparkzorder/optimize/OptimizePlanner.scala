@@ -43,7 +43,7 @@ private[sparkzorder] final case class OptimizePlan(
     writeConf: Map[String, String],
     writeOptions: Map[String, String],
     bloomFilters: BloomFilters,
-    kept: WhatIsKept,
+    kept: KeptFromInputs,
     maxRecords: Long,
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],
@@ -99,9 +99,9 @@ private[sparkzorder] object OptimizePlanner {
       case Drifted(d) => throw errorOf(d)
     }
 
-  private final case class Drifted(drift: Drift) extends RuntimeException(drift.reason)
+  private final case class Drifted(drift: SchemaDrift) extends RuntimeException(drift.reason)
 
-  private def errorOf(d: Drift): Throwable =
+  private def errorOf(d: SchemaDrift): Throwable =
     ZOrderErrors.schemaDrift(d.file, d.column.mkString("."), d.reason, d.anySchema)
 
   private def planned(state: TableState, table: PlainTable, statement: OptimizeStatement): OptimizePlan = {
@@ -178,7 +178,7 @@ private[sparkzorder] object OptimizePlanner {
       writeConf,
       WriteSettings.options(table, options),
       BloomFilters.parse(table, options.bloomFilters),
-      UnreadableFiles.told(table)(WhatIsKept.of(written, inputs, writeConf)),
+      UnreadableFiles.told(table)(KeptFromInputs.of(written, inputs, writeConf)),
       maxRecords,
       rewrites.flatMap(_.rest).map(f => indexed.of(TableIndex.idOf(table, f))),
       auto.map(_._3),

@@ -52,7 +52,7 @@ object Evaluation {
     }
 
   /** The files that may hold a row for which the predicate is true; all others can be skipped. */
-  def keep(predicate: StatsPredicate, table: StatsTable): BitSet = Keeping(predicate, table)
+  def keep(predicate: StatsPredicate, table: StatsTable): BitSet = BitmapEvaluation(predicate, table)
 
   /** The predicate's columns of which the table has no statistics. */
   def withoutStatistics(predicate: StatsPredicate, table: StatsTable): Set[Column] =

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.{LessThan, LessThanOrEqual, Lit
 /**
  * One or more of [[MonotoneStep]], one upon the other, over a column: casts, `year(c)`, `c + 1`, `year(c) + 1`..
  *
- * Proof. The column's type is a finite [[Chain]]. Let f give a value for every x from a to b of it, and be rising there:
+ * Proof. The column's type is a finite [[DiscreteDomain]]. Let f give a value for every x from a to b of it, and be rising there:
  * x <= y implies f(x) <= f(y). Then `{x : f(x) < v}` holds, with each of its values, every smaller one down to a. So
  * there is a first value t outside of that set, and `f(x) < v` is `x < t` for every x from a to b. Likewise `f(x) <= v`
  * is `x < u` with u the first value for which it does not hold, and u is not below t. `>`, `>=` and `<>` are negations;
@@ -32,7 +32,7 @@ import org.apache.spark.sql.catalyst.expressions.{LessThan, LessThanOrEqual, Lit
  */
 private[predicate] final class MonotoneFunction private (
     val column: Column,
-    chain: Chain,
+    chain: DiscreteDomain,
     body: Expression,
     rising: Boolean,
     from: BigInteger,
@@ -111,7 +111,7 @@ private[predicate] object MonotoneFunction {
       columnOf(step.argument).fold(of(step.argument, columnOf))(identity).flatMap(_.andThen(e, step))
     }
 
-  private def identity(column: Column): Option[MonotoneFunction] = Chain.of(column.dataType).map { chain =>
+  private def identity(column: Column): Option[MonotoneFunction] = DiscreteDomain.of(column.dataType).map { chain =>
     val itself = BoundReference(0, column.dataType, nullable = false)
     new MonotoneFunction(column, chain, itself, rising = true, chain.first, chain.last)
   }

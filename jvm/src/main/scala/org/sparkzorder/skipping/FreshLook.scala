@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.Hands
+import org.sparkzorder.commit.WorkerThreads
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.table.Targets
 
@@ -43,7 +43,7 @@ private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends 
       if (isLocal(fileSystem(f.folder))) f.files.grouped(MostAtOnce).map(part => f.copy(files = part)) else Seq(f)
     }
     val quick = parts.forall(p => isLocal(fileSystem(p.folder))) && parts.iterator.map(_.files.size).sum < FewFiles
-    latest = Hands.map(parts, if (quick) 1 else Threads)(lookAt).flatten
+    latest = WorkerThreads.map(parts, if (quick) 1 else Threads)(lookAt).flatten
     if (latest.nonEmpty)
       logInfo(
         s"${latest.size} files are read as well, since they changed after they were listed: ${latest.head.getPath}.."

@@ -19,7 +19,7 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
 
     def bytes: Long = listed.headOption.fold(files.iterator.map(_.getLen).sum)(_.bytes)
 
-    def kept(keepers: Seq[FileKeeper]): BitSet = {
+    def kept(keepers: Seq[KeptFiles]): BitSet = {
       val places = new BitSet(count)
       places.set(0, count)
       keepers.zip(listed).foreach { case (keeper, l) => keeper.leaveOut(places, l) }
@@ -70,16 +70,16 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
   def bytes: Long = directories.iterator.map(_.bytes).sum
 
   /** How many files all of them keep, one keeper for each index. */
-  def count(keepers: Seq[FileKeeper]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
+  def count(keepers: Seq[KeptFiles]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
 
-  def bytes(keepers: Seq[FileKeeper]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
+  def bytes(keepers: Seq[KeptFiles]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
 
   /**
    * The listing without the others.
    *
    * @param look at those that are to be left out; those that changed stay in it
    */
-  def only(keepers: Seq[FileKeeper], look: Option[FreshLook]): Seq[PartitionDirectory] = {
+  def only(keepers: Seq[KeptFiles], look: Option[FreshLook]): Seq[PartitionDirectory] = {
     val kept = directories.map(d => d -> d.kept(keepers))
     val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
     kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }

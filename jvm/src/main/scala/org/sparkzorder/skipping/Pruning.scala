@@ -26,7 +26,7 @@ private[skipping] object Pruning {
     val start = System.nanoTime()
     val (partitionFilters, dataFilters) = ScanFilters.byPartition(filters, l, relation)
     lazy val usable = enabled && views.exists(_.snapshot.isDefined)
-    lazy val notByName = FoundByName.whyNot(relation, views)
+    lazy val notByName = ColumnsByName.whyNot(relation, views)
     val conjuncts =
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
@@ -38,10 +38,10 @@ private[skipping] object Pruning {
       val listed =
         new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views), known)
       // A conjunction keeps what each conjunct keeps, which is reported of each as well.
-      val ofConjuncts = conjuncts.map { case (_, p) => known.map(FileKeeper(_, p, relation.dataSchema)) }
+      val ofConjuncts = conjuncts.map { case (_, p) => known.map(KeptFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
-        .getOrElse(known.map(FileKeeper(_, predicate, relation.dataSchema)))
+        .getOrElse(known.map(KeptFiles(_, predicate, relation.dataSchema)))
       val keepers = byBounds.map(_.byCurve(predicate))
       val kept = listed.count(keepers)
       val bytesKept = listed.bytes(keepers)
@@ -78,7 +78,7 @@ private[skipping] object Pruning {
   private def report(
       f: Expression,
       p: StatsPredicate,
-      keepers: Seq[FileKeeper],
+      keepers: Seq[KeptFiles],
       listed: ListedTable,
       views: Seq[TableView]
   ): ConjunctReport = {
@@ -112,7 +112,7 @@ private[skipping] object Pruning {
     if (isPartitionColumn(relation, a.name))
       Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
     else if (relation.dataSchema.fieldNames.contains(a.name))
-      FoundByName.whyNot(relation, a.name).toLeft(Seq(a.name))
+      ColumnsByName.whyNot(relation, a.name).toLeft(Seq(a.name))
     else Left(Reason(ReasonCode.MetadataColumn, s"`${a.name}` is not a column of the files"))
 
   private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =

@@ -35,7 +35,7 @@ private[skipping] object SeenOperations {
  * Operations are told apart by their record's status: a table made anew counts its versions from 1 again.
  */
 private[skipping] final class SeenListings {
-  private val seen = new ByListing[Map[Path, SeenOperations]]
+  private val seen = new ListingCache[Map[Path, SeenOperations]]
 
   def get(listing: FileIndex, table: Path): SeenOperations =
     seen.get(listing).flatMap(_.get(table)).getOrElse(SeenOperations.none)

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.StructType
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
     val views: Seq[TableView],
-    private val keepers: Seq[FileKeeper],
+    private val keepers: Seq[KeptFiles],
     look: Option[FreshLook],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]

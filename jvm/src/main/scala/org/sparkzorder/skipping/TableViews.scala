@@ -116,7 +116,7 @@ object TableViews extends Logging {
   private def view(
       session: classic.SparkSession,
       folder: TableFolder,
-      settled: Settled,
+      settled: ReadableState,
       tables: Seq[TableFolder],
       options: Map[String, String]
   ): Option[TableView] = settled.state match {
@@ -164,7 +164,7 @@ object TableViews extends Logging {
       tables: Seq[TableFolder],
       waitMillis: Long,
       settings: LockSettings
-  ): Seq[(TableFolder, Settled)] = {
+  ): Seq[(TableFolder, ReadableState)] = {
     val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings, orStandstill = true))
     def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
       NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
@@ -195,7 +195,7 @@ object TableViews extends Logging {
   private def listed(listing: Listing): Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
 
   /** Whether an operation was published, or is being published, since. */
-  private def isMoved(before: Settled, after: TableState): Boolean = after match {
+  private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       before.around.isEmpty &&
       (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(before.state))

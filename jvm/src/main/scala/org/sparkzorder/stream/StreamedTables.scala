@@ -46,7 +46,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   /** What has been published in these tables; the same as before if no file was moved since. Empty when none is ours. */
   def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
-  private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, Settled)] =
+  private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
@@ -55,7 +55,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
       found
     }
 
-  private def settled(files: Seq[Path]): Seq[(TableFolder, Settled)] = {
+  private def settled(files: Seq[Path]): Seq[(TableFolder, ReadableState)] = {
     val conf = session.sessionState.conf
     val wait = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
@@ -95,7 +95,7 @@ private[sparkzorder] object StreamedTables {
   private def version(side: TableState.SideFolder): Version =
     (side.newestDone.map(_.meta), side.checkpoint.map(_.meta), side.undone.map(_.meta).toSet)
 
-  private def versions(tables: Seq[(TableFolder, Settled)]): Seq[(Path, Version)] =
+  private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, Version)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>
       folder.root -> version(side)
     }

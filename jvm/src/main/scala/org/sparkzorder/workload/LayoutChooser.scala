@@ -33,7 +33,7 @@ object LayoutChooser {
    * @param most columns of a layout
    * @param current the table's layout, when it is of these columns
    */
-  def choose(estimate: LayoutEstimate, columns: Seq[AskedColumn], most: Int, current: Option[Trial]): Choice = {
+  def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): Choice = {
     val naive = Trial(LayoutSpec.ZOrder, columns.take(most).map(_ -> 1d))
     val grown = grow(estimate, columns, most)
     val start = best(estimate, Seq(naive, grown))
@@ -54,8 +54,8 @@ object LayoutChooser {
     else (trials.last, costs.last, costs.head)
   }
 
-  private def grow(estimate: LayoutEstimate, columns: Seq[AskedColumn], most: Int): Trial = {
-    def step(chosen: Trial, cost: Double, left: Seq[AskedColumn]): Trial =
+  private def grow(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int): Trial = {
+    def step(chosen: Trial, cost: Double, left: Seq[ConstrainedColumn]): Trial =
       if (left.isEmpty || chosen.columns.length == most) chosen
       else {
         val (next, with1) = left

@@ -8,7 +8,7 @@ import org.sparkzorder.layout._
  * @param curve one of those of [[LayoutSpec]]
  * @param columns with their weights, the leading one first
  */
-final case class Trial(curve: String, columns: Seq[(AskedColumn, Double)])
+final case class Trial(curve: String, columns: Seq[(ConstrainedColumn, Double)])
 
 /**
  * What share of the files the recorded queries would touch, by laying out the sample as the table would be.
@@ -21,7 +21,7 @@ final case class Trial(curve: String, columns: Seq[(AskedColumn, Double)])
  * @param share of the room that is given to what queries ask for, see [[QueryDensity]]
  */
 final class LayoutEstimate(
-    columns: IndexedSeq[AskedColumn],
+    columns: IndexedSeq[ConstrainedColumn],
     sketch: WorkloadSketch,
     files: Int,
     aligned: Boolean,
@@ -29,7 +29,7 @@ final class LayoutEstimate(
 ) {
   private val rows = columns.head.ofRow.length
   private val byPath = columns.zipWithIndex.map { case (c, i) => c.path -> i }.toMap
-  private val room: IndexedSeq[ValueDistribution] = columns.map(AskedColumn.mixed(_, sketch, share))
+  private val room: IndexedSeq[ValueDistribution] = columns.map(ConstrainedColumn.mixed(_, sketch, share))
 
   private val kinds: Seq[(Double, Seq[Probability])] =
     sketch.without(!byPath.contains(_)).ranked.map { case (kind, of) =>

@@ -127,11 +127,11 @@ object WorkloadRecorder {
     val own = ownOf(o)
     if (own.failures < MaxFailures) {
       val known = axes.getOrElseUpdate(o.snapshot, mutable.HashMap.empty)
-      val uses = Asked.of(o.filter).toSeq.flatMap { case (column, asked) =>
+      val uses = ColumnConstraint.of(o.filter).toSeq.flatMap { case (column, asked) =>
         if (o.isExcluded(column.path)) None
         else {
           val axis = known.getOrElseUpdate(column, ColumnAxes.of(o.snapshot, column))
-          axis.flatMap(Asked.observed(column.path, asked, _))
+          axis.flatMap(ColumnConstraint.observed(column.path, asked, _))
         }
       }
       own.pending = own.pending.add(uses)

@@ -25,7 +25,7 @@ final case class KeptOrc(
     userMetadata: Map[String, String],
     batchSize: Int,
     namesInAnyCase: Boolean
-) extends Kept {
+) extends KeptTraits {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory =
     new KeptOrcFactory(spark, schema, userMetadata, batchSize)

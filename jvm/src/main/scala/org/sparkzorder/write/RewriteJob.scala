@@ -80,7 +80,7 @@ final case class RewriteResult(
     sampledRows: Long,
     sampleMillis: Long,
     writeMillis: Long,
-    drifts: Seq[Drift] = Nil,
+    drifts: Seq[DistributionDrift] = Nil,
     read: IndexedSeq[RowSum] = IndexedSeq.empty
 ) {
   def rows: Long = outputs.map(_.rows).sum
@@ -130,7 +130,7 @@ final class RewriteJob(
     maxRecords: Long = 0,
     density: Option[UnitLayouts.Density] = None,
     hashed: Boolean = true,
-    kept: Option[Kept] = None
+    kept: Option[KeptTraits] = None
 ) {
 
   private val session = {

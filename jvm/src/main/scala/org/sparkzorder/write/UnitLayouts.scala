@@ -42,7 +42,7 @@ object UnitLayouts {
         val z = if (encodings.isEmpty) samples(s).files(i).toLong else uncut.z(key)
         (z, samples(s).ties(i))
       }.sorted
-      def laidOut(drift: Option[Drift]) = {
+      def laidOut(drift: Option[DistributionDrift]) = {
         val sampled = distributionsOf(samples, own, made.toSeq ++ encodings)
         val columns = sampled.takeRight(encodings.length)
         val placing = if (made.isDefined) sampled.take(1) else density.fold(columns)(_(columns))
@@ -59,7 +59,7 @@ object UnitLayouts {
         val known = placement.frame.distributions
         val uncut = new UnitLayout(known, placement.frame.curve, Cuts.none)
         val fresh = own.filter { case (s, i) => unplaced(samples(s).files(i)) }
-        val drift = Drift.of(known, fresh.map { case (s, i) => uncut.places(samples(s).key(i)) })
+        val drift = DistributionDrift.of(known, fresh.map { case (s, i) => uncut.places(samples(s).key(i)) })
         if (drift.fits) {
           val inData = if (density.isEmpty) known else distributionsOf(samples, own, encodings)
           new UnitLayout(known, uncut.curve, placement.cuts(keys(uncut), shape), inData, Some(drift), Some(placement))

@@ -174,11 +174,11 @@ class LockSuite extends AnyFunSuite {
   test("this process is alive, its operations when it knows them") {
     val me = SystemLiveness.self
     assert(me.pid == ProcessHandle.current().pid())
-    assert(SystemLiveness.verdict(Owner(me, "unknown", "", since = System.currentTimeMillis())) == Verdict.Gone)
+    assert(SystemLiveness.processState(Owner(me, "unknown", "", since = System.currentTimeMillis())) == ProcessState.Gone)
     // From before the registry was made: somebody may have lost the one before.
-    assert(SystemLiveness.verdict(Owner(me, "unknown", "", since = 1L)) == Verdict.Unknown)
+    assert(SystemLiveness.processState(Owner(me, "unknown", "", since = 1L)) == ProcessState.Unknown)
     SystemLiveness.register("known")
-    assert(SystemLiveness.verdict(Owner(me, "known", "")) == Verdict.Alive)
+    assert(SystemLiveness.processState(Owner(me, "known", "")) == ProcessState.Alive)
     SystemLiveness.deregister("known")
   }
 
@@ -187,12 +187,12 @@ class LockSuite extends AnyFunSuite {
     val child = new ProcessBuilder("sleep", "100").start()
     try {
       val other = Owner(me.copy(pid = child.pid(), start = "another time"), "op", "")
-      assert(SystemLiveness.verdict(other) == Verdict.Gone)
-      assert(SystemLiveness.verdict(Owner(me.copy(pid = child.pid(), start = ""), "op", "")) == Verdict.Unknown)
+      assert(SystemLiveness.processState(other) == ProcessState.Gone)
+      assert(SystemLiveness.processState(Owner(me.copy(pid = child.pid(), start = ""), "op", "")) == ProcessState.Unknown)
     } finally child.destroyForcibly().waitFor()
-    assert(SystemLiveness.verdict(Owner(me.copy(pid = child.pid()), "op", "")) == Verdict.Gone)
-    assert(SystemLiveness.verdict(Owner(me.copy(host = "elsewhere"), "op", "")) == Verdict.Unknown)
-    assert(SystemLiveness.verdict(Owner(me.copy(bootId = "earlier"), "op", "")) == Verdict.Unknown)
+    assert(SystemLiveness.processState(Owner(me.copy(pid = child.pid()), "op", "")) == ProcessState.Gone)
+    assert(SystemLiveness.processState(Owner(me.copy(host = "elsewhere"), "op", "")) == ProcessState.Unknown)
+    assert(SystemLiveness.processState(Owner(me.copy(bootId = "earlier"), "op", "")) == ProcessState.Unknown)
   }
 }
 

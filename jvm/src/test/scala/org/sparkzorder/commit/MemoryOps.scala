@@ -277,10 +277,10 @@ private object MemoryOps {
 final class FakeLiveness(var hosts: Set[String] = Set("here")) extends Liveness {
   val running: mutable.Set[String] = mutable.Set.empty
   override val self: ProcessId = ProcessId("here", "boot", "ns", 1L, "start")
-  override def verdict(owner: Owner): Verdict =
-    if (!hosts.contains(owner.process.host)) Verdict.Unknown
-    else if (running.contains(owner.operationId)) Verdict.Alive
-    else Verdict.Gone
+  override def processState(owner: Owner): ProcessState =
+    if (!hosts.contains(owner.process.host)) ProcessState.Unknown
+    else if (running.contains(owner.operationId)) ProcessState.Alive
+    else ProcessState.Gone
   override def register(operationId: String): Unit = running += operationId
   override def deregister(operationId: String): Unit = running -= operationId
 }

@@ -44,9 +44,9 @@ class OneJvmSuite extends AnyFunSuite {
       val module = copy.getField("MODULE$").get(null)
       copy.getMethod("register", classOf[String]).invoke(module, "op-of-the-copy")
       val ours = Owner(SystemLiveness.self, "op-of-the-copy", "OPTIMIZE", since = System.currentTimeMillis())
-      assert(SystemLiveness.verdict(ours) == Verdict.Alive)
+      assert(SystemLiveness.processState(ours) == ProcessState.Alive)
       copy.getMethod("deregister", classOf[String]).invoke(module, ours.operationId)
-      assert(SystemLiveness.verdict(ours) == Verdict.Gone)
+      assert(SystemLiveness.processState(ours) == ProcessState.Gone)
     } finally loader.close()
   }
 }

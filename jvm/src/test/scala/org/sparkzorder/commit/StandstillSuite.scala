@@ -54,7 +54,7 @@ class StandstillSuite extends AnyFunSuite {
     withPublisher(pauseMillis = 100L) { (folder, process, dir) =>
       signal(process, "STOP")
       assert(moved(dir) < AllRows.size, "the test came too late")
-      var settled = Option.empty[Settled]
+      var settled = Option.empty[ReadableState]
       val waited = millis { settled = Some(Recovery.settled(folder, 60000L, LockSettings(), orStandstill = true)) }
       assert(waited >= 1000L && waited < 30000L)
       val around = settled.get.around.get

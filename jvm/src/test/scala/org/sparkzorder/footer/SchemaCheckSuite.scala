@@ -26,7 +26,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     positional = false
   )
 
-  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[Drift] =
+  private def drift(table: String, file: String, settings: FooterSettings = loose): Option[SchemaDrift] =
     SchemaCheck.exactlyReadable(
       StructType.fromDDL(table),
       Seq(footer(StructType.fromDDL(file))),
@@ -94,7 +94,7 @@ class SchemaCheckSuite extends AnyFunSuite {
       s,
       Seq(footer(s), odd),
       loose
-    ) == Left(Drift("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)))
+    ) == Left(SchemaDrift("/t/f", Seq("a"), "it holds unsigned 64-bit integers", anySchema = true)))
     val ids = StructType(Seq(StructField(
       "a",
       LongType,

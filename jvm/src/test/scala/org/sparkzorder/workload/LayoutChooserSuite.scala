@@ -11,14 +11,14 @@ class LayoutChooserSuite extends AnyFunSuite {
 
   private val span = 1000000
 
-  private def column(name: String, values: Array[Any]): AskedColumn = {
+  private def column(name: String, values: Array[Any]): ConstrainedColumn = {
     val known = values.collect { case v: Long => v }
     val d = ValueDistribution.ofLongs(known, values.length - known.length)
     val ofRow = values.map { case v: Long => d.place(v) / 2 - 1; case _ => -1 }
-    new AskedColumn(Seq(name), d, ofRow, d.values.map(_.toDouble / span))
+    new ConstrainedColumn(Seq(name), d, ofRow, d.values.map(_.toDouble / span))
   }
 
-  private def uniform(random: Random, names: Seq[String], rows: Int): IndexedSeq[AskedColumn] =
+  private def uniform(random: Random, names: Seq[String], rows: Int): IndexedSeq[ConstrainedColumn] =
     names.map(n => column(n, Array.fill[Any](rows)(random.nextInt(span).toLong))).toIndexedSeq
 
   private def at(name: String, rank: Double) = ObservedUse(ColumnUse(Seq(name), Form.Equal), Seq(rank), Nil)
@@ -28,12 +28,12 @@ class LayoutChooserSuite extends AnyFunSuite {
 
   private def sketch(queries: Seq[Seq[ObservedUse]]) = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
 
-  private def choose(columns: IndexedSeq[AskedColumn], s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
+  private def choose(columns: IndexedSeq[ConstrainedColumn], s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
     LayoutChooser.choose(new LayoutEstimate(columns, s, files, aligned = true, 0d), columns, 8, current)
 
   /** Files that queries touch, one by one: what the estimate is an estimate of. */
   private def counted(
-      columns: IndexedSeq[AskedColumn],
+      columns: IndexedSeq[ConstrainedColumn],
       trial: Trial,
       room: IndexedSeq[ValueDistribution],
       queries: Seq[Seq[ObservedUse]],
@@ -46,7 +46,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     val uncut = new UnitLayout(distributions, curve, Cuts.none)
     def value(c: Int, row: Int): Any = {
       val v = columns(c).ofRow(row)
-      if (v < 0) null else AskedColumn.valuesOf(columns(c).values)(v)
+      if (v < 0) null else ConstrainedColumn.valuesOf(columns(c).values)(v)
     }
     val rows = columns.head.ofRow.indices
     val zs = rows.map(row => (uncut.z(keys.map(value(_, row))), row.toLong))
@@ -87,7 +87,7 @@ class LayoutChooserSuite extends AnyFunSuite {
       val estimate = new LayoutEstimate(columns, sketch(queries), 100, aligned = true, share)
       val trial = Trial(curve, Seq(columns(0) -> 2d, columns(1) -> 1d, columns(2) -> 1d))
       val trialOf = if (curve == LayoutSpec.Order) trial.copy(columns = trial.columns.map(_._1 -> 1d)) else trial
-      val room = columns.map(AskedColumn.mixed(_, sketch(queries), share))
+      val room = columns.map(ConstrainedColumn.mixed(_, sketch(queries), share))
       val real = counted(columns, trialOf, room, queries, 100)
       assert(math.abs(estimate.touched(trialOf) - real) < 0.1 * real, (curve, share, estimate.touched(trialOf), real))
     }

@@ -1,7 +1,7 @@
 package org.sparkzorder.commit
 
 /** Records of operations that were undone: only from them can a listing be known that was made while they lasted. */
-object Undone {
+object UndoneRecords {
 
   /** A DataFrame whose files were listed longer ago, and that is run for the first time now, is nobody's. */
   private val KeptMillis = 7L * 24 * 3600 * 1000

@@ -12,7 +12,7 @@ import org.sparkzorder.stats.StatsWithDefaults
  *
  * @param keep the ordinals of those that may
  */
-private[skipping] final class FileKeeper(val known: ListedOrdinals, private val keep: BitSet) {
+private[skipping] final class KeptFiles(val known: ListedOrdinals, private val keep: BitSet) {
 
   /** Takes the places of those that may not out of places of a directory's files. */
   def leaveOut(places: BitSet, directory: ListedFiles): Unit = {
@@ -28,27 +28,27 @@ private[skipping] final class FileKeeper(val known: ListedOrdinals, private val 
   }
 
   /** Keeps what both keep, which are of the same files. */
-  def and(other: FileKeeper): FileKeeper = changed(_.and(other.keep))
+  def and(other: KeptFiles): KeptFiles = changed(_.and(other.keep))
 
   /** Without those that the curve's intervals leave out. */
-  def byCurve(predicate: StatsPredicate): FileKeeper = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
+  def byCurve(predicate: StatsPredicate): KeptFiles = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
 
-  def keepsAsMuchAs(other: FileKeeper): Boolean = keep == other.keep
+  def keepsAsMuchAs(other: KeptFiles): Boolean = keep == other.keep
 
-  private def changed(change: BitSet => Unit): FileKeeper = {
+  private def changed(change: BitSet => Unit): KeptFiles = {
     val own = keep.clone().asInstanceOf[BitSet]
     change(own)
-    new FileKeeper(known, own)
+    new KeptFiles(known, own)
   }
 }
 
-private[skipping] object FileKeeper {
+private[skipping] object KeptFiles {
 
   /**
    * By the bounds of columns.
    *
    * @param schema that the files are read by, which says what a column is that a file lacks
    */
-  def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): FileKeeper =
-    new FileKeeper(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))
+  def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): KeptFiles =
+    new KeptFiles(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))
 }

@@ -5,34 +5,34 @@ import scala.annotation.tailrec
 import org.apache.hadoop.fs.Path
 
 /** Where all files of a record are. */
-private[commit] final case class Survey(folders: Seq[FolderSurvey]) {
+private[commit] final case class FileLocations(folders: Seq[FolderLocations]) {
   private val finishable = folders.forall(f => f.overwritten || f.absent || f.canFinish)
 
   /** Folders in which somebody has to choose. */
-  val unclear: Seq[FolderSurvey] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
+  val unclear: Seq[FolderLocations] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
 
   /** Folders in which recovery may move files. */
-  val ours: Seq[FolderSurvey] = folders.filter(_.isOurs).diff(unclear)
+  val ours: Seq[FolderLocations] = folders.filter(_.isOurs).diff(unclear)
 
   /** The same once somebody chose that what is visible in these folders is right. */
-  def leaving(dirs: Set[String]): Survey = Survey(folders.map(f => if (dirs(f.work.folder)) f.copy(left = true) else f))
+  def leaving(dirs: Set[String]): FileLocations = FileLocations(folders.map(f => if (dirs(f.work.folder)) f.copy(left = true) else f))
 
   /** Whether the way is forward; else what was done is to be undone. */
   def canFinish: Boolean = unclear.isEmpty && folders.exists(_.isThere) && finishable
 }
 
-private[commit] object Survey {
+private[commit] object FileLocations {
 
   /**
    * For who is going to move files: looks at each file by itself, since a listing may not show yet what we have just
    * moved ourselves.
    */
-  def of(folder: TableFolder, record: Record): Survey =
-    Survey(timed(Hands.map(record.folders, folder.threads)(inFolder(folder, record, _))))
+  def of(folder: TableFolder, record: Record): FileLocations =
+    FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(inFolder(folder, record, _))))
 
   /** The same when somebody may be about to delete files: until two looks agree, a second apart, if any is missing. */
-  def steady(folder: TableFolder, record: Record, sleep: Long => Unit): Survey = {
-    @tailrec def again(before: Survey, left: Int): Survey =
+  def steady(folder: TableFolder, record: Record, sleep: Long => Unit): FileLocations = {
+    @tailrec def again(before: FileLocations, left: Int): FileLocations =
       if (left == 0 || before.folders.forall(f => f.overwritten || f.absent || f.missing.isEmpty)) before
       else {
         sleep(PauseMillis)
@@ -45,13 +45,13 @@ private[commit] object Survey {
   private val Looks = 30
   private val PauseMillis = 1000L
 
-  private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
+  private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderLocations = {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
     val traces = hasTraces(folder, work.folder, record)
-    FolderSurvey(
+    FolderLocations(
       work,
       traces,
       traces || folder.ops.exists(folder.resolve(work.folder)),
@@ -65,10 +65,10 @@ private[commit] object Survey {
   }
 
   /** For who only reads: by a listing of each folder. What it lacks is looked for by its name: it may be on its way. */
-  def listed(folder: TableFolder, record: Record): Survey =
-    Survey(timed(Hands.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
+  def listed(folder: TableFolder, record: Record): FileLocations =
+    FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
 
-  private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderSurvey = {
+  private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderLocations = {
     val staging = folder.stagingOf(work.folder, record)
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
@@ -87,7 +87,7 @@ private[commit] object Survey {
     val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
     val names = (inputs ++ outputs).toSet
     val traces = hasTraces(folder, work.folder, record)
-    FolderSurvey(
+    FolderLocations(
       work,
       traces,
       traces || folder.ops.exists(folder.resolve(work.folder)),
@@ -112,7 +112,7 @@ private[commit] object Survey {
    * Whether time stamps count. In a folder that was copied no file has the time that it had, or all have it cut to whole
    * seconds; then names, places and lengths tell the files. One folder may be a copy while the others are not.
    */
-  private def timed(folders: Seq[FolderSurvey]): Seq[FolderSurvey] = folders.map { f =>
+  private def timed(folders: Seq[FolderLocations]): Seq[FolderLocations] = folders.map { f =>
     val files =
       f.work.inputs.flatMap(i => (f.inPlace.get(i.path) ++ f.retired.get(i.path)).map(i.modificationTime -> _)) ++
         f.work.outputs.flatMap(o => (f.inPlace.get(o.path) ++ f.staged.get(o.path)).map(o.modificationTime -> _))

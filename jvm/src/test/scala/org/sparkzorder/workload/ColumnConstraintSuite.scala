@@ -8,8 +8,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.predicate._
 
-class AskedSuite extends AnyFunSuite {
-  import Asked.{Between, Values}
+class ColumnConstraintSuite extends AnyFunSuite {
+  import ColumnConstraint.{Between, Values}
 
   private val a = Column(Seq("a"), LongType)
   private val b = Column(Seq("b"), LongType)
@@ -22,30 +22,30 @@ class AskedSuite extends AnyFunSuite {
 
   test("conjunctions are boxes") {
     val p = And(And(equal(a, 1), is(b, Operator.Less, 9)), And(IsNotNull(b), is(b, Operator.GreaterOrEqual, 2)))
-    assert(Asked.of(p) == Map(a -> Values(Set(LongValue(1))), b -> Between(value(2), value(9))))
-    assert(Asked.of(And(p, unknown)) == Asked.of(p))
-    assert(Asked.of(And(is(a, Operator.LessOrEqual, 3), is(a, Operator.GreaterOrEqual, 3))) ==
+    assert(ColumnConstraint.of(p) == Map(a -> Values(Set(LongValue(1))), b -> Between(value(2), value(9))))
+    assert(ColumnConstraint.of(And(p, unknown)) == ColumnConstraint.of(p))
+    assert(ColumnConstraint.of(And(is(a, Operator.LessOrEqual, 3), is(a, Operator.GreaterOrEqual, 3))) ==
       Map(a -> Values(Set(LongValue(3)))))
-    assert(Asked.of(And(is(a, Operator.Less, 3), is(a, Operator.Less, 7))) == Map(a -> Between(None, value(3))))
+    assert(ColumnConstraint.of(And(is(a, Operator.Less, 3), is(a, Operator.Less, 7))) == Map(a -> Between(None, value(3))))
   }
 
   test("alternatives of one column are its values, or the range that holds them; of several they are nothing") {
-    assert(Asked.of(Or(equal(a, 1), equal(a, 5))) == Map(a -> Values(Set(LongValue(1), LongValue(5)))))
-    assert(Asked.of(Or(equal(a, 1), is(a, Operator.Greater, 5))) == Map(a -> Between(value(1), None)))
-    assert(Asked.of(Or(equal(a, 1), equal(b, 5))) == Map.empty)
-    assert(Asked.of(Or(And(equal(a, 1), equal(b, 2)), equal(a, 5))).keySet == Set(a))
-    assert(Asked.of(Or(equal(a, 1), unknown)) == Map.empty)
-    assert(Asked.of(Or(Const.False, equal(a, 1))) == Asked.of(equal(a, 1)))
+    assert(ColumnConstraint.of(Or(equal(a, 1), equal(a, 5))) == Map(a -> Values(Set(LongValue(1), LongValue(5)))))
+    assert(ColumnConstraint.of(Or(equal(a, 1), is(a, Operator.Greater, 5))) == Map(a -> Between(value(1), None)))
+    assert(ColumnConstraint.of(Or(equal(a, 1), equal(b, 5))) == Map.empty)
+    assert(ColumnConstraint.of(Or(And(equal(a, 1), equal(b, 2)), equal(a, 5))).keySet == Set(a))
+    assert(ColumnConstraint.of(Or(equal(a, 1), unknown)) == Map.empty)
+    assert(ColumnConstraint.of(Or(Const.False, equal(a, 1))) == ColumnConstraint.of(equal(a, 1)))
   }
 
   test("lists, prefixes and NULL tests") {
-    assert(Asked.of(In.of(a, Seq(LongValue(2), LongValue(1)), hasNull = true)) ==
+    assert(ColumnConstraint.of(In.of(a, Seq(LongValue(2), LongValue(1)), hasNull = true)) ==
       Map(a -> Values(Set(LongValue(1), LongValue(2)))))
-    assert(Asked.of(And(equal(b, 1), In.of(a, Nil, hasNull = false))) == Map.empty)
-    assert(Asked.of(Not(equal(a, 1))) == Map.empty)
-    assert(Asked.of(IsNull(a)) == Map.empty)
+    assert(ColumnConstraint.of(And(equal(b, 1), In.of(a, Nil, hasNull = false))) == Map.empty)
+    assert(ColumnConstraint.of(Not(equal(a, 1))) == Map.empty)
+    assert(ColumnConstraint.of(IsNull(a)) == Map.empty)
     val prefix = new BytesValue("ab".getBytes(UTF_8))
-    Asked.of(StartsWith(s, prefix)) match {
+    ColumnConstraint.of(StartsWith(s, prefix)) match {
       case of if of.keySet == Set(s) =>
         val Between(low, high) = of(s): @unchecked
         assert(low.contains(prefix) && Value.ordering.gt(high.get, new BytesValue("ab\uffff".getBytes(UTF_8))))
@@ -56,7 +56,7 @@ class AskedSuite extends AnyFunSuite {
 
   test("of what is asked only ranks are kept") {
     val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
-    def observed(p: StatsPredicate) = Asked.of(p).get(a).flatMap(Asked.observed(Seq("a"), _, axis))
+    def observed(p: StatsPredicate) = ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(Seq("a"), _, axis))
     assert(observed(equal(a, 25)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Equal), Seq(0.25), Nil)))
     assert(observed(is(a, Operator.Greater, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Seq(0.5), Nil)))
     assert(observed(is(a, Operator.Less, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Nil, Seq(0.5))))

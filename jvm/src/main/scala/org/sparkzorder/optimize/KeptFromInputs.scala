@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{FileSpelling, Kept, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
+import org.sparkzorder.write.{FileSpelling, KeptTraits, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
 
 /**
  * What the new files have of the inputs beside their rows. It is the same for all files of a statement.
@@ -20,8 +20,8 @@ import org.sparkzorder.write.{FileSpelling, Kept, KeptOrc, KeptParquet, KeptSche
  * @param bloomFilters columns that have one in some input, by the new files' names down to the leaf
  * @param lost what cannot be kept, in words
  */
-private[sparkzorder] final case class WhatIsKept(
-    files: Option[Kept],
+private[sparkzorder] final case class KeptFromInputs(
+    files: Option[KeptTraits],
     options: Map[String, String],
     bloomFilters: Seq[Seq[String]],
     lost: Seq[String]
@@ -50,32 +50,32 @@ private[sparkzorder] final case class WhatIsKept(
   def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
 
   private def text: String = {
-    val shown = lost.take(WhatIsKept.MostShown).mkString("; ")
-    if (lost.size > WhatIsKept.MostShown) s"$shown; and ${lost.size - WhatIsKept.MostShown} more" else shown
+    val shown = lost.take(KeptFromInputs.MostShown).mkString("; ")
+    if (lost.size > KeptFromInputs.MostShown) s"$shown; and ${lost.size - KeptFromInputs.MostShown} more" else shown
   }
 }
 
-private[sparkzorder] object WhatIsKept {
+private[sparkzorder] object KeptFromInputs {
 
   private val MostShown = 20
 
-  val nothing: WhatIsKept = WhatIsKept(None, Map.empty, Nil, Nil)
+  val nothing: KeptFromInputs = KeptFromInputs(None, Map.empty, Nil, Nil)
 
   /** @param writeConf settings that the session writes with, over its own */
-  def of(table: PlainTable, inputs: Seq[Input], writeConf: Map[String, String]): WhatIsKept = {
+  def of(table: PlainTable, inputs: Seq[Input], writeConf: Map[String, String]): KeptFromInputs = {
     val traits = inputs.flatMap(_.footer.traits).toIndexedSeq
     if (traits.isEmpty || traits.size < inputs.size) nothing
     else if (table.formatName == "parquet") new KeptOfParquet(table, inputs.toIndexedSeq, traits, writeConf).result
     else orc(table, inputs.toIndexedSeq, traits)
   }
 
-  private def orc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]): WhatIsKept = {
+  private def orc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]): KeptFromInputs = {
     val conf = table.session.sessionState.newHadoopConf()
     val keys =
       KeptKeys.of(traits, Texts(i => WholeFooter.orc(conf, inputs(i).status)), sameSchema = true, sameCalendar = true)
     val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
-    WhatIsKept(
+    KeptFromInputs(
       Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
       Map.empty,
       traits.flatMap(_.bloomFilters).distinct,
@@ -106,7 +106,7 @@ private final class KeptOfParquet(
   private def footer(i: Int): WholeFooter =
     footers.getOrElseUpdate(i, WholeFooter.parquet(conf, inputs(i).status))
 
-  def result: WhatIsKept = {
+  def result: KeptFromInputs = {
     val schemas = traits.map(_.schema).distinct.map(d => footer(traits.indexWhere(_.schema == d)).schema)
     val schema = Option.when(!hasVariant(table.dataSchema))(KeptSchema.of(sparkSchema, schemas))
     val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
@@ -114,11 +114,11 @@ private final class KeptOfParquet(
     val kept = KeptParquet(sparkSchema, schema.map(_.schema), keys.values)
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
     val (pages, lostPages) = pageVersion
-    WhatIsKept(
+    KeptFromInputs(
       Some(kept),
       pages,
       blooms,
-      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ WhatIsKept.mixedCodecs(traits)
+      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
     )
   }
 

@@ -8,24 +8,24 @@ package org.sparkzorder.layout
  * @param beyond the share of new rows that lie before the least or behind the greatest boundary of some column: these have
  *               no place of their own
  */
-final case class Drift(distance: Double, beyond: Double) {
+final case class DistributionDrift(distance: Double, beyond: Double) {
 
   /** Whether the boundaries tell the rows apart. */
-  def fits: Boolean = beyond <= Drift.MostBeyond
+  def fits: Boolean = beyond <= DistributionDrift.MostBeyond
 }
 
-object Drift {
+object DistributionDrift {
 
   /** Of the new rows, how many may lie beyond all boundaries. */
   val MostBeyond = 0.5
 
   /** @param places of each new row, one for each column */
-  def of(distributions: IndexedSeq[ValueDistribution], places: IndexedSeq[IndexedSeq[Int]]): Drift =
-    if (places.isEmpty) Drift(0, 0)
+  def of(distributions: IndexedSeq[ValueDistribution], places: IndexedSeq[IndexedSeq[Int]]): DistributionDrift =
+    if (places.isEmpty) DistributionDrift(0, 0)
     else {
       val outside = places.count(row => row.indices.exists(c => isBeyond(distributions(c), row(c))))
       val distances = distributions.indices.map(c => distance(distributions(c), places.map(_(c)).sorted))
-      Drift(distances.maxOption.getOrElse(0d), outside.toDouble / places.length)
+      DistributionDrift(distances.maxOption.getOrElse(0d), outside.toDouble / places.length)
     }
 
   private def isBeyond(d: ValueDistribution, place: Int): Boolean = place == 1 || (place > 0 && place == d.places - 1)

@@ -3,7 +3,7 @@ package org.sparkzorder.optimize
 import java.util.Locale
 
 /** Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. All units are powers of 1024, as Spark's are. */
-private[sparkzorder] object Sizes {
+private[sparkzorder] object ByteSizes {
 
   private val size = """(\d+(?:\.\d+)?)\s*([a-z]*)""".r
 

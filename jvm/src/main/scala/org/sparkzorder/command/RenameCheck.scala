@@ -15,7 +15,7 @@ import org.sparkzorder.table.{PlainTable, TableSideFolder}
  * stores copy a file under its new name, which gives it another time (S3A), and so would end every exchange with a
  * conflict, when all the work is done.
  */
-private[command] object Renames {
+private[command] object RenameCheck {
 
   /** The clocks of object stores show whole seconds. */
   private val PauseMillis = 1100L

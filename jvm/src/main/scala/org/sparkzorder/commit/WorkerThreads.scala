@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 import org.apache.hadoop.security.UserGroupInformation
 
 /** Threads for what must come to its end, and for what is done in many folders. */
-private[sparkzorder] object Hands {
+private[sparkzorder] object WorkerThreads {
 
   /**
    * Runs the work on a thread of its own, whatever interrupts the caller. The caller is interrupted afterwards, unless the

@@ -8,7 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, LongStatsColumn, OrderedValue}
 
 /** Bitmaps against the outcomes that they are short for. */
-class KeepingSuite extends AnyFunSuite {
+class BitmapEvaluationSuite extends AnyFunSuite {
   private val random = new Random(17)
   private val (a, d, s) = (Column(Seq("a"), LongType), Column(Seq("d"), DoubleType), Column(Seq("s"), StringType))
 

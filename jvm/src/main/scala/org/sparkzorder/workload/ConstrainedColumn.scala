@@ -10,7 +10,7 @@ import org.sparkzorder.layout.{BytesDistribution, LongDistribution, QueryDensity
  * @param ofRow ordinal of the sampled value of each row, -1 for null
  * @param ranks of the sampled values, ascending, from 0 to 1
  */
-final class AskedColumn(
+final class ConstrainedColumn(
     val path: Seq[String],
     val values: ValueDistribution,
     val ofRow: Array[Int],
@@ -49,7 +49,7 @@ final class AskedColumn(
     else above
 }
 
-object AskedColumn {
+object ConstrainedColumn {
 
   /** The sampled values, encoded, ascending. */
   def valuesOf(d: ValueDistribution): Seq[Any] = d match {
@@ -61,7 +61,7 @@ object AskedColumn {
    * How often queries of all kinds ask for each sampled value: for one value as one, for one of a list by its share of
    * the list, for a range by half of one for each of its ends, or by one for its only end.
    */
-  def queries(column: AskedColumn, sketch: WorkloadSketch): Array[Double] = {
+  def queries(column: ConstrainedColumn, sketch: WorkloadSketch): Array[Double] = {
     val all = new Array[Double](column.values.distinct)
     for {
       (kind, of) <- sketch.kinds
@@ -75,6 +75,6 @@ object AskedColumn {
   }
 
   /** The distribution with so much of its room given to what queries ask for. */
-  def mixed(column: AskedColumn, sketch: WorkloadSketch, share: Double): ValueDistribution =
+  def mixed(column: ConstrainedColumn, sketch: WorkloadSketch, share: Double): ValueDistribution =
     QueryDensity.mixed(column.values, queries(column, sketch), share)
 }

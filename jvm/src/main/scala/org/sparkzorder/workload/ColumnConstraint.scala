@@ -3,23 +3,23 @@ package org.sparkzorder.workload
 import org.sparkzorder.predicate._
 
 /** What a filter asks of one column. */
-sealed trait Asked
-object Asked {
+sealed trait ColumnConstraint
+object ColumnConstraint {
 
   /** Any of these. */
-  final case class Values(values: Set[Value]) extends Asked
+  final case class Values(values: Set[Value]) extends ColumnConstraint
 
   /** All from one to the other; None is no end. */
-  final case class Between(low: Option[Value], high: Option[Value]) extends Asked
+  final case class Between(low: Option[Value], high: Option[Value]) extends ColumnConstraint
 
   /**
    * For each column that a row must have a value of to satisfy the filter: which. Strictly or not makes no difference
    * here, and what cannot be told apart from a whole column is left out.
    */
-  def of(filter: StatsPredicate): Map[Column, Asked] = box(filter).getOrElse(Map.empty)
+  def of(filter: StatsPredicate): Map[Column, ColumnConstraint] = box(filter).getOrElse(Map.empty)
 
   /** None when no row satisfies it. */
-  private def box(p: StatsPredicate): Option[Map[Column, Asked]] = p match {
+  private def box(p: StatsPredicate): Option[Map[Column, ColumnConstraint]] = p match {
     case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v)    => Some(Map(c -> Values(Set(v))))
     case Comparison(c, Operator.Less | Operator.LessOrEqual, v)       => Some(Map(c -> Between(None, Some(v))))
     case Comparison(c, Operator.Greater | Operator.GreaterOrEqual, v) => Some(Map(c -> Between(Some(v), None)))
@@ -41,7 +41,7 @@ object Asked {
     case _                => Some(Map.empty)
   }
 
-  private def both(a: Asked, b: Asked): Asked = (a, b) match {
+  private def both(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
     case (Values(v), Values(w))             => Values(if (v.size <= w.size) v else w)
     case (v: Values, _)                     => v
     case (_, v: Values)                     => v
@@ -50,7 +50,7 @@ object Asked {
       if (low.isDefined && low == high) Values(low.toSet) else Between(low, high)
   }
 
-  private def either(a: Asked, b: Asked): Asked = (a, b) match {
+  private def either(a: ColumnConstraint, b: ColumnConstraint): ColumnConstraint = (a, b) match {
     case (Values(v), Values(w)) => Values(v ++ w)
     case _                      =>
       val ((l1, h1), (l2, h2)) = (ends(a), ends(b))
@@ -60,7 +60,7 @@ object Asked {
       )
   }
 
-  private def ends(a: Asked): (Option[Value], Option[Value]) = a match {
+  private def ends(a: ColumnConstraint): (Option[Value], Option[Value]) = a match {
     case Values(v)          => (Some(v.min(Value.ordering)), Some(v.max(Value.ordering)))
     case Between(low, high) => (low, high)
   }
@@ -69,7 +69,7 @@ object Asked {
   private val MaxValues = 64
 
   /** What is kept of it: how the column is asked for, and at which ranks. None of a whole column. */
-  def observed(path: Seq[String], asked: Asked, axis: RankAxis): Option[ObservedUse] = asked match {
+  def observed(path: Seq[String], asked: ColumnConstraint, axis: RankAxis): Option[ObservedUse] = asked match {
     case Between(None, None) => None
     case Between(low, high)  =>
       Some(ObservedUse(ColumnUse(path, Form.Range), low.map(rank(axis, _)).toSeq, high.map(rank(axis, _)).toSeq))

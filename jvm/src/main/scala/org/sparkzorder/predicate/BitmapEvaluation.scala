@@ -11,7 +11,7 @@ import org.sparkzorder.stats.{LongStatsColumn, StatsTable}
  * the bounds of numbers where every file has them and no file has a null or a NaN: 64 files are one word, and there is no
  * branch that depends on a file.
  */
-private[predicate] object Keeping {
+private[predicate] object BitmapEvaluation {
   import Operator._
 
   def apply(predicate: StatsPredicate, table: StatsTable): BitSet = predicate match {

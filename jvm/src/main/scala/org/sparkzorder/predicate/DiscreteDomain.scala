@@ -6,12 +6,12 @@ import java.math.BigInteger
 import org.apache.spark.sql.types._
 
 /** All values of a type in ascending order, by place. Values that Spark takes for equal may have several places. */
-private[predicate] final case class Chain(first: BigInteger, last: BigInteger, at: BigInteger => Any)
+private[predicate] final case class DiscreteDomain(first: BigInteger, last: BigInteger, at: BigInteger => Any)
 
-private[predicate] object Chain {
+private[predicate] object DiscreteDomain {
 
   /** None for a type whose values are not so many that one could count them, or have no order. */
-  def of(dataType: DataType): Option[Chain] = dataType match {
+  def of(dataType: DataType): Option[DiscreteDomain] = dataType match {
     case ByteType                         => Some(longs(Byte.MinValue, Byte.MaxValue, _.toByte))
     case ShortType                        => Some(longs(Short.MinValue, Short.MaxValue, _.toShort))
     case IntegerType | DateType           => Some(longs(Int.MinValue, Int.MaxValue, _.toInt))
@@ -29,10 +29,10 @@ private[predicate] object Chain {
     case d: DecimalType if d.scale >= 0 =>
       val most = BigInteger.TEN.pow(d.precision).subtract(BigInteger.ONE)
       def at(i: BigInteger) = Decimal(BigDecimal(new java.math.BigDecimal(i, d.scale)), d.precision, d.scale)
-      Some(Chain(most.negate, most, at))
+      Some(DiscreteDomain(most.negate, most, at))
     case _ => None
   }
 
-  private def longs(first: Long, last: Long, at: Long => Any): Chain =
-    Chain(BigInteger.valueOf(first), BigInteger.valueOf(last), i => at(i.longValueExact))
+  private def longs(first: Long, last: Long, at: Long => Any): DiscreteDomain =
+    DiscreteDomain(BigInteger.valueOf(first), BigInteger.valueOf(last), i => at(i.longValueExact))
 }

@@ -5,7 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /** A file that is complete before it has its name: readers find all of it or nothing. */
-private[commit] object WholeFile {
+private[commit] object AtomicFile {
 
   /**
    * Writes the file under another name, which is deleted again if anything fails, and renames it.

@@ -8,7 +8,7 @@ import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 
 /** What the new files take over from the old ones beside the rows. The settings of the job tell its writers. */
-trait Kept extends Serializable {
+trait KeptTraits extends Serializable {
 
   /** To be called after Spark prepared the job, with its factory of writers. Returns the factory to use. */
   def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory
@@ -29,7 +29,7 @@ final case class KeptParquet(
     keyValues: Map[String, String],
     columns: Map[Seq[String], Seq[String]],
     namesInAnyCase: Boolean
-) extends Kept {
+) extends KeptTraits {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
     KeptFooter(schema, keyValues).put(job.getConfiguration)

@@ -21,7 +21,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.LocalSpark
 
 /** Files of other writers keep their schema and what their footers say, and Spark reads the same rows from them. */
-class WhatIsKeptSuite extends AnyFunSuite with LocalSpark {
+class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")

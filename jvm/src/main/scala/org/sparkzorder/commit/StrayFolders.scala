@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
  * them: `mv p=1 p=9`, `ALTER TABLE .. PARTITION .. RENAME`, `cp -r p=1 p=3`. What is half done in them is finished or
  * undone as in the folders that the record names.
  */
-private[commit] object Strays {
+private[commit] object StrayFolders {
 
   /**
    * The record with the folders in which its work lies now. Walks through all folders of the table, as only a recovery

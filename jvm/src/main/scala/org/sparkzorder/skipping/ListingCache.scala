@@ -6,21 +6,21 @@ import java.util.concurrent.ConcurrentHashMap
 import org.apache.spark.sql.execution.datasources.FileIndex
 
 /** What is known of listings, forgotten with them. Told apart by identity: Spark's own are equal when they are of the same folder. */
-private[skipping] final class ByListing[V] {
+private[skipping] final class ListingCache[V] {
   private val gone = new ReferenceQueue[FileIndex]
-  private val known = new ConcurrentHashMap[ByListing.Key, V]
+  private val known = new ConcurrentHashMap[ListingCache.Key, V]
 
-  def get(listing: FileIndex): Option[V] = Option(known.get(new ByListing.Key(listing, null)))
+  def get(listing: FileIndex): Option[V] = Option(known.get(new ListingCache.Key(listing, null)))
 
   /** @param both what to know where there is something: from the old and the new */
   def put(listing: FileIndex, value: V)(both: (V, V) => V): Unit = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(known.remove(_))
-    known.merge(new ByListing.Key(listing, gone), value, (old, added) => both(old, added))
+    known.merge(new ListingCache.Key(listing, gone), value, (old, added) => both(old, added))
     ()
   }
 }
 
-private object ByListing {
+private object ListingCache {
   final class Key(listing: FileIndex, queue: ReferenceQueue[FileIndex])
       extends WeakReference[FileIndex](listing, queue) {
     override val hashCode: Int = System.identityHashCode(listing)

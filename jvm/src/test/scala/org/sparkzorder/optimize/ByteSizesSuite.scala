@@ -2,7 +2,7 @@ package org.sparkzorder.optimize
 
 import org.scalatest.funsuite.AnyFunSuite
 
-class SizesSuite extends AnyFunSuite {
+class ByteSizesSuite extends AnyFunSuite {
 
   test("bytes, and units of 1024 in any case, with or without a space, B or iB") {
     Seq(
@@ -17,7 +17,7 @@ class SizesSuite extends AnyFunSuite {
       "7 bytes" -> 7L,
       "7b" -> 7L,
       "9223372036854775807" -> Long.MaxValue
-    ).foreach { case (text, bytes) => assert(Sizes.parse(text).contains(bytes), text) }
+    ).foreach { case (text, bytes) => assert(ByteSizes.parse(text).contains(bytes), text) }
   }
 
   test("what is no whole number of bytes is no size") {
@@ -37,6 +37,6 @@ class SizesSuite extends AnyFunSuite {
       "1bb",
       "1bib"
     )
-      .foreach(text => assert(Sizes.parse(text).isEmpty, text))
+      .foreach(text => assert(ByteSizes.parse(text).isEmpty, text))
   }
 }

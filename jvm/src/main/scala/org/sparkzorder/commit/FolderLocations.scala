@@ -14,7 +14,7 @@ package org.sparkzorder.commit
  * @param timed whether time stamps tell files apart; they do not in a copy of a table
  * @param batches by which outputs come
  */
-private[commit] final case class FolderSurvey(
+private[commit] final case class FolderLocations(
     work: FolderWork,
     traces: Boolean,
     exists: Boolean,

@@ -14,7 +14,7 @@ import org.sparkzorder.table.PlainTables
  * Statistics are of columns by their names. Some settings make a reader find a column in another way, and so find other
  * values. Then nothing is known of what it finds, and every file is read.
  */
-private[skipping] object FoundByName {
+private[skipping] object ColumnsByName {
 
   /** Why the reader of this relation does not find columns as the index names them; None when it does. */
   def whyNot(relation: HadoopFsRelation, views: Seq[TableView]): Option[Reason] =

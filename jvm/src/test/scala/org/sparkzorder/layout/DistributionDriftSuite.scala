@@ -4,12 +4,12 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-class DriftSuite extends AnyFunSuite {
+class DistributionDriftSuite extends AnyFunSuite {
   private val random = new Random(4)
   private val known = ValueDistribution.ofLongs(Array.fill(2000)(random.nextInt(10000).toLong), nulls = 100)
 
-  private def drift(values: Seq[Long]): Drift =
-    Drift.of(IndexedSeq(known), values.map(v => IndexedSeq(known.place(v))).toIndexedSeq)
+  private def drift(values: Seq[Long]): DistributionDrift =
+    DistributionDrift.of(IndexedSeq(known), values.map(v => IndexedSeq(known.place(v))).toIndexedSeq)
 
   test("none, where new rows are like the old ones") {
     val d = drift(Seq.fill(2000)(random.nextInt(10000).toLong))
@@ -27,8 +27,8 @@ class DriftSuite extends AnyFunSuite {
   }
 
   test("nulls are values like others here") {
-    val d = Drift.of(IndexedSeq(known), IndexedSeq.fill(10)(IndexedSeq(0)))
+    val d = DistributionDrift.of(IndexedSeq(known), IndexedSeq.fill(10)(IndexedSeq(0)))
     assert(math.abs(d.distance - 2000d / 2100) < 1e-9 && d.fits)
-    assert(Drift.of(IndexedSeq(known), IndexedSeq.empty) == Drift(0, 0))
+    assert(DistributionDrift.of(IndexedSeq(known), IndexedSeq.empty) == DistributionDrift(0, 0))
   }
 }

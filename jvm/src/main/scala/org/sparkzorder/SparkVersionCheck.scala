@@ -9,7 +9,7 @@ import org.sparkzorder.shim.SparkMinor
  * Whether the jar fits the Spark that runs it. One for another minor version loads, and may even rewrite a table; it fails
  * later, with a `NoSuchMethodError`, wherever it calls what is different there.
  */
-private[sparkzorder] object RightJar {
+private[sparkzorder] object SparkVersionCheck {
 
   private val Minor = """^(\d+\.\d+)(?:\D.*)?$""".r
 
