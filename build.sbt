@@ -22,6 +22,17 @@ val openForSpark = Seq(
   "java.security.jgss/sun.security.krb5"
 ).flatMap(m => Seq("--add-opens", s"$m=ALL-UNNAMED"))
 
+// `spark-4.2` is for one minor, `spark-4.0-4.2` for all from the first to the last.
+def shims(base: File, minor: String): Seq[File] = {
+  def number(text: String) = text.drop(text.indexOf('.') + 1).toInt
+  val Folder = """spark-(4\.\d+)(?:-(4\.\d+))?""".r
+  (base / "jvm" / "shims" * DirectoryFilter).get.filter(_.getName match {
+    case Folder(first, last) =>
+      number(first) <= number(minor) && number(minor) <= number(Option(last).getOrElse(first))
+    case _ => false
+  })
+}
+
 def sparkModule(minor: String): Project = {
   val scala = scalaOfSpark(minor)
   Project(s"spark${minor.replace(".", "")}", file(s"jvm/target/spark-$minor"))
@@ -33,9 +44,21 @@ def sparkModule(minor: String): Project = {
       scalaVersion := scala,
       Compile / unmanagedSourceDirectories := Seq(
         (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
-        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "java",
-        (ThisBuild / baseDirectory).value / "jvm" / "shims" / s"spark-$minor"
-      ),
+        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "java"
+      ) ++ shims((ThisBuild / baseDirectory).value, minor),
+      Compile / sourceGenerators += Def.task {
+        val file = (Compile / sourceManaged).value / "SparkMinor.scala"
+        IO.write(
+          file,
+          s"""package org.sparkzorder.shim
+             |
+             |/** The minor version of Spark that this jar is compiled for. */
+             |object SparkMinor {
+             |  val compiledFor = "$minor"
+             |}
+             |""".stripMargin)
+        Seq(file)
+      },
       Compile / unmanagedResourceDirectories := Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "resources"),
       Test / unmanagedSourceDirectories :=
         (if (minor == newest) Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "test" / "scala") else Nil),

@@ -8,25 +8,6 @@ import org.sparkzorder.commit.{Record, WritingOperation}
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{DataFolder, RelativePath}
-import org.sparkzorder.write.UnitPlacement
-
-/**
- * Files of one folder that are rewritten together, into so many.
- *
- * @param placement when they come to files that are along a curve already
- * @param incremental whether others of the folder are left as they are
- * @param reason why these files
- * @param rest files of the folder that are left, once for all of the folder's rewrites
- */
-private[sparkzorder] final case class Rewrite(
-    folder: DataFolder,
-    files: Seq[FileStatus],
-    outputFiles: Int,
-    placement: Option[UnitPlacement] = None,
-    incremental: Boolean = false,
-    reason: String = "",
-    rest: Seq[FileStatus] = Nil
-)
 
 /** Which files an OPTIMIZE rewrites, and into how many. */
 private[sparkzorder] object FileSelection {
