@@ -1,0 +1,90 @@
+"""The imports of the Scala code agree with the table in docs/design/rooms.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from conftest import REPOSITORY
+
+ROOT = "(root)"
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+PACKAGE = re.compile(r"^package ([\w.]+)", re.MULTILINE)
+# A name of a package of ours in an import or in the code, up to the type, the wildcard or the selectors behind it.
+REFERENCE = re.compile(r"\b(org\.sparkzorder(?:\.[a-z]\w*)*|org\.apache\.spark\.sql\.zorder)\.(?=[A-Z_{])")
+# Our types in packages of Spark, which are imported together with Spark's own.
+IN_SPARK = {"RuntimeExceptionWithCondition": "spark", "ZOrderSource": "spark.metrics.source"}
+
+
+def rooms() -> dict[str, set[str]]:
+    """Each package of the table with the packages that it may use."""
+    table: dict[str, set[str]] = {}
+    for line in (REPOSITORY / "docs/design/rooms.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) == 3 and (cells[0] == ROOT or cells[0].startswith("`")):
+            table[cells[0].strip("`")] = set(re.findall(r"`([\w.]+)`", cells[2]))
+    return table
+
+
+def room(package: str) -> str:
+    """The name of a package in the table."""
+    if package == "org.sparkzorder":
+        return ROOT
+    return package.removeprefix("org.sparkzorder.").removeprefix("org.apache.").split(".antlr")[0]
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("jvm/src/main/scala", "jvm/src/main/java", "jvm/shims"):
+        yield from (p for p in (REPOSITORY / folder).rglob("*") if p.suffix in {".scala", ".java"})
+
+
+def references(source: str) -> tuple[str, set[str]]:
+    """The room that a source file is in, and the rooms that it names."""
+    code = NO_CODE.sub("", source)
+    match = PACKAGE.search(code)
+    assert match
+    used = {room(m[1]) for m in REFERENCE.finditer(code)}
+    used |= {package for name, package in IN_SPARK.items() if re.search(rf"\b{name}\b", code)}
+    own = room("org.sparkzorder" if "package object sparkzorder" in code else match[1])
+    return own, used - {own}
+
+
+def test_every_package_is_in_the_table_and_every_package_of_the_table_exists() -> None:
+    packages = {references(path.read_text())[0] for path in sources()}
+    assert packages == set(rooms())
+
+
+def test_imports_are_in_the_table() -> None:
+    table = rooms()
+    forbidden = {}
+    for path in sources():
+        own, used = references(path.read_text())
+        if used - table[own]:
+            forbidden[path.name] = f"`{own}` may not use {sorted(used - table[own])}"
+    assert not forbidden
+
+
+def test_no_package_of_the_table_uses_one_that_uses_it() -> None:
+    table = rooms()
+    done: set[str] = set()
+    while len(done) < len(table):
+        free = {name for name, uses in table.items() if name not in done and uses <= done}
+        assert free, f"these packages are in a cycle, or use one: {sorted(set(table) - done)}"
+        done |= free
+
+
+def test_the_table_allows_nothing_that_no_code_needs() -> None:
+    needed: dict[str, set[str]] = {}
+    for path in sources():
+        own, used = references(path.read_text())
+        needed.setdefault(own, set()).update(used)
+    spare = {name: sorted(uses - needed.get(name, set())) for name, uses in rooms().items()}
+    assert not {name: uses for name, uses in spare.items() if uses}
+
+
+def test_a_forbidden_import_is_found() -> None:
+    own, used = references("package org.sparkzorder.layout\nimport org.sparkzorder.commit.{Lock, Record}\n")
+    assert (own, used) == ("layout", {"commit"})
+    assert "commit" not in rooms()[own]
+    assert references("package org.sparkzorder.layout\n/** [[org.sparkzorder.commit.Lock]] */\n")[1] == set()
