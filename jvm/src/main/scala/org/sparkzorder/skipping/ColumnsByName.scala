@@ -11,12 +11,12 @@ import org.sparkzorder.predicate.{Reason, ReasonCode}
 import org.sparkzorder.table.PlainTables
 
 /**
- * Statistics are of columns by their names. Some settings make a reader find a column in another way, and so find other
- * values. Then nothing is known of what it finds, and every file is read.
+ * Whether a reader finds columns by their names, as the index does. Some settings make it find them in another way, and
+ * so read other values. The statistics say nothing about these values, so every file is read.
  */
 private[skipping] object ColumnsByName {
 
-  /** Why the reader of this relation does not find columns as the index names them; None when it does. */
+  /** Why this relation's reader does not find columns by name; None if it does. */
   def whyNot(relation: HadoopFsRelation, views: Seq[TableView]): Option[Reason] =
     if (readsByFieldId(relation)) reason("Parquet field ids, and not names, tell this reader which column is which")
     else if (readsByPosition(relation))
@@ -26,8 +26,8 @@ private[skipping] object ColumnsByName {
     else None
 
   /**
-   * ORC files of Hive have no names but `_col0`, `_col1` and so on, and are read by position. Their statistics are of
-   * columns with these names, so a reader's column of such a name must be at the position that it names.
+   * In Hive's ORC files all columns are called `_col0`, `_col1` and so on, and they are read by position. The index has
+   * statistics under these names, so they hold only for a column that is at the position in its name.
    */
   def whyNot(relation: HadoopFsRelation, column: String): Option[Reason] =
     if (
@@ -41,7 +41,7 @@ private[skipping] object ColumnsByName {
 
   private val positions = OrcConf.FORCE_POSITIONAL_EVOLUTION
 
-  /** The table's option or the query's, else the session's setting, else Hadoop's. Copying all of Hadoop's is too slow. */
+  /** By the options, else the session's setting, else Hadoop's. Making the session's Hadoop configuration is too slow. */
   private def readsByPosition(relation: HadoopFsRelation): Boolean =
     PlainTables.formatOf(relation).contains("orc") && {
       val session = relation.sparkSession.asInstanceOf[classic.SparkSession]
@@ -53,7 +53,7 @@ private[skipping] object ColumnsByName {
       value.exists(_.trim.equalsIgnoreCase("true"))
     }
 
-  /** A case-sensitive session reads nulls where a file spells a column otherwise; statistics know the values. */
+  /** A case-sensitive session reads nulls if a file spells a column differently, but the index has its real values. */
   private def missesNames(relation: HadoopFsRelation, views: Seq[TableView]): Boolean =
     relation.sparkSession.sessionState.conf.caseSensitiveAnalysis &&
       views.flatMap(_.snapshot).exists(_.properties.contains(IndexSnapshot.NamesInAnyCase))

@@ -8,19 +8,21 @@ import org.sparkzorder.predicate.{BytesValue, Column, LongValue, StatsPredicate,
 import org.sparkzorder.stats.KeyEncoding
 
 /**
- * Leaves out files whose part of the curve holds no point of the query's box, though every column's bounds overlap it: a
- * file's rows need not fill the box around them.
+ * Leaves out files whose interval of the curve holds no point of the query's box, although the bounds of every column
+ * overlap the box. This happens because the rows of a file need not fill the box around them.
  *
- * A file's interval counts only with the boundaries that its rows were placed by. Ids are monotone in the value, so the
- * rows that pass have ids between those of a range's ends. A column of another type now, or one whose values depend on
- * who reads, may have any id. Of Z-order and sorts only: on a Hilbert curve the next point of a box takes a search through
- * the cells, and with cuts at cell borders an interval is few boxes, which the bounds of the columns tell as well.
+ * An interval is compared under the boundaries that the file's rows were placed by. Ids grow with the value, so rows
+ * that match have ids between those of the range's ends. A column whose type has changed, or whose values depend on the
+ * reading session, may have any id.
+ *
+ * This works for Z-order and sorts only. On a Hilbert curve, finding the next point of a box takes a search through the
+ * cells; and with cuts at cell borders an interval is a few boxes, which the columns' bounds describe as well.
  */
 private[skipping] object CurvePruning {
 
   /**
-   * Takes files out of those to be kept. An interval is believed where the index has bounds of the same columns: whatever is
-   * a reason to have none of a file's column is one not to conclude from where its rows lie.
+   * Clears the bits of files that the curve rules out. An interval is used only if the index has bounds of the same
+   * columns in this file: whatever made bounds unusable makes the place on the curve unusable as well.
    */
   def leaveOut(keep: BitSet, predicate: StatsPredicate, snapshot: IndexSnapshot): Unit =
     if (!keep.isEmpty) {
@@ -35,7 +37,7 @@ private[skipping] object CurvePruning {
       }
     }
 
-  /** The columns of the index's curves among those of a predicate. */
+  /** Those columns of the predicate that the index's curves are made of. */
   def columns(predicate: StatsPredicate, snapshot: IndexSnapshot): Set[Column] = {
     val ranges = ValueRanges.of(predicate).keySet
     if (ranges.isEmpty) ranges
@@ -63,7 +65,7 @@ private[skipping] object CurvePruning {
     }
   }
 
-  /** None when the query says nothing of the frame's columns. */
+  /** None if the query does not restrict the frame's columns. */
   private[skipping] def box(frame: CurveFrame, ranges: Map[Column, ValueRange]): Option[QueryBox] = frame.curve match {
     case plan: BitPlan =>
       val all = frame.columns.indices.map(c => (0L, (1L << plan.bits(c)) - 1))
@@ -78,7 +80,7 @@ private[skipping] object CurvePruning {
             (r.low.fold(full._1)(v => d.id(place(d, v), bits)), r.high.fold(full._2)(v => d.id(place(d, v), bits)))
           }
       }
-      // Ends that cross are of a predicate that nothing satisfies: that is for the bounds to say.
+      // Crossing ends mean that no row matches. The bounds of the columns decide such predicates.
       if (ids == all || ids.exists { case (low, high) => low > high }) None
       else Some(new QueryBox(plan, ids.map(_._1).toArray, ids.map(_._2).toArray))
     case _ => None

@@ -21,12 +21,12 @@ import org.sparkzorder.table.Targets
 private[skipping] final case class LeftOut(folder: Path, files: Seq[FileStatus], listed: Int)
 
 /**
- * Looks at files again that a query is about to leave out. A session keeps listings for as long as it lives, and other
- * programs overwrite files in place: what the listing says of a file, and the index of the same, may be long untrue.
+ * Looks again at the files that a query is about to leave out. A session may keep a listing as long as it lives, while
+ * other programs overwrite files in place. Then listing and index agree with each other, but not with the files.
  *
- * See `docs/design/fresh-look.md` for what it costs.
+ * See `docs/design/fresh-look.md` for what this costs.
  *
- * @param fileSystem of a folder; asked again and again
+ * @param fileSystem of a folder; must be cheap, since it is called often
  */
 private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends Logging {
   import FreshLook._
@@ -36,9 +36,9 @@ private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends 
   /** What the latest look found to have changed. */
   def found: Seq[FileStatus] = latest
 
-  /** Files that do not lie there any more as they were listed. A file of which nobody can say that is one of them. */
+  /** Files that are gone or not as they were listed. A file that cannot be looked at is one of them. */
   def changed(folders: Seq[LeftOut]): Set[Path] = {
-    // A folder may be large, and a local disk is asked for each file.
+    // On a local disk each file is looked at by itself, so a large folder is shared between threads.
     val parts = folders.flatMap { f =>
       if (isLocal(fileSystem(f.folder))) f.files.grouped(MostAtOnce).map(part => f.copy(files = part)) else Seq(f)
     }
@@ -73,7 +73,7 @@ private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends 
 
 private[skipping] object FreshLook {
 
-  /** None where the session trusts its listings. */
+  /** None if the session trusts its listings. */
   def of(session: SparkSession): Option[FreshLook] =
     Option.when(!session.sessionState.conf.getConf(ZOrderConf.trustListing)) {
       val known = new ConcurrentHashMap[(String, String), FileSystem]
@@ -85,16 +85,16 @@ private[skipping] object FreshLook {
       )
     }
 
-  /** Files of a local folder that one thread looks at. */
+  /** Files of a local folder that one thread looks at before it takes others. */
   private val MostAtOnce = 2048
 
-  /** So many on a local disk are not worth a thread. */
+  /** Fewer files than this on a local disk are looked at without threads. */
   private val FewFiles = 512
 
-  /** Side by side. An object store answers many at once, each after a while. */
+  /** Looks at the same time. An object store answers each slowly, but many at once. */
   private val Threads = 32
 
-  /** Files that HDFS and object stores tell of in one answer. */
+  /** Files in one answer of HDFS or an object store to a listing. */
   private val PageOfListing = 1000
 
   private def isLocal(fs: FileSystem): Boolean = fs.getClass == classOf[LocalFileSystem]
@@ -106,7 +106,7 @@ private[skipping] object FreshLook {
   private def isSame(listed: FileStatus, now: Option[FileStatus]): Boolean =
     now.exists(n => n.getLen == listed.getLen && n.getModificationTime == listed.getModificationTime)
 
-  /** The system says it in a tenth of the time that Hadoop takes to make a status of it. */
+  /** `java.nio` takes a tenth of the time of a Hadoop file status. */
   private def isSameOnDisk(listed: FileStatus): Boolean =
     try {
       val now = Files.readAttributes(Paths.get(listed.getPath.toUri.getPath), classOf[BasicFileAttributes])

@@ -10,8 +10,8 @@ import org.sparkzorder.stream.StreamedTables
 import org.sparkzorder.table.Targets
 
 /**
- * Hive's own reader lists files itself while the query runs. Before, this waits for an owner that is exchanging files, or recovers
- * after a dead one; where neither can be, the query fails.
+ * Makes tables whole before Hive's own reader lists their files, which it does while the query runs. Waits for an owner
+ * that is exchanging files, and recovers after a dead one. If neither is possible, the query fails.
  */
 class HiveScans(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = {

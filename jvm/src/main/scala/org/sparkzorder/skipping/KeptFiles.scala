@@ -8,13 +8,13 @@ import org.sparkzorder.predicate.{Evaluation, StatsPredicate}
 import org.sparkzorder.stats.StatsWithDefaults
 
 /**
- * Says of files whether they may hold a row that satisfies a predicate. Unseen or changed: yes.
+ * The files that may hold a row for which a predicate is true. Files that the index does not know are kept.
  *
- * @param keep the ordinals of those that may
+ * @param keep bits of these files, by their ordinals in the index
  */
 private[skipping] final class KeptFiles(val known: ListedOrdinals, private val keep: BitSet) {
 
-  /** Takes the places of those that may not out of places of a directory's files. */
+  /** Clears the bits of a directory's files that cannot match. */
   def leaveOut(places: BitSet, directory: ListedFiles): Unit = {
     val ordinals = directory.ordinals
     val words = new Array[Long]((ordinals.length + 63) >> 6)
@@ -27,10 +27,10 @@ private[skipping] final class KeptFiles(val known: ListedOrdinals, private val k
     places.and(BitSet.valueOf(words))
   }
 
-  /** Keeps what both keep, which are of the same files. */
+  /** The files that both keep. Both must be about the same files. */
   def and(other: KeptFiles): KeptFiles = changed(_.and(other.keep))
 
-  /** Without those that the curve's intervals leave out. */
+  /** Without the files that [[CurvePruning]] rules out. */
   def byCurve(predicate: StatsPredicate): KeptFiles = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
 
   def keepsAsMuchAs(other: KeptFiles): Boolean = keep == other.keep
@@ -45,9 +45,9 @@ private[skipping] final class KeptFiles(val known: ListedOrdinals, private val k
 private[skipping] object KeptFiles {
 
   /**
-   * By the bounds of columns.
+   * The files that the bounds of columns do not rule out.
    *
-   * @param schema that the files are read by, which says what a column is that a file lacks
+   * @param schema that the files are read with: it says what a column is in a file that lacks it
    */
   def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): KeptFiles =
     new KeptFiles(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))

@@ -6,22 +6,22 @@ import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.table.RelativePath
 
 /**
- * From the files of a listing to the names that a table's records have for them, and back.
+ * Translates between paths of a listing and the names in a table's records.
  *
- * @param links folders that the query reads by another name than that below the table's root, with their names in the
- *              records: `/link` with `p=1` if it leads to `/x/p=1` and the table is `/x`
+ * @param links folders that the query reads by another path than the table's, with their names in the records: `/link`
+ *   with `p=1` if `/link` leads to `/x/p=1` and the table is `/x`
  */
 private[skipping] final class ListedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
   private val plain = new RelativePath(folder.root)
 
-  /** Those of the files that are in the table's folders. */
+  /** Names of those files that are in the table's folders. */
   def of(files: Seq[Path]): Set[String] = files.iterator.flatMap(of).toSet
 
   private def of(file: Path): Option[String] =
     if (plain.isBelow(file)) Some(plain.of(file))
     else links.collectFirst { case (link, inner) if link.isBelow(file) => s"$inner/${link.of(file)}" }
 
-  /** Every path by which a listing may have the file. */
+  /** All paths by which a listing may show the file. */
   def paths(name: String): Seq[Path] = folder.resolve(name) +: links.collect {
     case (link, inner) if name.startsWith(s"$inner/") => link.resolve(name.substring(inner.length + 1))
   }

@@ -10,16 +10,16 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.table.RelativePath
 
 /**
- * Files of one directory of a listing.
+ * The files of one directory of a listing.
  *
- * @param ordinals of each file in the index, -1 for one that the index does not know
+ * @param ordinals of the files in the index; -1 if the index does not know the file
  */
 private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordinals: Array[Int]) {
 
-  /** Those of the directory that came next in the latest listing. */
+  /** The directory that came after this one in the latest listing. */
   @volatile private[skipping] var next: ListedFiles = null
 
-  /** Of all files together. */
+  /** Bytes of all files. */
   lazy val bytes: Long = {
     var sum = 0L
     files.foreach(sum += _.getLen)
@@ -33,7 +33,7 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
     i == files.length
   }
 
-  /** Some of these files, in the same order; None when others are among them. */
+  /** A selection of these files in the same order; None if `those` has other files. */
   def part(those: Array[FileStatus]): Option[ListedFiles] = {
     val found = new Array[Int](those.length)
     var (i, at) = (0, 0)
@@ -49,14 +49,14 @@ private[skipping] final class ListedFiles(val files: Array[FileStatus], val ordi
 }
 
 /**
- * Which files of an index those of a listing are: found out once for each listing, not by each query. Listings are asked
- * for the same files in the same order again and again, and hand out the same objects as long as they are not made anew.
+ * The ordinals in an index of the files of a listing. They are found once for each listing, not by each query: a listing
+ * gives the same file objects in the same order until it is made anew.
  */
 private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: IndexSnapshot) {
 
   private val known = new ConcurrentHashMap[Path, ListedFiles]
 
-  // The directory that was listed first, as each knows the one that came next.
+  // Each directory knows the next one, so this is the head of the list.
   @volatile private var first: ListedFiles = null
 
   /** @param directories the files of each directory, in the order of the listing */
@@ -78,7 +78,7 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
       val those = Option(known.get(folder))
       those.filter(_.are(directory)).getOrElse {
         val files = directory.iterator.map(_.fileStatus).toArray
-        // Less than a folder is listed where a filter asks for names or times of files.
+        // Filters on names or times of files leave only some files of a folder in the listing.
         those.flatMap(_.part(files)).getOrElse {
           val made = new ListedFiles(files, ordinalsOf(files))
           known.put(folder, made)
@@ -89,7 +89,7 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
 
   private def ordinalsOf(files: Array[FileStatus]): Array[Int] = {
     val ordinals = new Array[Int](files.length)
-    // Files that were written together are listed in the order in which the index has them.
+    // Files of one operation are listed in the order of the index, so the next ordinal is tried first.
     var next = 0
     var i = 0
     while (i < files.length) {
@@ -107,7 +107,7 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
 
 private[skipping] object ListedOrdinals {
 
-  /** A table within a listing. Listings are told apart by identity: those of one folder are equal, however old each is. */
+  /** A table in a listing. Listings are compared by identity: two of one folder are equal, whatever their age. */
   private final class Key(listing: FileIndex, val root: Path, queue: ReferenceQueue[FileIndex])
       extends WeakReference[FileIndex](listing, queue) {
     override val hashCode: Int = 31 * System.identityHashCode(listing) + root.hashCode
@@ -121,7 +121,7 @@ private[skipping] object ListedOrdinals {
   private val gone = new ReferenceQueue[FileIndex]
   private val all = new ConcurrentHashMap[Key, SoftReference[ListedOrdinals]]
 
-  /** Those of a listing under an index, forgotten with the listing, with the index, or when memory is short. */
+  /** Kept until the listing is garbage, the index changes, or memory is short. */
   def of(listing: FileIndex, root: Path, names: RelativePath, snapshot: IndexSnapshot): ListedOrdinals = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(all.remove(_))
     val found = Option(all.get(new Key(listing, root, null))).flatMap(r => Option(r.get)).filter(_.snapshot eq snapshot)

@@ -5,7 +5,7 @@ import java.util.BitSet
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
 
-/** A listing, with what indexes know of its files. */
+/** A listing with the ordinals of its files in the indexes of its tables. */
 private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], known: Seq[ListedOrdinals]) {
   private val directories = {
     val listed = known.map(_.of(listing.map(_.files)).toIndexedSeq)
@@ -36,7 +36,7 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
       sum
     }
 
-    /** The files at other places, folder by folder. */
+    /** The other files, by folder. */
     def leftOut(places: BitSet): Seq[LeftOut] =
       if (places.cardinality == count) Nil
       else {
@@ -46,7 +46,7 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
           .map { case (folder, out) => LeftOut(folder, out, listed(folder).size) }.toSeq
       }
 
-    /** These places, and those of the files. */
+    /** `places` with the bits of these files set as well. */
     def including(paths: Set[Path], places: BitSet): BitSet = {
       files.indices.foreach(i => if (paths(files(i).getPath)) places.set(i))
       places
@@ -69,15 +69,15 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
 
   def bytes: Long = directories.iterator.map(_.bytes).sum
 
-  /** How many files all of them keep, one keeper for each index. */
+  /** How many files all keepers keep. There is one keeper for each index. */
   def count(keepers: Seq[KeptFiles]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
 
   def bytes(keepers: Seq[KeptFiles]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
 
   /**
-   * The listing without the others.
+   * The listing with only the files that all keepers keep.
    *
-   * @param look at those that are to be left out; those that changed stay in it
+   * @param look at the files that are left out: those that changed stay in the listing
    */
   def only(keepers: Seq[KeptFiles], look: Option[FreshLook]): Seq[PartitionDirectory] = {
     val kept = directories.map(d => d -> d.kept(keepers))

@@ -5,12 +5,14 @@ import scala.collection.mutable
 import org.sparkzorder.commit.{Record, RecordFile, RecordState, TableFolder}
 
 /**
- * What an operation left in the table's folders, by relative names.
+ * What an operation changed in the table's folders, by relative names.
  *
- * @param isNew whether the files that are there since had not been there ever before: then a listing that holds them has
- *              come to its end no earlier than they came
- * @param time of its commit point, or of its undo; milliseconds since 1970
- * @param endTime when all was in place
+ * @param there files that came
+ * @param gone files that went
+ * @param isNew whether the files that came had never been there before. Then a listing that shows them ended after they
+ *   came
+ * @param time of the commit point, or of the undo; milliseconds since 1970
+ * @param endTime when all files were in place
  */
 private[skipping] final case class Traces(
     there: Seq[String],
@@ -25,7 +27,7 @@ private[skipping] object Traces {
   def of(file: RecordFile, record: Record): Traces = {
     val (outputs, inputs) = (record.outputs.map(_.path), record.inputs.map(_.path))
     val time = file.meta.modificationTime
-    // A listing that was made while an operation lasted that was undone may hold outputs and lack inputs.
+    // A listing made during an operation that was undone later may show outputs and lack inputs.
     file.state match {
       case RecordState.Undoing => Traces(inputs, outputs, isNew = false, time, Long.MaxValue)
       case RecordState.Undone  => Traces(inputs, outputs, isNew = false, time, time)
@@ -35,23 +37,23 @@ private[skipping] object Traces {
   }
 }
 
-/** Tells from what operations left whether a listing was made before them or in the midst of one. */
+/** Tells whether a listing was made before or during an operation. */
 private[skipping] object ListingAge {
 
-  /** Nobody lists a table for longer, in milliseconds. */
+  /** A listing takes no longer than this, in milliseconds. */
   val LongestListing: Long = 10L * 60 * 1000
 
   /**
-   * Goes back from the newest operation to one that says how old the listing is. Operations follow each other, so who
-   * has seen the new files of one has seen those of all before it that had ended when he began. Of a file that came,
-   * went and came back, what happened last counts.
+   * Goes back from the newest operation until one says how old the listing is. Operations run one after the other, so a
+   * listing that shows the new files of one also shows those of all operations that had ended when it began. If a file
+   * came and went several times, only the last time counts.
    *
-   * @param listed names of files
+   * @param listed names of the files in the listing
    * @param operations newest first
-   * @return None when none of them says anything
+   * @return None if no operation says how old the listing is
    */
   def isStale(listed: Set[String], operations: Iterator[Traces]): Option[Boolean] = {
-    // A listing may be of some folders only.
+    // A listing may cover only some folders.
     val folders = listed.map(TableFolder.parent)
     val decided = mutable.HashSet.empty[String]
     var begun = Option.empty[Long]

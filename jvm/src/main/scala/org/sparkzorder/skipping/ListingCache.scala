@@ -5,14 +5,17 @@ import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.spark.sql.execution.datasources.FileIndex
 
-/** What is known of listings, forgotten with them. Told apart by identity: Spark's own are equal when they are of the same folder. */
+/**
+ * Values kept for listings, dropped when the listing is garbage. Keys are compared by identity, since Spark's own
+ * listings are equal whenever they are of the same folder.
+ */
 private[skipping] final class ListingCache[V] {
   private val gone = new ReferenceQueue[FileIndex]
   private val known = new ConcurrentHashMap[ListingCache.Key, V]
 
   def get(listing: FileIndex): Option[V] = Option(known.get(new ListingCache.Key(listing, null)))
 
-  /** @param both what to know where there is something: from the old and the new */
+  /** @param both merges the value that is there with the new one */
   def put(listing: FileIndex, value: V)(both: (V, V) => V): Unit = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(known.remove(_))
     known.merge(new ListingCache.Key(listing, gone), value, (old, added) => both(old, added))

@@ -14,10 +14,11 @@ import org.sparkzorder.stream.{Exchange, Provenance, Stamp, StreamedTables}
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
 
 /**
- * Files that a query names itself, or by a pattern, which Spark resolves once. Later they may have been replaced. The query reads the
- * rows that they had: from the trash, or, if all that were rewritten together are named, from the files that hold their rows now.
+ * Files that a query names one by one or by a pattern. Spark resolves these names once, and OPTIMIZE may replace the
+ * files afterwards. The query still reads the rows that the named files had: from the trash, or, if it names all files
+ * that were rewritten together, from the files that hold their rows now.
  *
- * @param files the roots of the listing that are files, with their status as far as it was listed
+ * @param files those roots of the listing that are files, with their status if it was listed
  */
 private[skipping] final class NamedFiles(
     session: classic.SparkSession,
@@ -30,46 +31,52 @@ private[skipping] final class NamedFiles(
   def folders: Seq[Path] = files.map(_._1.getParent).distinct
 
   /**
-   * The files where they are now; None when they are where the listing has them.
+   * Where the files are now; None if all are where the listing shows them.
    *
    * @param options of the relation
    */
-  def placed(options: Map[String, String]): Option[PlacedFiles] = {
+  def placed(options: Map[String, String]): Option[PlacedFiles] =
     new StreamedTables(session, files.head._1).provenance(files.map(_._1)).flatMap { provenance =>
       val moved = notInPlace()
-      if (moved.isEmpty) None
-      else {
-        val latest = files.groupMapReduce(_._1.getParent)(f => provenance.appearance(f._1.toUri.getPath))(math.max)
-        val contents = files.map { case (path, status) =>
-          def there = statusOf(path.toUri.getPath).map(stamp)
-          val name = path.toUri.getPath
-          val content = status match {
-            case Some(s) if moved(path) =>
-              provenance.ofListing(name, stamp(s), there, latest(path.getParent))
-                .getOrElse(throw ZOrderErrors.filesReplaced(Seq(name)))
-            case Some(s) => provenance.ofLog(name, s.getModificationTime, Some(stamp(s)), latest(path.getParent))
-            case None    => provenance.ofLog(name, Long.MinValue, None, latest(path.getParent))
-          }
-          content -> (path -> status)
-        }
-        val inPlace = contents.collect { case (c, (path, Some(status))) if !moved(path) => c -> (path -> status) }.toMap
-        val listed = contents.collect { case (c, (_, Some(status))) => c -> status }.toMap
-        val found = NamedFiles.resolve(contents.map(_._1), provenance)(c =>
-          inPlace.get(c).map(_._2)
-            .orElse(statusOf(provenance.place(c).path).filter(s => Provenance.lengthOf(c).forall(_ == s.getLen)))
-            .orElse(listed.get(c).filterNot(_ => provenance.isKnown(c)))
-        )
-        val now = found.map { case (c, status) =>
-          PlacedFile(inPlace.get(c).fold(pathOf(provenance.place(c).name))(_._1), status)
-        }
-        val rest = location.allFiles().filterNot(s => paths(s.getPath)).map(s => PlacedFile(s.getPath, s))
-        val roots = location.rootPaths.filterNot(paths) ++ now.map(_.path)
-        Some(new PlacedFiles(session, options, Some(location.partitionSchema), now ++ rest, Some(roots)))
+      if (moved.isEmpty) None else Some(located(options, provenance, moved))
+    }
+
+  import NamedFiles.NamedContent
+
+  private def located(options: Map[String, String], provenance: Provenance, moved: Set[Path]): PlacedFiles = {
+    val contents = contentsOf(provenance, moved)
+    val inPlace = (for (n <- contents; s <- n.listed if !moved(n.path)) yield n.content -> (n.path -> s)).toMap
+    val listed = (for (n <- contents; s <- n.listed) yield n.content -> s).toMap
+    val found = NamedFiles.resolve(contents.map(_.content), provenance)(c =>
+      inPlace.get(c).map(_._2)
+        .orElse(statusOf(provenance.place(c).path).filter(s => Provenance.lengthOf(c).forall(_ == s.getLen)))
+        .orElse(listed.get(c).filterNot(_ => provenance.isKnown(c)))
+    )
+    val now = found.map { case (c, status) =>
+      PlacedFile(inPlace.get(c).fold(pathOf(provenance.place(c).name))(_._1), status)
+    }
+    val others = location.allFiles().filterNot(s => paths(s.getPath)).map(s => PlacedFile(s.getPath, s))
+    val roots = location.rootPaths.filterNot(paths) ++ now.map(_.path)
+    new PlacedFiles(session, options, Some(location.partitionSchema), now ++ others, Some(roots))
+  }
+
+  private def contentsOf(provenance: Provenance, moved: Set[Path]): Seq[NamedContent] = {
+    val latest = files.groupMapReduce(_._1.getParent)(f => provenance.appearance(f._1.toUri.getPath))(math.max)
+    files.map { case (path, status) =>
+      val name = path.toUri.getPath
+      val after = latest(path.getParent)
+      def there = statusOf(name).map(stamp)
+      val content = status match {
+        case Some(s) if moved(path) =>
+          provenance.ofListing(name, stamp(s), there, after).getOrElse(throw ZOrderErrors.filesReplaced(Seq(name)))
+        case Some(s) => provenance.ofLog(name, s.getModificationTime, Some(stamp(s)), after)
+        case None    => provenance.ofLog(name, Long.MinValue, None, after)
       }
+      NamedContent(content, path, status)
     }
   }
 
-  /** Those that do not lie where they were listed, as they were then. What lies there is read, whatever records say of its name. */
+  /** Files that are gone or not as they were listed. The others are read as they are, whatever records say. */
   private def notInPlace(): Set[Path] = {
     val byFolder = files.collect { case (path, Some(status)) => path -> status }.groupMap(_._1.getParent)(_._2)
     val look = new FreshLook(Targets.fileSystem(session, _))
@@ -91,7 +98,10 @@ private[skipping] final class NamedFiles(
 
 private[skipping] object NamedFiles {
 
-  /** None when all roots are folders. */
+  /** A named file, with the content that the query means by it. */
+  private final case class NamedContent(content: String, path: Path, listed: Option[FileStatus])
+
+  /** None if all roots are folders. */
   def of(session: classic.SparkSession, location: FileIndex): Option[NamedFiles] = location match {
     case _: PlacedFiles                    => None
     case index: PartitioningAwareFileIndex =>
@@ -102,7 +112,7 @@ private[skipping] object NamedFiles {
         try Targets.fileSystem(session, root).getFileStatus(root).isDirectory
         catch { case _: FileNotFoundException => false }
       }
-      // One folder is the usual case, and must not cost a look at each of its files.
+      // The usual case is one folder. It must not cost a look at each file.
       val roots =
         if (index.rootPaths.sizeIs == 1 && listed.sizeIs > 1) Nil
         else index.rootPaths.filter(root => byPath.contains(root) || !isFolder(root))
@@ -110,12 +120,15 @@ private[skipping] object NamedFiles {
     case _ => None
   }
 
-  /** Each content is asked for once, and all exchanges that do not meet are followed at once: partitions may be many. */
+  /**
+   * Follows contents through exchanges until all of them are found. Each content is looked up once, and exchanges that
+   * share no content are followed together, since there may be many partitions.
+   */
   private def resolve(contents: Seq[String], provenance: Provenance)(
       status: String => Option[FileStatus]
   ): Seq[(String, FileStatus)] = {
     val asked = mutable.HashMap.empty[String, Option[FileStatus]]
-    // After a RESTORE the way leads back to contents that are known to be gone.
+    // After a RESTORE, following exchanges would lead back to contents that are gone.
     val done = mutable.HashSet.empty[Exchange]
     @tailrec def followed(contents: Seq[String]): Seq[(String, FileStatus)] = {
       val gone = contents.filter(c => asked.getOrElseUpdate(c, status(c)).isEmpty)
@@ -129,7 +142,7 @@ private[skipping] object NamedFiles {
           exchange.foreach { e => taken ++= e.inputs; done += e }
           exchange
         }.toVector
-        // A file that is named twice is read twice, and so would be only a part of the outputs.
+        // If a file is named twice, its rows are read twice. The outputs cannot be read that way.
         if (exchanges.isEmpty || exchanges.exists(_.inputs.exists(times(_) > 1)))
           throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
         followed(contents.filterNot(taken) ++ exchanges.flatMap(_.outputs))

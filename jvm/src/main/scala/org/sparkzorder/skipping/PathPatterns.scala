@@ -20,11 +20,12 @@ import org.sparkzorder.stream.StreamedTables
 import org.sparkzorder.table.Targets
 
 /**
- * Resolves patterns of paths, as `/data/t/p=?/a*`, where they match files of a table of ours. Spark would do it once, and would
- * not see that files are being exchanged at this moment. Here it is done while nothing is half done. It runs before Spark resolves names.
+ * Resolves path patterns such as `/data/t/p=?/a*` if they match files of a table with a side folder. Spark would match
+ * them once, perhaps while files are being exchanged. This rule runs before Spark resolves names, and matches them while
+ * no operation is half done.
  *
- * Spark looks at the files that were matched, and into one of them for the columns. When an operation has taken one away in between,
- * the pattern is resolved again.
+ * Spark then looks at the matched files, and reads the columns from one of them. If an operation has removed a file by
+ * then, the pattern is matched again.
  */
 class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
   private def classicSession = session.asInstanceOf[classic.SparkSession]
@@ -44,16 +45,16 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
           CaseInsensitiveMap(given.asCaseSensitiveMap.asScala.toMap + (DataSource.GLOB_PATHS_KEY -> "false"))
         UnresolvedDataSource(format, None, options, isStreaming = false, files)
       }.getOrElse(u)
-    // It matches the pattern itself, right after. By then nothing is half done.
+    // This command matches the pattern itself, right after this rule, when no operation is half done.
     case view @ CreateTempViewUsing(_, _, _, _, provider, options) if isOurs(provider) =>
       resolved(CaseInsensitiveMap(options).get("path").toSeq)
       view
   }
 
-  /** The source of the files that some patterns match, resolved by Spark. None when Spark may match them. */
+  /** The relation over the files that the patterns match, resolved by Spark. None if Spark may match them itself. */
   private def found(paths: Seq[String])(source: Seq[String] => UnresolvedDataSource): Option[LogicalPlan] =
     resolved(paths).map { first =>
-      // The next look at the patterns is for the next try.
+      // The first try uses the matches that are known. Each further try matches again.
       var files = Option(first)
       def once(): LogicalPlan = {
         val now = files.orElse(resolved(paths)).getOrElse(paths)
@@ -63,7 +64,7 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
       RetryPathResolution.retried(once(), isOfPattern = true)
     }
 
-  /** None when Spark may do it: there is no pattern, or none that matches files of ours. */
+  /** None if Spark may match the paths itself: none is a pattern, or none matches files of a table of ours. */
   private def resolved(paths: Seq[String]): Option[Seq[String]] = {
     val found = paths.map(path => path -> (if (SparkOwn.isPattern(new Path(path))) matching(new Path(path)) else None))
     if (found.forall(_._2.isEmpty)) None
@@ -98,8 +99,8 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
     }
     val first = all(path)
     val data = first.filterNot(isInSide)
-    // A folder is listed again for each query, so only files need care, and our own folder is not to be read.
-    // What is gone again was a file.
+    // Spark lists a folder again for each query, so only files need care. The side folder is never data.
+    // A path that is already gone was a file.
     def isFile(p: Path) =
       try !fs.getFileStatus(p).isDirectory
       catch { case _: FileNotFoundException => true }

@@ -15,16 +15,18 @@ import org.apache.spark.sql.execution.datasources.{
 import org.apache.spark.sql.types.StructType
 
 /**
- * What the optimizer has for the file index of a scan: all files of the table, but the size of those that are going to be read.
+ * The file index of a scan until it is planned: it lists all files of the table, but has the size of those that will be
+ * read.
  *
- * The optimizer goes on with such a scan. It merges subqueries that differ in their filters, and turns subqueries into joins that
- * get further filters. So files are left out no earlier than the scan is planned, by the filters that it has then. Whatever a plan
- * does with this index, no file is missing. Two of the same table are equal, whatever their filters, as they are without us.
+ * The optimizer still changes such scans. It merges subqueries that differ in their filters, and turns subqueries into
+ * joins that get further filters. So files are left out only when the scan is planned, by the filters that it has then.
+ * Whatever a plan does with this index, no file is missing. Two of the same table are equal whatever their filters, as
+ * Spark's own are.
  *
- * @param base the index to read through: Spark's own, or one of where its files are now
+ * @param base the index to read through: Spark's own, or one of the places where its files are now
  * @param original the index that Spark made
- * @param views one for each table folder the base reads from
- * @param table as the catalog has it: the scan's own says the smaller size
+ * @param views one for each table folder that the base reads from
+ * @param table as the catalog has it; the scan's own copy has the smaller size
  */
 private[skipping] final class PlannedFileIndex(
     val base: FileIndex,
@@ -39,18 +41,18 @@ private[skipping] final class PlannedFileIndex(
   @volatile private var made: List[Made] = Nil
   @volatile private var size = Option.empty[Long]
 
-  /** The optimizer's, of an index that would ask the catalog again for all partitions. */
+  /** The optimizer's listing, if a new one would ask the catalog for all partitions again. */
   @volatile private var listed = Option.empty[Listing]
 
   /**
-   * What the scan reads through with these filters: the optimizer's and the planner's are the same most of the time, and so is the
-   * answer.
+   * The index that the scan reads through with these filters. Usually the optimizer and the planner have the same
+   * filters, so the latest answers are kept.
    */
   def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
     pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.overlay.isDefined)) this
     else base)
 
-  /** For the optimizer's estimates; None when Spark's own index does as well. */
+  /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
   def estimate(l: LogicalRelation, filters: Seq[Expression], listing: Listing): Option[Long] = {
     listed = Some(listing).filter(_.of.isInstanceOf[CatalogFileIndex])
     size = pruned(l, filters, listing).map(_.sizeInBytes)
@@ -84,7 +86,7 @@ private[skipping] final class PlannedFileIndex(
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
     SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views)
 
-  // Without the statistics, which are not read where there is nothing to filter: each reads through its own.
+  // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))
 
   override def equals(other: Any): Boolean = other match {
@@ -97,7 +99,7 @@ private[skipping] final class PlannedFileIndex(
 
 private object PlannedFileIndex {
 
-  /** Lists of filters for which the answer is kept. */
+  /** Answers that are kept, by their filters. */
   private val MostKept = 4
 
   private def areSame(some: Seq[Expression], others: Seq[Expression]): Boolean =

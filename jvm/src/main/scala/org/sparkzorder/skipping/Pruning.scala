@@ -6,11 +6,11 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.stats.StatsColumn
 
-/** From a scan's filters to the files it reads. */
+/** Chooses the files that a scan reads, by its filters. */
 private[skipping] object Pruning {
 
   /**
-   * The index to read through; None when Spark's own does as well.
+   * The index to read through; None if Spark's own would read the same files.
    *
    * @param listing of the relation's index
    * @param filters conjuncts over the scan that can be evaluated now, with the relation's own names
@@ -37,7 +37,7 @@ private[skipping] object Pruning {
       val known = views.flatMap(_.known(relation.location))
       val listed =
         new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views), known)
-      // A conjunction keeps what each conjunct keeps, which is reported of each as well.
+      // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
       val ofConjuncts = conjuncts.map { case (_, p) => known.map(KeptFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
@@ -58,7 +58,7 @@ private[skipping] object Pruning {
     }
   }
 
-  /** The conjuncts that are a box on a curve, when that alone keeps files out. */
+  /** Reports the conjuncts that form a box on the curve, if the curve rules out files that the bounds do not. */
   private def curveReport(
       conjuncts: Seq[(Expression, StatsPredicate)],
       views: Seq[TableView],
@@ -99,7 +99,7 @@ private[skipping] object Pruning {
       case _ if p.columns.nonEmpty && p.columns.forall(without(_ => true)) => nothing("statistics", p.columns)
       case _                                                               =>
         val kept = listed.count(keepers)
-        // Without bounds there may still be files of nothing but nulls.
+        // Without bounds, files that hold only nulls may still be ruled out.
         if (kept == listed.files && unbounded.nonEmpty && unbounded == p.columns) nothing("bounds", unbounded)
         else ConjunctReport(f.sql, Some(kept.toLong), p.reasons.headOption)
     }

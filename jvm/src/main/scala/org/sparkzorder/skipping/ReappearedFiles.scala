@@ -10,12 +10,12 @@ import org.sparkzorder.commit.{Reappeared, TableState, UnreadableRecordException
 import org.sparkzorder.table.RelativePath
 
 /**
- * Warns when a query's listing holds files under names that an operation retired. Once for each listing and version of a table, and
- * in the background: the query does not wait for it.
+ * Warns if a query's listing shows files under names that an operation retired. It does so once for each listing and
+ * version of a table, in the background: the query does not wait.
  */
 private[skipping] object ReappearedFiles extends Logging {
 
-  /** With more queries waiting than this, the next ones look. */
+  /** If more listings than this are waiting, the next one is dropped. Later listings are looked at again. */
   private val MostWaiting = 64
 
   private val IdleSeconds = 10L
@@ -43,7 +43,7 @@ private[skipping] object ReappearedFiles extends Logging {
    */
   def look(files: => Seq[Path], state: TableState): Unit = state match {
     case side: TableState.SideFolder if side.version > 0 =>
-      // The paths only: what a name below the root is, the other thread finds out.
+      // Only the paths are taken here. The other thread finds the names below the root.
       val paths = files
       try
         pool.execute(() => {
@@ -52,7 +52,7 @@ private[skipping] object ReappearedFiles extends Logging {
             val found = Reappeared.find(side, paths.map(names.of))
             if (found.nonEmpty) logWarning(s"${side.folder.root}: ${Reappeared.describe(found)}.")
           } catch {
-            // The next listing will be looked at.
+            // The next listing is looked at again.
             case e @ (_: IOException | _: UnreadableRecordException) =>
               logInfo(s"Names that are back in ${side.folder.root} are not looked for: ${e.getMessage}")
           }

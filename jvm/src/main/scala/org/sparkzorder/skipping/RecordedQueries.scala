@@ -9,12 +9,12 @@ import org.sparkzorder.predicate.StatsPredicate
 import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.workload.{Observation, WorkloadRecorder}
 
-/** Hands what queries ask of tables to the recorder, where the session wants that. */
+/** Gives the filters of queries to the workload recorder, if the session has turned it on. */
 object RecordedQueries {
 
   private val paused = ThreadLocal.withInitial[Boolean](() => false)
 
-  /** Work that plans queries which nobody runs. */
+  /** Records nothing while `work` runs: it plans queries that nobody runs. */
   def paused[T](work: => T): T = {
     val before = paused.get
     paused.set(true)

@@ -18,9 +18,9 @@ import org.sparkzorder.skipping.RetryPathResolution.isOurs
 import org.sparkzorder.table.Targets
 
 /**
- * Queries by path whose columns Spark finds by a look into one of the files. It lists the folder first, and an operation
- * may take the file away in between: then Spark's own rule is asked again, which lists again. It runs before Spark
- * resolves names, and only where there is something of ours.
+ * Repeats the resolution of a query by path if a file vanished meanwhile. Spark lists the folder and then reads the
+ * columns from one of the files, which an operation may have moved in between. This rule runs before Spark resolves
+ * names, only for folders with a side folder.
  */
 class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
   private lazy val classicSession = session.asInstanceOf[classic.SparkSession]
@@ -37,7 +37,7 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
       RetryPathResolution.retried(files(u))
   }
 
-  /** Whether there is a side folder in the folder, or in one above it of which it is a partition by its name. */
+  /** Whether the folder has a side folder, or a table above it has one of which it is a partition by its name. */
   private def hasOperations(text: String): Boolean =
     try {
       val path = Targets.qualified(classicSession, new Path(text))
@@ -51,20 +51,20 @@ private[skipping] object RetryPathResolution {
 
   private val formats = Set("parquet", "orc")
 
-  /** Whether a source reads Parquet or ORC: by its short name, or by the name of its package or class, which Spark takes as well. */
+  /** Whether a source reads Parquet or ORC. Spark also takes the name of the source's package or class. */
   def isOurs(source: String): Boolean = {
     val name = source.toLowerCase(Locale.ROOT)
     formats(name) || name.startsWith("org.apache.spark.sql.") && name.split('.').exists(formats)
   }
 
-  /** So many exchanges in a row are no accident. */
+  /** Tries before the error is the user's. */
   private val Listings = 20
 
   /**
-   * A plan, made again as long as files are missing that were listed for it.
+   * A resolved plan. Resolves again while files that were listed are missing.
    *
-   * @param resolved lists, and resolves by what it has listed
-   * @param isOfPattern whether the paths themselves were listed, so that a missing one is no mistake of the user's
+   * @param resolved lists the files and resolves the plan
+   * @param isOfPattern whether the paths came from a pattern: then a missing path is not a mistake of the user
    */
   def retried(resolved: => LogicalPlan, isOfPattern: Boolean = false): LogicalPlan = {
     @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {

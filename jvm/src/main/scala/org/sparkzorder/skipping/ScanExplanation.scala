@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
 
-/** What is to be told of one scan, whether files were skipped or not. Numbers that nobody knows without reading are null. */
+/** A row of EXPLAIN SKIPPING: what one scan reads. Numbers are null if they are unknown without reading. */
 final case class ScanExplanation(
     relation: String,
     filesTotal: java.lang.Long,
@@ -22,8 +22,8 @@ object ScanExplanation {
 
   /**
    * @param leaf a scan of an optimized plan
-   * @param filters conjuncts right above it
-   * @param later conjuncts above columns or conditions that must come first
+   * @param filters conjuncts right above the scan
+   * @param later conjuncts that come after columns or conditions which must be evaluated first
    */
   def of(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression]): ScanExplanation = {
     val e = ofScan(leaf, filters)

@@ -11,16 +11,16 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
 
-/** The conjuncts over a scan, sorted by what can be done with them before the query runs. */
+/** Sorts the conjuncts over a scan by whether they can be evaluated before the query runs. */
 private[skipping] object ScanFilters {
 
-  /** Those that depend on nothing but the row, with the relation's own spelling of names, by which file indexes bind them. */
+  /** Conjuncts that depend on the row alone, with names spelled as in the relation: file indexes bind by these. */
   def evaluable(filters: Seq[Expression], l: LogicalRelation): Seq[Expression] =
     filters.filter(whyNot(_).isEmpty).map(_.transform {
       case a: AttributeReference => l.output.find(_.semanticEquals(a)).fold(a)(o => a.withName(o.name))
     })
 
-  /** Why a conjunct cannot be evaluated before the query runs; None when it can. */
+  /** Why a conjunct cannot be evaluated before the query runs; None if it can. */
   def whyNot(f: Expression): Option[Reason] =
     if (SubqueryExpression.hasSubquery(f))
       Some(Reason(ReasonCode.Subquery, "its value is not known before the query runs"))
@@ -29,11 +29,11 @@ private[skipping] object ScanFilters {
       Some(Reason(ReasonCode.UnsupportedExpression, "a Python function runs in the executors only"))
     else None
 
-  /** Reports of those that cannot, in order. */
+  /** Reports on the conjuncts that cannot be evaluated, in order. */
   def unusable(filters: Seq[Expression]): Seq[ConjunctReport] =
     filters.flatMap(f => whyNot(f).map(why => ConjunctReport(f.sql, None, Some(why))))
 
-  /** Those on partition columns alone, and the others. */
+  /** The conjuncts on partition columns alone, and the others. */
   def byPartition(
       filters: Seq[Expression],
       l: LogicalRelation,

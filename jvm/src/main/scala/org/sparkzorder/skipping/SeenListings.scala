@@ -5,14 +5,14 @@ import org.apache.spark.sql.execution.datasources.FileIndex
 
 import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
 
-/** Operations that a listing was checked against: the newest that was published, which stands for all before it, and those undone. */
+/** The operations that a listing was checked against: all up to the newest published one, and those undone. */
 private[skipping] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
-  /** Whether [[unseen]] may lack operations, since their records are in a checkpoint. */
+  /** Whether [[unseen]] may lack operations because their records are in a checkpoint. */
   def mayLack(state: TableState.SideFolder): Boolean =
     state.checkpoint.isDefined && !state.done.exists(file => newest.contains(file.meta))
 
-  /** Those of a table that a listing was not checked against, newest first, as far as they are files. */
+  /** Records that the listing was not checked against, newest first. Records in a checkpoint are left out. */
   def unseen(state: TableState.SideFolder): Seq[RecordFile] = {
     val published = state.done.takeWhile(file => !newest.contains(file.meta)).map(_ -> 0)
     val others = state.undone.filterNot(file => undone.contains(file.meta)).map(_ -> 1)
@@ -30,9 +30,10 @@ private[skipping] object SeenOperations {
 }
 
 /**
- * Up to which operation of a table a listing was found to be whole. Forgotten with the listing.
+ * Up to which operation each listing was found to be whole. An entry lives as long as its listing.
  *
- * Operations are told apart by their record's status: a table made anew counts its versions from 1 again.
+ * Operations are compared by the status of their record's file, since a table that is made anew counts its versions from
+ * 1 again.
  */
 private[skipping] final class SeenListings {
   private val seen = new ListingCache[Map[Path, SeenOperations]]

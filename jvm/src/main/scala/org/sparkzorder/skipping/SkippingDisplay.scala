@@ -3,10 +3,10 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** Tells of skipping in the plan's text and among the metrics of the SQL tab. */
+/** Shows skipping in the plan's text and in the metrics of the SQL tab. */
 trait SkippingDisplay extends FileSourceScanLike {
 
-  /** The same scan as Spark would make it: Scala has no `super` for lazy values. */
+  /** The same scan as Spark makes it. Needed because Scala has no `super` for lazy values. */
   protected def plainScan: FileSourceScanExec
 
   private def report: Option[SkippingReport] = relation.location match {
@@ -14,7 +14,7 @@ trait SkippingDisplay extends FileSourceScanLike {
     case _                        => None
   }
 
-  // Of those that were left out when the query was planned.
+  // Files that planning left out, and that the query reads because they have changed.
   private def changed = relation.location match {
     case index: SkippingFileIndex => index.changedFiles
     case _                        => Nil
@@ -33,7 +33,7 @@ trait SkippingDisplay extends FileSourceScanLike {
   }
 
   override lazy val metrics: Map[String, SQLMetric] = {
-    // What a plain scan has, but with the driver's metrics of this node, which the scan itself sets.
+    // The metrics of a plain scan, but with this node's own driver metrics, since the scan sets these.
     val own = plainScan.metrics.filter { case (name, _) => !driverMetrics.contains(name) }
     own ++ driverMetrics ++ skippingMetrics
   }

@@ -8,13 +8,13 @@ import org.apache.spark.internal.Logging
 import org.sparkzorder.commit.CommitException
 import org.sparkzorder.index.IndexFormatException
 
-/** How often skipping gave up with an error in this JVM: a bug that turns skipping off must not go unseen. Tests assert 0. */
+/** Counts how often skipping gave up with an error in this JVM, so that a bug cannot turn it off unnoticed. */
 object SkippingErrors extends Logging {
   private val counter = new AtomicLong
 
-  /** A query must not fail for want of a shortcut; what is lost is speed, and the log says so. */
+  /** Logs and counts an error that only costs speed: the query reads all files. */
   private[skipping] def warn(paths: Seq[Path], e: Throwable): Unit = {
-    // Our own messages name the file that is to blame and hold no data; of others' nobody knows.
+    // Our own messages name the faulty file and hold no data. Other messages might hold data.
     val why = e match {
       case _: CommitException | _: IndexFormatException => e.getMessage
       case _                                            => e.getClass.getSimpleName

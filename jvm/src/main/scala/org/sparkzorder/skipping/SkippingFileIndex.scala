@@ -6,14 +6,16 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.apache.spark.sql.types.StructType
 
 /**
- * The files of another index less those that cannot hold a matching row. Partition pruning, metadata columns and the listing itself
- * stay the other's.
+ * The files of another index without those that cannot hold a matching row. Partition pruning, metadata columns and the
+ * listing are those of the other index.
+ *
+ * Two of these are equal if they have the same base and views and keep the same files, however the filters are written.
+ * So Spark can reuse an exchange of one scan for the other.
  *
  * @param base the index that Spark made
- * @param views one for each table folder the base reads from
- * @param keepers one for each view with an index. Two scans with the same base and views that keep the same files read the same
- *                files, however their filters are written: so Spark may reuse the one's exchange for the other
- * @param look at the files that are left out, each time the query asks for the files
+ * @param views one for each table folder that the base reads from
+ * @param keepers one for each view with an index
+ * @param look at the files that are left out, each time the query asks for its files
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
@@ -24,7 +26,7 @@ final class SkippingFileIndex private[skipping] (
     val report: Option[SkippingReport]
 ) extends FileIndex {
 
-  /** Files that had to be read as well when the query asked for the files. */
+  /** Files that are read because they had changed when the query asked for its files. */
   def changedFiles: Seq[FileStatus] = look.fold(Seq.empty[FileStatus])(_.found)
 
   override def rootPaths: Seq[Path] = base.rootPaths
@@ -52,7 +54,7 @@ final class SkippingFileIndex private[skipping] (
 
 object SkippingFileIndex {
 
-  /** A listing as it should be seen: with what a half-published operation has moved put right. */
+  /** The listing as the query should see it while an operation is half published. */
   def view(listing: Seq[PartitionDirectory], views: Seq[TableView]): Seq[PartitionDirectory] =
     if (views.forall(_.overlay.isEmpty)) listing
     else

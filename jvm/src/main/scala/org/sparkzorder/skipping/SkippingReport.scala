@@ -5,7 +5,7 @@ import org.sparkzorder.predicate.Reason
 /**
  * What skipping did for one scan, after partition pruning.
  *
- * @param pruningMs wall time of reading the statistics needed and evaluating them
+ * @param pruningMs wall time of loading the statistics and evaluating the filters, in milliseconds
  */
 final case class SkippingReport(
     filesTotal: Long,
@@ -20,9 +20,9 @@ final case class SkippingReport(
 }
 
 /**
- * @param text of the conjunct as Spark's optimizer left it; made when it is asked for, as a list of thousands of values is long
- * @param filesKept what it alone would keep; None where it could not be used
- * @param reason why not
+ * @param text of the conjunct as Spark's optimizer left it. By name, because a list of thousands of values is long
+ * @param filesKept files that the conjunct alone would keep; None if it could not be used
+ * @param reason why it could not be used
  */
 final class ConjunctReport(text: => String, val filesKept: Option[Long], val reason: Option[Reason]) {
   lazy val predicate: String = text

@@ -23,9 +23,11 @@ import org.sparkzorder.table.{PlainTables, RecoveryErrors}
 import org.sparkzorder.write.FixedFileIndex
 
 /**
- * Replaces the file index of every scan of a plain table that has a `_zorder` folder by a [[PlannedFileIndex]], from which
- * [[SkippingStrategy]] leaves out the files that cannot hold a matching row. Runs before join planning, which then sees the smaller
- * size, and before Spark prunes partitions, which does not know that index. So it lets Spark prune them first.
+ * Gives every scan of a plain table with a `_zorder` folder a [[PlannedFileIndex]]. From this index [[SkippingStrategy]]
+ * later leaves out the files that cannot hold a matching row.
+ *
+ * The rule runs before join planning, which then sees the smaller size. It also runs before Spark prunes partitions,
+ * which would not know our index, so it calls Spark's pruning first.
  */
 class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
@@ -33,7 +35,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case l: LogicalRelation if eligible(l) => restored(l)
   }))
 
-  // Not below an operator that matches: the outermost match has all the filters.
+  // Does not go below a match: the outermost match has all filters.
   private def through(plan: LogicalPlan): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
       val after = planned(l, filters).getOrElse(l)
@@ -47,14 +49,14 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     case _ => false
   }
 
-  /** As before this rule, which may have seen the scan in a subquery, before it had the filters that it has now. */
+  /** The scan without this rule's index. The rule may have seen it in a subquery, before it got its present filters. */
   private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
     case _ => l
   }
 
-  /** Rows and columns stay as they are: the filters stay above the scan, and the optimizer estimates by them. */
+  /** Replaces the index only. The filters stay above the scan, and the optimizer estimates rows by them. */
   private def replaced(
       l: LogicalRelation,
       relation: HadoopFsRelation,
@@ -69,38 +71,60 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     val listing = new Listing(relation.location)
-    // Without its views the query would see the files that lie there now.
-    var isAround = false
+    // While an operation is half published, a query without its views would read the files as they are now.
+    var mustUseViews = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     try RecoveryErrors.told(name) {
         val named =
           if (l.catalogTable.isDefined) None
           else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
         TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
-          isAround = views.exists(_.overlay.isDefined)
-          val now = named.flatMap(_.placed(relation.options))
-          // Partitions of the catalog have values that the names of their folders need not say.
-          val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
-          val placed = now.getOrElse(relation.location) match {
-            case base: PartitioningAwareFileIndex if !ofCatalog && views.exists(_.overlay.isDefined) =>
-              Some(TableViews.around(session, base, relation.options, views))
-            case _ => now
-          }
-          val enabled = conf.getConf(ZOrderConf.skippingEnabled)
-          if (!enabled && placed.isEmpty && views.forall(_.overlay.isEmpty)) None
-          else {
-            val base = placed.getOrElse(relation.location)
-            val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)
-            val current = if (placed.isEmpty) listing else new Listing(base)
-            Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, current)))
-          }
+          mustUseViews = views.exists(_.overlay.isDefined)
+          val moved = movedFiles(l, relation, named, views)
+          indexed(l, relation, filters, listing, moved, views)
         }
       }
     catch {
-      case e: ZOrderRuntimeException => throw e
-      case NonFatal(e) if !isAround  =>
+      case e: ZOrderRuntimeException    => throw e
+      case NonFatal(e) if !mustUseViews =>
         SkippingErrors.warn(relation.location.rootPaths, e)
         None
+    }
+  }
+
+  /** An index of where the scan's files are now; None if all are where the listing shows them. */
+  private def movedFiles(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      named: Option[NamedFiles],
+      views: Seq[TableView]
+  ): Option[FileIndex] = {
+    val ofNames = named.flatMap(_.placed(relation.options))
+    // Partitions of the catalog have values that the names of their folders need not say.
+    val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
+    ofNames.getOrElse(relation.location) match {
+      case base: PartitioningAwareFileIndex if !ofCatalog && views.exists(_.overlay.isDefined) =>
+        Some(TableViews.around(session, base, relation.options, views))
+      case _ => ofNames
+    }
+  }
+
+  /** The scan with a [[PlannedFileIndex]]; None if it has nothing to skip and nothing to correct. */
+  private def indexed(
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      filters: Seq[Expression],
+      listing: Listing,
+      moved: Option[FileIndex],
+      views: Seq[TableView]
+  ): Option[LogicalRelation] = {
+    val enabled = conf.getConf(ZOrderConf.skippingEnabled)
+    if (!enabled && moved.isEmpty && views.forall(_.overlay.isEmpty)) None
+    else {
+      val base = moved.getOrElse(relation.location)
+      val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)
+      val current = moved.fold(listing)(new Listing(_))
+      Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, current)))
     }
   }
 }

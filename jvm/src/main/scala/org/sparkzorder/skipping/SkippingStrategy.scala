@@ -6,8 +6,8 @@ import org.apache.spark.sql.execution.{FileSourceScanExec, SparkPlan, SparkStrat
 import org.apache.spark.sql.execution.datasources.{FileSourceStrategy, HadoopFsRelation, LogicalRelation}
 
 /**
- * Spark's own strategy for file scans, that reads no files without a matching row, with a scan node that tells of it. The filters
- * are those by which Spark's strategy chooses row groups.
+ * Spark's own strategy for file scans, with two changes: files that cannot hold a matching row are left out, and the scan
+ * node shows it. The filters are those that Spark's strategy pushes down to row groups.
  */
 object SkippingStrategy extends SparkStrategy {
 

@@ -10,10 +10,10 @@ import org.sparkzorder.table.{PlacedFile, RelativePath}
 /**
  * How a query sees one table folder.
  *
- * @param load statistics, if there are any that can be read; called when they are first asked for, since a query
- *   without a filter has no use for them
- * @param version last version of the table that was published, 0 for none
- * @param overlay what to put right in the listing while an operation that we may not finish lies half published
+ * @param load reads the index, if there is one. Called when the index is first needed: a query without a filter needs
+ *   none
+ * @param version the last published version of the table; 0 if there is none
+ * @param overlay corrections to the listing while an operation that we may not finish is half published
  */
 final class TableView(
     val folder: TableFolder,
@@ -27,7 +27,7 @@ final class TableView(
 
   private val names = new RelativePath(root)
 
-  /** Which files of the index those of a listing are; None without an index. */
+  /** Ordinals in the index of the files of a listing; None without an index. */
   private[skipping] def known(listing: FileIndex): Option[ListedOrdinals] =
     snapshot.map(ListedOrdinals.of(listing, root, names, _))
 
@@ -44,7 +44,7 @@ final class TableView(
 }
 
 /**
- * @param hidden files to leave out
- * @param added files to take in, by the folder that they belong to
+ * @param hidden files that the query must not read
+ * @param added files that the query must read as well, by the folder that they belong to
  */
 final case class Overlay(hidden: Set[Path], added: Map[Path, Seq[PlacedFile]])

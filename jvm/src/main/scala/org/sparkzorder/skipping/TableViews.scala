@@ -18,12 +18,12 @@ import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
-/** From a scan to how its tables lie now, with half-done operations finished, undone or read around. */
+/** How a scan sees its tables, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
 
   /**
-   * None when no table that the scan reads from has a side folder, nor one above of which it is a partition by its name:
-   * one look at the file system each.
+   * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
+   * name. This costs one look at the file system for each folder.
    *
    * @param listing of the relation's index
    * @param options of the relation, which may choose files
@@ -46,8 +46,8 @@ object TableViews extends Logging {
   }
 
   /**
-   * A listing with what a half-published operation has moved put right. Also a folder is there of which all files that the query
-   * chooses have been moved.
+   * The listed files, corrected for a half-published operation. Includes folders from which all files that the query reads
+   * have been moved.
    */
   def around(
       session: SparkSession,
@@ -83,9 +83,9 @@ object TableViews extends Logging {
     val waitMillis = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
     @tailrec def attempt(left: Int): Seq[TableView] = {
       val settled = whole(listing, folders, waitMillis, settings)
-      def halfDone = settled.collectFirst { case (folder, now) if now.around.isDefined => folder.root }
-      Try(settled.flatMap { case (folder, now) => view(session, folder, now, folders, options) }) match {
-        // The owner went on in this moment. Without its view the query would read what lies there now.
+      def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
+      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options))) match {
+        // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
         case views                                         => views.get
@@ -94,7 +94,7 @@ object TableViews extends Logging {
     attempt(MostViews)
   }
 
-  /** How often a living owner may go on while a query looks how to read around it. */
+  /** Tries to find a way around a living owner that goes on meanwhile. */
   private val MostViews = 5
 
   private def roots(
@@ -112,7 +112,9 @@ object TableViews extends Logging {
           .map(p => ForeignFormats.withTablesAbove(p).last).distinct
     }
 
-  /** @param tables that the query reads. One above or below tells what lies half done in our folders, and nothing else */
+  /**
+   * @param tables that the query reads. Other tables, above and below, only tell what is half done in shared folders
+   */
   private def view(
       session: classic.SparkSession,
       folder: TableFolder,
@@ -153,48 +155,69 @@ object TableViews extends Logging {
 
   private val seenWhole = new SeenListings
 
+  /** A table that a scan reads from, in a state in which it may be read. */
+  private final case class SettledTable(folder: TableFolder, state: ReadableState)
+
   /**
-   * The tables, and those above and below them that share folders, each as it may be read.
+   * The tables, and those above and below that share folders with them, each in a state in which it may be read.
    *
-   * A listing made before or while an operation was published holds files that are gone, or lacks files that came: it is made anew,
-   * until nothing was published in any of them meanwhile.
+   * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files
+   * that came. It is made anew, until nothing is published meanwhile.
    */
   @tailrec private def whole(
       listing: Listing,
       tables: Seq[TableFolder],
       waitMillis: Long,
       settings: LockSettings
-  ): Seq[(TableFolder, ReadableState)] = {
-    val own = tables.map(t => t -> Recovery.settled(t, waitMillis, settings, orStandstill = true))
-    def beside(states: Seq[(TableFolder, TableState)], files: => Seq[Path]): Seq[TableFolder] =
-      NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
+  ): Seq[SettledTable] = {
+    val own = tables.map(f => SettledTable(f, Recovery.settled(f, waitMillis, settings, orStandstill = true)))
     lazy val files = listed(listing)
-    val nested = beside(own.map { case (t, s) => t -> s.state }, files)
-    val settled = own ++ Recovery.settled(nested, waitMillis, settings, orStandstill = true)
-    val relist = settled.exists { case (_, s) => s.exchanging || isStale(listing, files, s.state, tables) }
-    val moved = relist && {
-      listing.refresh()
-      val now = settled.map { case (t, s) => (t, s, TableState.look(t.root, t.ops)) }
-      def besideNow = beside(now.take(tables.size).map { case (t, _, state) => t -> state }, listed(listing))
-      now.exists { case (_, before, after) => isMoved(before, after) } ||
-      besideNow.map(_.root).toSet != nested.map(_.root).toSet
-    }
-    if (moved) whole(listing, tables, waitMillis, settings)
+    val nested = beside(own.map(t => t.folder -> t.state.state), tables, files)
+    val settled =
+      own ++ Recovery.settled(nested, waitMillis, settings, orStandstill = true).map((SettledTable.apply _).tupled)
+    val mustRelist = settled.exists(t => t.state.exchanging || isStale(listing, files, t.state.state, tables))
+    if (mustRelist) listing.refresh()
+    if (mustRelist && isMovedSince(settled, nested, listing, tables)) whole(listing, tables, waitMillis, settings)
     else {
-      settled.foreach { case (t, s) =>
-        val operations = SeenOperations.of(s.state)
-        if (s.around.isEmpty && operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.root)) {
-          seenWhole.put(listing.of, t.root, operations)
-          if (tables.contains(t)) ReappearedFiles.look(listed(listing), s.state)
-        }
-      }
+      remember(listing, tables, settled)
       settled
     }
   }
 
+  /** Tables above and below these that share folders with the files of the listing. */
+  private def beside(
+      states: Seq[(TableFolder, TableState)],
+      tables: Seq[TableFolder],
+      files: => Seq[Path]
+  ): Seq[TableFolder] =
+    NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
+
+  /** Whether an operation was published since the tables were settled, or other tables share folders now. */
+  private def isMovedSince(
+      settled: Seq[SettledTable],
+      nested: Seq[TableFolder],
+      listing: Listing,
+      tables: Seq[TableFolder]
+  ): Boolean = {
+    val now = settled.map(t => t -> TableState.look(t.folder.root, t.folder.ops))
+    def nestedNow = beside(now.take(tables.size).map { case (t, state) => t.folder -> state }, tables, listed(listing))
+    now.exists { case (before, after) => isMoved(before.state, after) } ||
+    nestedNow.map(_.root).toSet != nested.map(_.root).toSet
+  }
+
+  /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
+  private def remember(listing: Listing, tables: Seq[TableFolder], settled: Seq[SettledTable]): Unit =
+    settled.filter(_.state.around.isEmpty).foreach { t =>
+      val operations = SeenOperations.of(t.state.state)
+      if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
+        seenWhole.put(listing.of, t.folder.root, operations)
+        if (tables.contains(t.folder)) ReappearedFiles.look(listed(listing), t.state.state)
+      }
+    }
+
   private def listed(listing: Listing): Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
 
-  /** Whether an operation was published, or is being published, since. */
+  /** Whether an operation was published or began publishing since. */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
     case now: TableState.SideFolder =>
       before.around.isEmpty &&
@@ -202,12 +225,12 @@ object TableViews extends Logging {
     case TableState.NoSideFolder => false
   }
 
-  /** How many records are looked at for one that says how old a listing is; the number that a small cache holds. */
+  /** Records that are read to find out how old a listing is. A small cache holds as many. */
   private val MaxRecords = 32
 
   /**
-   * Where no operation says how old the listing is, and there are many, it is taken for stale. So it is when it may be older than all
-   * records that are files: a checkpoint is not read for it.
+   * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
+   * be older than all records that are files: no checkpoint is read for this.
    */
   private def isStale(
       listing: Listing,
@@ -234,7 +257,7 @@ object TableViews extends Logging {
       case e: UnreadableRecordException =>
         logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
         true
-      // Renamed by a VACUUM, gathered into a checkpoint, ended as undone, or overwritten in this moment.
+      // The record was renamed by a VACUUM, gathered into a checkpoint, undone, or overwritten in this moment.
       case _: FileNotFoundException => true
     }
   }

@@ -15,9 +15,10 @@ import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
 import org.sparkzorder.table.{PlacedFiles, RecoveryErrors}
 
 /**
- * Scans by Spark's V2 source. No files are skipped there, but each row is read once: they wait for an owner that is exchanging files,
- * recover after a dead one, list anew what was listed before, and read around what is half done. A strategy, since there is no scan
- * before the last rule that an extension may add.
+ * Makes scans of Spark's V2 sources read each row once; no files are skipped there. A scan waits for an owner that is
+ * exchanging files, recovers after a dead one, lists anew what was listed too early, and reads around what is half done.
+ *
+ * This is a strategy because the scan does not exist yet when the last rule that an extension may add runs.
  */
 class V2Scans(session: SparkSession) extends SparkStrategy {
   private val classicSession = session.asInstanceOf[classic.SparkSession]
@@ -31,7 +32,7 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
     case _ => Nil
   }
 
-  /** None when it is right as it is. */
+  /** None if the scan is right as it is. */
   private def whole(scan: Scan): Option[Scan] = scan match {
     case s: ParquetScan => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))
     case s: OrcScan     => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))

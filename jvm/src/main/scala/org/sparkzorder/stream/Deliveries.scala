@@ -3,17 +3,18 @@ package org.sparkzorder.stream
 import scala.collection.mutable
 
 /**
- * Which contents a stream reads, so that each row arrives once.
+ * Chooses the contents that a stream reads, so that each row arrives once.
  *
- * The rows of an exchange are delivered either through its outputs or through its inputs. This is decided when the stream meets one of
- * them for the first time, and never changes: if the stream has read any row of the inputs, all of them are read, wherever they are
- * now, and no output is. Otherwise the outputs are read, and so inputs that RESTORE brings back are not.
+ * The rows of an exchange are delivered either through its outputs or through its inputs. This is decided when the
+ * stream meets one of them for the first time, and never changes. If the stream has read any row of the inputs, it reads
+ * all inputs, wherever they are now, and no output. Otherwise it reads the outputs, and later ignores inputs that RESTORE
+ * brings back.
  *
- * What comes out depends on the order of the files in the stream's log and on the records of operations that were published before the
- * stream saw their files. So it is the same when the stream is started again.
+ * The result depends on the order of files in the stream's log, and on the records of operations that were published
+ * before the stream saw their files. So a restarted stream comes to the same result.
  *
- * @param isWanted whether the stream reads a file of this name at all: it may choose files by a pattern. Rows that it does not want
- *                 count as read
+ * @param isWanted whether the stream reads a file of this name at all, since it may choose files by a pattern. Rows that
+ *   it does not want count as read
  */
 private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) {
   import Deliveries._
@@ -52,11 +53,11 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
     else {
       val above = undecided(exchange, provenance)
       if (above.exists(_.inputs.exists(isTouched(_, provenance)))) ways.put(exchange.id, ByInputs)
-      // Nothing before it will be read any more.
+      // From now on no content before this exchange is read.
       else above.foreach(e => ways.put(e.id, ByOutputs))
     }
 
-  /** The exchange and those that its inputs came from, as far as nothing is decided. */
+  /** The exchange and all undecided exchanges that its inputs came from. */
   private def undecided(exchange: Exchange, provenance: Provenance): Seq[Exchange] = {
     val found = mutable.LinkedHashMap(exchange.id -> exchange)
     val left = mutable.Queue(exchange)
@@ -73,7 +74,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
     found.values.toSeq
   }
 
-  /** Whether rows of it were delivered, or never will be; what an undecided exchange before it says is asked elsewhere. */
+  /** Whether rows of the content were delivered or never will be. Undecided exchanges before it are not looked at. */
   private def isTouched(content: String, provenance: Provenance): Boolean =
     read(content) ||
       provenance.consumersOf(content).exists(e => ways.get(e.id).contains(ByOutputs)) ||

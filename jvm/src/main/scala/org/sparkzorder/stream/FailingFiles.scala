@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-/** The files of a batch that cannot be read: the error comes when the batch is run. */
+/** Stands for the files of a batch that cannot be read. The error is thrown when the batch runs. */
 private[stream] final class FailingFiles(base: FileIndex, error: Throwable) extends FileIndex {
   override def rootPaths: Seq[Path] = base.rootPaths
   override def partitionSchema: StructType = base.partitionSchema

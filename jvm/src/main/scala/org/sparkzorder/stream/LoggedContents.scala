@@ -2,24 +2,24 @@ package org.sparkzorder.stream
 
 import scala.collection.mutable
 
-/** A file as the log of a stream has it: its path, without scheme, and its modification time when it was noted. */
+/** A file in the log of a stream: its path without scheme, and its modification time when the stream saw it. */
 private[stream] final case class Logged(path: String, time: Long) {
   def folder: String = path.substring(0, math.max(0, path.lastIndexOf('/')))
 }
 
 /**
- * The contents that the files in a stream's log are. The log is taken in from its beginning: what was noted before a file
- * tells which of several contents of its name it is.
+ * Finds the content of each file in a stream's log. The log must be given from its beginning: earlier entries tell which
+ * of several contents of one name is meant.
  *
- * @param there what lies under a path now
+ * @param there what is under a path now
  */
 private[stream] final class LoggedContents(provenance: Provenance, there: String => Option[Stamp]) {
   private val contents = mutable.HashMap.empty[Logged, String]
 
-  /** By folder, the latest operation after which something was noted. */
+  /** For each folder, the latest operation after which the stream saw a file there. */
   private val latest = mutable.HashMap.empty[String, Int]
 
-  /** Takes in the next batch. Originals come before what was made of them. */
+  /** The contents of the next batch. Originals come before the files that were made from them. */
   def next(batch: Seq[Logged]): Seq[String] = {
     batch.foreach { f =>
       val appearance = provenance.appearance(f.path)

@@ -3,26 +3,26 @@ package org.sparkzorder.stream
 import scala.collection.mutable
 
 /**
- * What an operation did in one folder: the outputs together hold the rows of the inputs together.
+ * What an operation did in one folder: all outputs together hold the rows of all inputs together.
  *
- * @param id tells it from all others
+ * @param id unique among all exchanges
  * @param inputs contents, see [[Provenance]]
- * @param isUndone whether its inputs are back and its outputs gone
+ * @param isUndone whether the operation was undone: its inputs are back and its outputs gone
  */
 private[sparkzorder] final case class Exchange(id: String, inputs: Seq[String], outputs: Seq[String], isUndone: Boolean)
 
-/** What a file system says of a file's contents: modification time in milliseconds since 1970, and bytes. */
+/** What a file system says about a file: modification time in milliseconds since 1970, and length in bytes. */
 private[sparkzorder] final case class Stamp(time: Long, length: Long)
 
-/** A file as an operation left it: its path, without scheme, and what it was called in the table. */
+/** Where an operation left a file: its path without scheme, and its name in the table. */
 private[sparkzorder] final case class Place(path: String, name: String)
 
 /**
  * A file that an operation took from a folder or put there.
  *
- * @param path where the table has it, without scheme
- * @param before its name when it was retired, if it comes back by another
- * @param trash where it was put when it was taken, or lay before it came back
+ * @param path of the file in the table, without scheme
+ * @param before its name when it was retired, if it comes back under another one
+ * @param trash its path in the trash: after it was taken, or before it came back
  */
 private[stream] final case class MovedFile(
     path: String,
@@ -35,7 +35,7 @@ private[stream] final case class MovedFile(
 }
 
 /**
- * One folder's part of an operation. A RESTORE only moves files: it makes no content.
+ * The part of an operation in one folder. A RESTORE only moves files and makes no new content.
  *
  * @param made outputs that were written
  * @param returned outputs that came out of the trash
@@ -51,10 +51,11 @@ private[stream] final case class FolderChange(
 /**
  * Where rows come from, by the records of a folder's operations.
  *
- * A *content* is what was in a file from the moment it was written, wherever the file was moved since. The content of an output has the
- * name of that file, which nobody else uses. Any other has the first name of its file, and the file's time and length: `part-0` is a name
- * that each load may use again once an operation has freed it. A file of another time that lies where its content was left, with the same
- * length, was touched, or came back from a backup, and is that content still.
+ * A *content* is what was written to a file, wherever the file was moved later. The content of an output is named after
+ * the output's file, since nobody else uses this name. Any other content is named after the first name of its file, with
+ * the file's time and length: each load may use a name such as `part-0` again once an operation has freed it. A file with
+ * another time but the same length, where a content was left, is still that content: it was touched, or came back from a
+ * backup.
  *
  * @param changes oldest first
  */
@@ -66,10 +67,10 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   private val places = mutable.HashMap.empty[String, Place]
   private val order = mutable.HashMap.empty[String, Int]
 
-  /** The operation that gave a file a name that none had before. */
+  /** The position of the operation that first used a name. */
   private val appeared = mutable.HashMap.empty[String, Int]
 
-  /** What was found under a name, in the order in which it was taken from there. */
+  /** The contents that operations found under a name, in the order in which they were taken away. */
   private val generations = mutable.HashMap.empty[String, Vector[Generation]]
   private val ofTrash = mutable.HashMap.empty[String, String]
 
@@ -99,7 +100,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
       val content =
         f.trash.flatMap(ofTrash.get).getOrElse(consumed(f.copy(path = f.before.getOrElse(f.path)), position))
       if (f.before.exists(_ != f.path)) appeared.put(f.path, position + 1)
-      // A stream may have seen the name before the operation was undone.
+      // A stream may have seen the file under this name before the operation was undone.
       if (content != f.path) remember(f.path, Generation(f.stamp, content, if (change.isUndone) position else Stays))
       if (!change.isUndone) places.put(content, Place(f.path, f.path))
     }
@@ -110,7 +111,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
     else {
       val found = known(f.path)
       val content = found.find(_.stamp == f.stamp).orElse(left(found, f.length)).fold(named(f.path, f.stamp))(_.content)
-      // Whatever else was left there lies there no more.
+      // Any other content that was left under this name is gone.
       generations.put(f.path, found.map(g => if (g.taken == Stays && taken != Stays) g.copy(taken = taken) else g))
       remember(f.path, Generation(f.stamp, content, taken))
       content
@@ -118,41 +119,41 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
 
   private def known(path: String): Vector[Generation] = generations.getOrElse(path, Vector.empty)
 
-  /** The last one that was left there, of this length. */
+  /** The content that was left there last, if it has this length. */
   private def left(found: Vector[Generation], length: Long): Option[Generation] =
     found.findLast(_.taken == Stays).filter(_.stamp.length == length)
 
   private def remember(path: String, generation: Generation): Unit =
     generations.put(path, known(path).filterNot(_.stamp == generation.stamp) :+ generation)
 
-  /** The operation that wrote it. */
+  /** The exchange that wrote the content. */
   def creator(content: String): Option[Exchange] = creators.get(content)
 
-  /** Operations that rewrote it; several when RESTORE brought it back. */
+  /** Exchanges that rewrote the content. There are several if RESTORE brought it back. */
   def consumersOf(content: String): Seq[Exchange] = consumers.getOrElse(content, Nil)
 
-  /** Where it is now. */
+  /** Where the content is now. */
   def place(content: String): Place = places.getOrElse(content, Provenance.inPlace(content))
 
-  /** Whether any record names it. */
+  /** Whether a record says where the content is. */
   def isKnown(content: String): Boolean = places.contains(content)
 
-  /** Originals come before what was made of them. */
+  /** Contents in the order of their rank come before those made from them. */
   def rank(content: String): Int = order.getOrElse(content, 0)
 
-  /** Who sees the name sees it after this operation, a number that grows; 0 for names that were there before all. */
+  /** The number of the operation after which the name can be seen; 0 for names that were there before all. */
   def appearance(path: String): Int = appeared.getOrElse(path, 0)
 
   /**
-   * What a stream's log means by a path.
+   * The content that an entry of a stream's log means.
    *
-   * Spark takes what is overwritten in place for the file that it has seen, and lists no path twice. So if no operation
-   * found a file of the time in the log, it is one that was touched, or overwritten, before one took it.
+   * Spark takes a file that is overwritten in place for the file that it has seen, and lists no path twice. So if no
+   * operation found a file with the time in the log, the file was touched or overwritten before an operation took it.
    *
-   * @param time the file's modification time when it was noted
-   * @param there what lies under the path now
-   * @param after the latest [[appearance]] of the names that were noted no later, in the same folder: what was taken
-   *              before is not meant
+   * @param time the file's modification time when the stream saw it
+   * @param there what is under the path now
+   * @param after the latest [[appearance]] of the names in the same folder that the stream saw no later. Contents that
+   *   were taken before that are not meant
    */
   def ofLog(path: String, time: Long, there: => Option[Stamp] = None, after: Int = 0): String =
     if (creators.contains(path)) path
@@ -174,10 +175,10 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
     }
 
   /**
-   * What a file was that is not any more as it was listed. None when nobody can tell.
+   * The content of a listed file that has changed since. None if it cannot be told.
    *
-   * @param there what lies under the path now
-   * @param after as for a log, of the names that were listed with it
+   * @param there what is under the path now
+   * @param after as for a log, but of the names in the same listing
    */
   def ofListing(path: String, listed: Stamp, there: => Option[Stamp], after: Int): Option[String] =
     if (creators.contains(path)) Some(path)
@@ -187,7 +188,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
       found.find(_.stamp == listed).map(_.content).orElse {
         val touched = later.filter(_.stamp.length == listed.length).map(_.content).distinct
         val isThere = there.exists(_.length == listed.length)
-        // No operation took it: what lies there now is what Spark reads.
+        // No operation took the file, so the query reads what is there now, as Spark would.
         if (later.isEmpty || (touched.isEmpty && isThere)) Some(named(path, listed))
         else if (isThere) None
         else Option.when(touched.size == 1)(touched.head)
@@ -197,16 +198,16 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
 
 private[sparkzorder] object Provenance {
 
-  /** No path has this character. */
+  /** A character that no path contains. */
   private val At = '\u0000'
 
-  /** What is under a name and was taken by no operation. */
+  /** Position of a content that no operation has taken. */
   private val Stays = Int.MaxValue
 
   /**
-   * A file that was found under a name.
+   * A content that an operation found under a name.
    *
-   * @param taken position of the change that took it from there
+   * @param taken position of the change that took it away
    */
   private final case class Generation(stamp: Stamp, content: String, taken: Int)
 
@@ -214,10 +215,10 @@ private[sparkzorder] object Provenance {
 
   private def named(path: String, time: Long): String = s"$path$At$time"
 
-  /** When the file was written, of contents that are told apart by it. */
+  /** When the file was written, if the content's name says so. */
   def timeOf(content: String): Option[Long] = content.split(At).lift(1).map(_.toLong)
 
-  /** Bytes of the file, likewise. */
+  /** Bytes of the file, if the content's name says so. */
   def lengthOf(content: String): Option[Long] = content.split(At).lift(2).map(_.toLong)
 
   def inPlace(content: String): Place = {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.streaming.Source
 
 import org.sparkzorder.shim.{DataSourceCopy, StreamShim}
 
-/** Streams over folders of Parquet and ORC files get a source that knows files of OPTIMIZE from new data. */
+/** Gives streams over folders of Parquet and ORC files a source that can tell files of OPTIMIZE from new data. */
 object StreamRule extends Rule[LogicalPlan] {
   private val formats: Seq[Class[_]] = Seq(classOf[ParquetFileFormat], classOf[OrcFileFormat])
 
@@ -29,10 +29,10 @@ object StreamRule extends Rule[LogicalPlan] {
   }
 }
 
-/** Makes our source where Spark's would be made. */
+/** Makes our source in place of Spark's. */
 private final class TableDataSource(source: DataSource) extends DataSourceCopy(source) {
 
-  // A rule that replaces a node by an equal one is taken to have changed nothing, whichever of the two is asked.
+  // Spark takes a rule that replaces a node by an equal one to have changed nothing, so the two must not be equal.
   override def canEqual(other: Any): Boolean = other.isInstanceOf[TableDataSource]
   override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
   override def hashCode: Int = super.hashCode
@@ -52,7 +52,7 @@ private final class TableDataSource(source: DataSource) extends DataSourceCopy(s
           metadataPath,
           insensitive
         )
-      // Spark says what is missing.
+      // Spark reports the missing path.
       case None => super.createSource(metadataPath)
     }
   }

@@ -10,9 +10,9 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
 
 /**
- * The tables whose files a stream reads.
+ * The tables that a stream, a query by file names, or Hive's reader takes its files from.
  *
- * @param base the stream's path, which may be a pattern
+ * @param base the path that is read; may be a pattern
  */
 private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path) {
   private val top = Iterator.iterate(base)(_.getParent)
@@ -21,15 +21,15 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
   private var known = Option.empty[(Seq[(Path, StreamedTables.Version)], Provenance)]
 
   /**
-   * Waits until nothing is half done in the stream's folders, so that a listing made afterwards is whole, if it can be had now. A batch
-   * looks again.
+   * Waits until no operation is half done in the folders, so that a listing made afterwards is whole. Gives up silently
+   * if that cannot be reached: each batch looks again.
    */
   def settle(): Unit =
     try { settled(Nil); () }
     catch { case _: CommitException | _: java.io.IOException => () }
 
   /**
-   * What the records of these tables say, with nothing half done. None when there is no table of ours.
+   * What the records of these tables say while no operation is half done. None if no table has a side folder.
    *
    * @param files of the stream
    */
@@ -43,7 +43,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     }
   }
 
-  /** What has been published in these tables; the same as before if no file was moved since. Empty when none is ours. */
+  /** The published state of these tables. Equal to an earlier one if no file was moved since. Empty if no table is ours. */
   def versions(files: Seq[Path]): Seq[(Path, StreamedTables.Version)] = StreamedTables.versions(settledOrFail(files))
 
   private def settledOrFail(files: Seq[Path]): Seq[(TableFolder, ReadableState)] =
@@ -75,7 +75,10 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     )).filterNot(_._2.state == TableState.NoSideFolder)
   }
 
-  /** Folders of which these files may be part: theirs, and those above, up to the stream's own and what that is a partition of. */
+  /**
+   * Folders that may be roots of tables with these files: the files' own folders, those above them up to the stream's
+   * path, and tables above that of which it is a partition.
+   */
   private def roots(files: Seq[Path]): Seq[Path] = {
     val below = files.map(_.getParent).distinct.flatMap { folder =>
       val path = Iterator.iterate(folder)(_.getParent).takeWhile(_ != null).toSeq
@@ -89,7 +92,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
 
 private[sparkzorder] object StreamedTables {
 
-  /** What tells that a table's records are the same as before. */
+  /** Two equal versions mean that the table's records are the same. */
   type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])
 
   private def version(side: TableState.SideFolder): Version =
@@ -101,7 +104,7 @@ private[sparkzorder] object StreamedTables {
     }
 
   private def read(tables: Seq[TableFolder]): Provenance = {
-    // In each table in the order of its versions, one that was undone before the next of its number.
+    // Operations of each table in the order of versions. One that was undone comes before the next with its number.
     val ofTables = tables.map { folder =>
       val entries = History.newestFirst(folder).toSeq ++ History.undone(folder)
       entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
@@ -109,7 +112,10 @@ private[sparkzorder] object StreamedTables {
     new Provenance(merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) })
   }
 
-  /** Operations of several tables by time. In a table that was copied file by file, times say nothing of its own order. */
+  /**
+   * Merges the operations of several tables by time. The order within a table is kept: in a table that was copied file
+   * by file, times say nothing about it.
+   */
   private def merged(tables: Seq[List[(TableFolder, HistoryEntry)]]): Seq[(TableFolder, HistoryEntry)] =
     if (tables.sizeIs <= 1) tables.flatten
     else {

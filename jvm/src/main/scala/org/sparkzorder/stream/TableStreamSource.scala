@@ -20,16 +20,17 @@ import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames
 
 /**
- * What follows from a part of a stream's log.
+ * What was decided for the first part of a stream's log.
  *
- * @param until the last batch of it
- * @param provenance the records by which it was decided
+ * @param until the last batch of that part
+ * @param provenance the records that the decisions were based on
  */
 private final case class Decided(until: Long, provenance: Provenance, contents: LoggedContents, deliveries: Deliveries)
 
 /**
- * Spark's stream of files, which reads each row once although OPTIMIZE and RESTORE move rows to other files. The log of what was seen
- * stays Spark's: which of its files are read, and which ones in their place, follows from the log and from the tables' records.
+ * Spark's stream of files, which reads each row once although OPTIMIZE and RESTORE move rows to other files. The log of
+ * files that the stream has seen stays Spark's. The log and the tables' records decide which of its files are read, and
+ * which other files in their place.
  */
 private[stream] final class TableStreamSource(
     session: classic.SparkSession,
@@ -73,7 +74,7 @@ private[stream] final class TableStreamSource(
     val relations = plain.queryExecution.logical.collect { case l: LogicalRelation => l.relation }
     val listed = relations.collect { case r: HadoopFsRelation => r.location.inputFiles.length }.sum
     val files = batches.flatten.map(f => pathOf(f.path))
-    // When a stream is started, Spark asks once more for the batch before, and does not run it.
+    // When a stream starts, Spark asks for the previous batch again and does not run it. So an error must wait for the run.
     val chosen =
       try Right(placed(from, to, batches, listed < files.length, tables.provenance(files)))
       catch { case e: ZOrderRuntimeException => Left(e) }
@@ -94,16 +95,16 @@ private[stream] final class TableStreamSource(
     }
   }
 
-  /** A file that is moved while the batch runs is an error, and no reason to leave out its rows. */
+  /** With `ignoreMissingFiles` off: a file that is moved while the batch runs must be an error, not missing rows. */
   private def strict(r: HadoopFsRelation, index: FileIndex): HadoopFsRelation = {
     val options = CaseInsensitiveMap(r.options) + ("ignoreMissingFiles" -> "false")
     r.copy(location = index, options = options)(r.sparkSession)
   }
 
   /**
-   * The files to read; None when those of the batch are right as they are.
+   * The files to read; None if Spark's own files of the batch are right.
    *
-   * @param lacking whether Spark did not find all files of the batch
+   * @param lacking whether Spark found fewer files than the batch has
    */
   @tailrec private def placed(
       from: Long,
@@ -114,7 +115,7 @@ private[stream] final class TableStreamSource(
   ): Option[Seq[PlacedFile]] = {
     val files = batches.flatten
     val found = before.map(chosen(from, batches, _))
-    // An operation may have moved files just now.
+    // An operation may have moved files while we looked.
     val isLate = found.fold(lacking)(_.exists(_._2.isEmpty))
     val now = if (isLate) tables.provenance(files.map(f => pathOf(f.path))) else before
     if (now != before) {
@@ -125,7 +126,7 @@ private[stream] final class TableStreamSource(
         val gone = all.collect { case (place, None) if place.path != place.name => place.name }
         if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
         decided = decided.map(_.copy(until = to))
-        // Others that are gone were deleted from the folder; Spark leaves them out, too.
+        // Other files that are gone were deleted from the folder. Spark leaves these out, too.
         all.collect { case (place, Some(status)) => PlacedFile(pathOf(place.name), status) }
       }
     }
@@ -142,7 +143,7 @@ private[stream] final class TableStreamSource(
     contents.map { c =>
       val place = provenance.place(c)
       val there = statusOf(place.path)
-      // Somebody may have brought it back by hand.
+      // Somebody may have moved the file back by hand.
       val broughtBack =
         if (there.isDefined || place.path == place.name) None
         else statusOf(place.name).filter(s => Provenance.timeOf(c).contains(s.getModificationTime))
@@ -150,9 +151,9 @@ private[stream] final class TableStreamSource(
     }
   }
 
-  /** What is to be read for the files of these batches, and what it follows from. */
+  /** The contents to read for these batches, and the decisions behind them. */
   private def contentsOf(from: Long, batches: Seq[Seq[Logged]], provenance: Provenance): (Seq[String], Decided) = {
-    // A later record may tell more of a file that was seen before: what was decided follows from all of it.
+    // New records may say more about files that were seen earlier. Then all decisions are made again from the start.
     val start = decided.filter(d => d.until == from && from >= 0 && (d.provenance eq provenance)).getOrElse {
       val contents = new LoggedContents(provenance, statusOf(_).map(s => Stamp(s.getModificationTime, s.getLen)))
       val fresh = Decided(-1, provenance, contents, newDeliveries)
@@ -162,7 +163,7 @@ private[stream] final class TableStreamSource(
       }
       fresh
     }
-    // Not valid any more, should it come to nothing.
+    // Invalid until this batch is done: if it fails, decisions start again.
     decided = Some(start.copy(until = -1))
     (batches.flatMap(see(_, start)).distinct, start)
   }
@@ -173,8 +174,9 @@ private[stream] final class TableStreamSource(
   private def logged(path: Path, time: Long): Logged = Logged(path.toUri.getPath, time)
 
   /**
-   * A file that OPTIMIZE wrote, of which no record tells any more, or one that was made of such a file: its rows may have been delivered.
-   * They were not if all files that the stream has seen in this folder are there, or are known to have been moved.
+   * Fails if rows might be delivered twice: a file was written by OPTIMIZE, or made from such a file, and no record of it
+   * is left. Its rows are new if all files that the stream has seen in this folder are still there, or are known to have
+   * been moved.
    */
   private def checkUnknown(files: Seq[Logged], from: Long, by: Option[Decided]): Unit = if (from >= 0) {
     lazy val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2)
@@ -183,7 +185,7 @@ private[stream] final class TableStreamSource(
     val unknown = files.map(_.path).flatMap(withoutRecord(_, by.map(_.provenance))).distinct.filterNot(known)
     if (unknown.nonEmpty) {
       val folders = unknown.map(pathOf(_).getParent).toSet
-      // Another file of that name does not say where the rows of the one that was seen are.
+      // Another file of that name does not have the rows that the stream has seen.
       def isThere(f: Logged) = statusOf(f.path).exists(_.getModificationTime == f.time)
       val lost = before.find { f =>
         folders(pathOf(f.path).getParent) && !by.exists(d => d.provenance.isKnown(d.contents.of(f))) && !isThere(f)
@@ -192,7 +194,7 @@ private[stream] final class TableStreamSource(
     }
   }
 
-  /** The file itself, or those that it was made of, as far as OPTIMIZE wrote them and nothing is known of that. */
+  /** Files that OPTIMIZE wrote and no record describes: the file itself, or those that it was made from. */
   private def withoutRecord(file: String, provenance: Option[Provenance]): Seq[String] = {
     val found = mutable.LinkedHashSet.empty[String]
     val seen = mutable.HashSet(file)
