@@ -114,4 +114,4 @@ except NoExtensionError as error:
 spark.stop()
 """
     printed = run([sys.executable, "-c", program], tmp_path)
-    assert "refused the session has not the extension org.sparkzorder.ZOrderSparkExtension" in printed
+    assert "refused this session was started without the extension org.sparkzorder.ZOrderSparkExtension" in printed

@@ -198,6 +198,13 @@ def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallT
     assert kept() == first
 
 
+def test_the_history_is_shown_to_a_limit_newest_first(folder: SmallTable, table: ZOrderTable) -> None:
+    for files in (2, 4, 1):
+        optimize(table, folder, files)
+    for limit, versions in ((None, [3, 2, 1]), (2, [3, 2]), (9, [3, 2, 1]), (0, [])):
+        assert [row.version for row in table.describe_history(limit).collect()] == versions
+
+
 def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTable) -> None:
     before = sum(f.stat().st_size for f in folder.files())
     optimize(table, folder, 2)
@@ -243,6 +250,26 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     assert states(table) == ["vacuumed", "vacuumed"]
     assert folder.leftovers(2) == []
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_vacuum_retains_parts_of_an_hour_as_sql_does(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    optimize(table, folder, 2)
+    [record] = (folder.root / "_zorder").glob("_v0000000001-*.json")
+    forty_minutes_ago = json.loads(record.read_text())
+    forty_minutes_ago["timestamp"] -= 40 * 60_000
+    record.write_bytes(sealed(forty_minutes_ago))
+    for hours, files in ((0.75, []), (0.5, trash(folder))):
+        for result in (
+            table.vacuum(retain_hours=hours, dry_run=True),
+            spark.sql(f"VACUUM {folder.source} RETAIN {hours} HOURS DRY RUN"),
+        ):
+            assert sorted(Path(row.path.removeprefix("file:")) for row in result.collect()) == files
+    table.vacuum(retain_hours=0.75)
+    assert trash(folder)
+    table.vacuum(retain_hours=0.5)
+    assert not trash(folder)
 
 
 def test_vacuum_keeps_as_long_as_optimize_was_told(folder: SmallTable, table: ZOrderTable) -> None:

@@ -90,6 +90,16 @@ assert "connect" in type(spark).__module__, type(spark)
 ZOrderTable.for_path(spark, path).optimize(["a"], options={{"num-files": 8}})
 [scan] = explain_skipping(spark, f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
 print("kept", scan.files_kept, "rows", spark.read.parquet(path).where("a = 17").count())
+[scan] = explain_skipping(spark, spark.read.parquet(path).where("a = 17")).collect()
+print("kept of a DataFrame", scan.files_kept, "views", spark.catalog.listTables())
+table = ZOrderTable.for_path(spark, path)
+table.optimize(["a"], options={{"num-files": 4}})
+print("history", [row.version for row in table.describe_history(limit=1).collect()])
+print("expired", table.vacuum(retain_hours=0.5, dry_run=True).count())
 spark.stop()
 """
-    assert "kept 1 rows 7" in run([sys.executable, "-c", program], tmp_path)
+    printed = run([sys.executable, "-c", program], tmp_path)
+    assert "kept 1 rows 7" in printed
+    assert "kept of a DataFrame 1 views []" in printed
+    assert "history [2]" in printed
+    assert "expired 0" in printed

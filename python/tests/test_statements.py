@@ -70,6 +70,16 @@ def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
     assert kept <= total // 4
 
 
+def test_a_dataframe_is_explained_as_its_query_is(
+    spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
+) -> None:
+    table.optimize(["a", "b"], options={"num-files": 16})
+    frame = spark.read.format(file_format).load(str(folder)).where("a = 17 AND b = 155")
+    [scan] = explain_skipping(spark, frame).collect()
+    assert (scan.files_kept, scan.files_total) == files(spark, folder, file_format, "a = 17 AND b = 155")
+    assert not spark.catalog.listTables()
+
+
 def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
     table.optimize(["a", "s"], options={"num-files": 16})
     for predicate in (
