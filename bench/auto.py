@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import footers
 import numpy as np
 import pyarrow.parquet as pq
+import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,8 +161,6 @@ kind whose row has an estimate. {asked:,} other queries measured it.
 
 def main() -> None:
     """Run all cases."""
-    from pyspark.sql import SparkSession
-
     parser = argparse.ArgumentParser(description="Files that recorded queries touch after ZORDER BY AUTO.")
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=400_000)
@@ -169,17 +168,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=600)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "auto")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.zorder.workload.enabled", "true")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "2g", {"spark.zorder.workload.enabled": "true"})
     given.work.mkdir(parents=True, exist_ok=True)
     source = given.work / "source"
     columns = [f"pmod(xxhash64(id, {n}), {SPAN}) AS {key}" for n, key in enumerate(KEYS)]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import footers
 import pyarrow.parquet as pq
+import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -134,8 +135,6 @@ def worst(results: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     """Run all rounds."""
-    from pyspark.sql import SparkSession
-
     parser = argparse.ArgumentParser(description="What OPTIMIZE without FULL writes and leaves.")
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=400_000)
@@ -144,16 +143,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[3, 4, 2])
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "incremental")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "2g")
     given.work.mkdir(parents=True, exist_ok=True)
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     target = ROOT / "bench" / "results" / f"incremental-{date}"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import footers
+import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,8 +231,6 @@ def missed(results: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     """Run all tables, or only some of them."""
-    from pyspark.sql import SparkSession
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--tpchgen", type=Path, default=Path(sys.executable).with_name("tpchgen-cli"))
@@ -240,16 +239,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1, help="the scale of TPC-H")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "layout")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "3g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "3g")
     given.work.mkdir(parents=True, exist_ok=True)
     wide = tpch(given.tpchgen, given.work, given.scale, given.rows)
     results = []

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import session
 from layout import uniform
 
 if TYPE_CHECKING:
@@ -65,22 +66,6 @@ def unsorted(spark: SparkSession, folder: Path, to: Path) -> None:
         rows.write.mode("append").parquet(str(to / f"file-{n:03d}"))
 
 
-def start(jar: Path) -> SparkSession:
-    """Start a session with the extension."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").config("spark.jars", str(jar))
-    session = (
-        builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "3g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    return session
-
-
 def main() -> int:
     """Run all lookups. Returns 1 if more rows are left than the target allows."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -91,7 +76,7 @@ def main() -> int:
     asked = parser.parse_args()
     shutil.rmtree(asked.work, ignore_errors=True)
     asked.work.mkdir(parents=True)
-    spark = start(asked.jar)
+    spark = session.start(asked.jar, "3g")
     keys = [uniform(key, distinct, n) for n, (key, distinct) in enumerate(KEYS.items())]
     made = spark.range(0, asked.rows, 1, 8).selectExpr(
         *keys, "xxhash64(id, 'order') AS shuffled", "concat('row ', id) AS text"

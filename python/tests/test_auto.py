@@ -298,7 +298,7 @@ def test_hostile_files_are_ignored_with_a_warning(spark: SparkSession, table: Pa
 
 def test_processes_add_up(spark: SparkSession, table: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        answers_of("asking.py", str(jar_path()), str(table), folder=tmp_path)
+        answers_of("record_queries.py", str(jar_path()), str(table), folder=tmp_path)
     files = list((table / "_zorder" / "workload").glob("*.json"))
     assert len(files) == 2
     assert sum(kind["queries"] for kind in recorded(table)) == 6

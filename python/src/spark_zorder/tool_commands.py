@@ -37,7 +37,8 @@ process first if you can."""
 
 _UNINSTALL = """Remove everything of spark-zorder from a table and its partitions: history, trash, statistics, locks.
 The data files stay as they are. First shows what is in the trash, because RESTORE cannot bring it back afterwards.
-Refuses while an operation is unfinished: run `recover` first. Leaves all that spark-zorder did not make, and lists it."""
+Refuses while an operation is unfinished: run `recover` first. Leaves files that spark-zorder did not make, and lists
+them."""
 
 
 def add(commands: Subparsers) -> None:
