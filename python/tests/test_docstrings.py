@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the package: every public name has one, and each prints what it shows."""
+"""Runs the examples in the package's docstrings. Every public name has one, and each prints what it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RESTORE and VACUUM on real files: what comes back, what is refused, what goes."""
+"""RESTORE and VACUUM on real files: what they bring back, refuse and delete."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The same as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 
 def optimize(table: ZOrderTable, folder: SmallTable, files: int, **options: object) -> None:
-    """Rewrite all into so many files of each folder."""
+    """Rewrite all files into this number of files in each folder."""
     named = {"num-files": files * len(folder.folders)} | {k.replace("_", "-"): v for k, v in options.items()}
     table.optimize(["a"], full=True, options=named)
 
@@ -55,7 +55,7 @@ def trash(folder: SmallTable) -> list[Path]:
 
 
 def states(table: ZOrderTable) -> list[str]:
-    """The history's last column, oldest version first."""
+    """The states in the history, oldest version first."""
     return [row.state for row in reversed(table.describe_history().collect())]
 
 
@@ -82,7 +82,7 @@ def test_what_others_appended_stays(spark: SparkSession, folder: SmallTable, tab
     first = contents(folder)
     optimize(table, folder, 2)
     ids = folder.ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
-    # Of these two one lies there still and the other has been rewritten.
+    # One of these two is still there, and the other was rewritten.
     optimize(table, folder, 3)
     ids |= write_file(folder.folders[0] / "last.parquet", range(2000, 2000 + ROWS))
     table.restore(0)
@@ -96,7 +96,7 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     optimize(table, folder, 2)
     changed, deleted = folder.files()[:2]
     new = write_file(changed, range(1000, 1000 + ROWS))
-    # Who leaves Hadoop's checksum beside another file makes it unreadable to all of Spark.
+    # If Hadoop's checksum stays beside a changed file, no Spark session can read the file.
     changed.with_name(f".{changed.name}.crc").unlink(missing_ok=True)
     deleted.unlink()
     before = contents(folder)
@@ -118,7 +118,7 @@ def test_a_file_whose_name_is_taken_comes_back_by_another(
     ids = folder.ids | write_file(taken, range(1000, 1000 + ROWS))
     table.restore(0)
     assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
-    # It is the same file but for its name.
+    # It is the same file under another name.
     found = contents(folder)
     assert first[str(taken.relative_to(folder.root))] in found.values()
     assert sum("-restored-" in name for name in found) == 1
@@ -129,11 +129,11 @@ def test_a_file_whose_name_is_taken_comes_back_by_another(
 
 
 FAILURES = (PySparkException, Py4JJavaError)
-"""What a statement throws that fails while it runs."""
+"""The error of a statement that fails while it runs."""
 
 
 def flip(file: Path, at: int) -> None:
-    """Change one byte, which neither length nor modification time tells."""
+    """Change one byte, so that length and modification time stay the same."""
     before = file.stat()
     content = bytearray(file.read_bytes())
     content[at] ^= 1

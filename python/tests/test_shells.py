@@ -1,4 +1,4 @@
-"""The three ways into Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
+"""Three ways to start Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path
 
 
 def run(command: list[str], folder: Path, stdin: str = "") -> str:
-    """What a command prints."""
+    """Run a command and return its output."""
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    # Without a terminal Python takes itself for a program, and would not run the shell's start-up file.
+    # Without a terminal, Python runs as a program and skips the shell's start-up file.
     environment["PYSPARK_DRIVER_PYTHON_OPTS"] = "-i" if command[0].endswith("/pyspark") else ""
-    # Set by the session of the other tests, for its own JVM.
+    # The session of the other tests sets these for its own JVM.
     for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
         environment.pop(name, None)
     done = subprocess.run(
@@ -45,7 +45,7 @@ def run(command: list[str], folder: Path, stdin: str = "") -> str:
 
 @pytest.fixture
 def arguments() -> list[str]:
-    """What each of the commands is given."""
+    """The arguments of each command."""
     settings = {
         "spark.sql.extensions": EXTENSION,
         "spark.ui.enabled": "false",

@@ -1,4 +1,4 @@
-"""The statements that the methods of `ZOrderTable` write."""
+"""The SQL that the methods of `ZOrderTable` write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a plain table to fewer files read, through the package: what every Spark has to do."""
+"""From a plain table to fewer files read, with the Python package, on every Spark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = 4000
 
 
 def rows(spark: SparkSession) -> DataFrame:
-    """Some rows, with nulls, in an order that has nothing to do with their columns."""
+    """Rows with nulls. Their order is independent of their columns."""
     return spark.range(ROWS).selectExpr(
         "id",
         "pmod(hash(id), 1000) AS a",
@@ -34,7 +34,7 @@ def rows(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(params=["parquet", "orc"])
 def file_format(request: pytest.FixtureRequest) -> str:
-    """Each format of files."""
+    """Both file formats."""
     return str(request.param)
 
 
@@ -48,12 +48,12 @@ def folder(spark: SparkSession, tmp_path: Path, file_format: str) -> Path:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: Path, file_format: str) -> ZOrderTable:
-    """The same folder as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder), file_format)
 
 
 def files(spark: SparkSession, folder: Path, file_format: str, predicate: str) -> tuple[int, int]:
-    """Files kept, and files in all."""
+    """The number of files kept, and of all files."""
     scans = explain_skipping(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate}").collect()
     return sum(s["files_kept"] for s in scans), sum(s["files_total"] for s in scans)
 
@@ -139,7 +139,7 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
         assert abs(column.skipped_fraction - (1 - column.mean_files / 16)) < 1e-9
         assert 3.8 < column.mean_files < 4.5
         assert abs(sum(column.depth_histogram) - known) < 5
-    # Without columns, of all that have an order.
+    # Without columns, it describes all columns that have an order.
     assert {row.column for row in table.describe_clustering().collect()} > {"a", "b"}
 
 
