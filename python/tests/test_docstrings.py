@@ -59,7 +59,7 @@ def run_examples(name: str, docstring: str, names: dict[str, Any]) -> None:
 def names(
     spark_session: SparkSession, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, Any]:
-    """What the module's docstring defines: a session, rows, and a new copy of their table."""
+    """The names that the package's docstring defines: a session, rows, and a new copy of their table."""
     monkeypatch.chdir(tmp_path)
     spark_session.sql(f"USE {database.name}")
     found = dict(vars(spark_zorder))

@@ -240,7 +240,7 @@ class ZOrderTable:
 
         Returns:
             A row for each file and column: `path`, `bytes`, `rows`, `column`, `data_type`, `min`, `max`, `null_count`,
-            `status`.
+                `status`.
 
         Examples:
             >>> result = events.optimize(order_by=["day"], options={"num-files": 4})
@@ -264,7 +264,7 @@ class ZOrderTable:
 
         Returns:
             A row for each column: `column`, `files`, `mean_files`, `max_files`, `skipped_fraction`, `bound_files`,
-            `depth_histogram`.
+                `depth_histogram`.
 
         Examples:
             >>> result = events.optimize(["user", "day"], options={"num-files": 16})
@@ -344,7 +344,7 @@ class ZOrderTable:
 
         Returns:
             A row for each operation: `version`, `timestamp`, `userId`, `operation`, `operationParameters`,
-            `operationMetrics`, `state`.
+                `operationMetrics`, `state`.
 
         Raises:
             ValueError: `limit` is not a whole number, 0 or more.
@@ -371,7 +371,7 @@ class ZOrderTable:
 
         Returns:
             One row: `format`, `name`, `description`, `location`, `createdAt`, `lastModified`, `partitionColumns`,
-            `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`.
+                `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`.
 
         Examples:
             >>> result = events.optimize(["user", "day"], options={"num-files": 16})
@@ -394,7 +394,7 @@ class ZOrderTable:
 
         Returns:
             One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
-            `num_restored_files`, `removed_files_size`, `restored_files_size`.
+                `num_restored_files`, `removed_files_size`, `restored_files_size`.
 
         Raises:
             ValueError: `version` is not a whole number, 0 or more.
@@ -444,7 +444,7 @@ def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
 
     Returns:
         A row for each scan of files: `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`,
-        `pruning_ms`, `conjuncts`.
+            `pruning_ms`, `conjuncts`.
 
     Examples:
         >>> from spark_zorder import explain_skipping

@@ -37,7 +37,7 @@ def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> d
 
     Returns:
         The findings or actions. `exitCode` is 0 for success, 1 for a failure, 3 when a living owner holds the lock.
-        Unless it is 0, `error` and `message` give the reason.
+            Unless it is 0, `error` and `message` give the reason.
 
     Raises:
         ToolError: Neither Java with pyspark's jars nor a session is available.

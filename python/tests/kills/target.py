@@ -98,7 +98,7 @@ class Target:
         if operation == "VACUUM" and any(any(files) for files in trash):
             return "deleting"
         if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("_v*.json")):
-            return "tidying up"
+            return "cleaning up"
         if len(self._side("_lock-*")) > 1:
             return "cleaning up after an operation killed before"
         return "writing" if self._side(f"staging/_{identity}/*") or self._side("_tmp-*") else "with its lock"
