@@ -1,6 +1,6 @@
-"""How many files the queries touch that `ZORDER BY AUTO` was told of, against equal weights: `make auto`.
+"""Counts the files that recorded queries touch after `ZORDER BY AUTO` and after equal weights: `make auto`.
 
-Queries are planned by a session that records, the table is laid out anew, and the footers of the files are read. Writes
+A recording session plans the queries, OPTIMIZE rewrites the table, and the footers of its files are read. Writes
 bench/results/auto-<date>.md.
 """
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import footers
 import numpy as np
 import pyarrow.parquet as pq
+import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,24 +30,24 @@ KEYS = ("a", "b", "c")
 SPAN = 1_000_000
 SEED = 7
 
-# A query: for each column that it names, the least and the greatest value asked for.
+# A query: for each of its columns, the least and the greatest value it asks for.
 Query = dict[str, tuple[int, int]]
 
 
 def hot(draw: random.Random) -> Query:
-    """A value of any column, of the upper tenth of the values nine times out of ten."""
+    """One value of a random column. Nine times out of ten it is in the upper tenth of the values."""
     value = draw.randrange(SPAN * 9 // 10, SPAN) if draw.random() < 0.9 else draw.randrange(SPAN)
     return {draw.choice(KEYS): (value, value)}
 
 
 def everywhere(draw: random.Random) -> Query:
-    """A value of any column."""
+    """One value of a random column."""
     value = draw.randrange(SPAN)
     return {draw.choice(KEYS): (value, value)}
 
 
 def mixed(draw: random.Random) -> Query:
-    """Seven of ten for a value of `a`, two for a value of `b` in a tenth of `a`, one for a hundredth of `c`."""
+    """Seven of ten ask for a value of `a`, two for a value of `b` in a tenth of `a`, one for a hundredth of `c`."""
     kind, value, low = draw.random(), draw.randrange(SPAN), draw.randrange(SPAN * 9 // 10)
     if kind < 0.7:
         return {"a": (value, value)}
@@ -64,7 +65,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Case:
-    """A layout, the queries it is made for, and those it is looked at with."""
+    """A layout, the queries that are recorded for it, and the queries that measure it."""
 
     layout: str
     told: Callable[[random.Random], Query]
@@ -87,7 +88,7 @@ def predicate(query: Query) -> str:
 
 
 class Bounds:
-    """The least and the greatest value of each column in each file of a table, by the footers."""
+    """The least and the greatest value of each column in each file of a table, from the footers."""
 
     def __init__(self, folder: Path) -> None:
         metas = [pq.read_metadata(p) for p in footers.live(folder)]
@@ -101,7 +102,7 @@ class Bounds:
             self.high[key] = np.array([max(c.max for c in of) for of in chunks])
 
     def touched(self, query: Query) -> int:
-        """Files that may hold a row of the answer."""
+        """The number of files that may hold a row of the answer."""
         files = np.ones(self.files, bool)
         for key, (low, high) in query.items():
             files &= (self.low[key] <= high) & (self.high[key] >= low)
@@ -109,14 +110,14 @@ class Bounds:
 
 
 def measure(spark: SparkSession, case: Case, given: argparse.Namespace, source: Path, folder: Path) -> list[str]:
-    """Record, lay out, and look at what was written: rows of the page."""
+    """Record, optimize and measure. Returns rows of the results page."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder)
     spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{folder}`").collect()
     draw = random.Random(SEED)
     for _ in range(given.queries):
         frame = spark.sql(f"SELECT * FROM parquet.`{folder}` WHERE {predicate(case.told(draw))}")
-        # Planning records; reading a table that is not laid out yet takes its time and tells nothing.
+        # Planning is enough to record a query. Running it on a table without a layout would only take time.
         frame._jdf.queryExecution().optimizedPlan()
     options = f"OPTIONS ('num-files' = '{given.files}'{case.options})"
     begin = time.perf_counter()
@@ -144,21 +145,22 @@ def measure(spark: SparkSession, case: Case, given: argparse.Namespace, source: 
 
 HEAD = """# ZORDER BY AUTO, {date}
 
-Files that a query touches, by the footers of the files that `OPTIMIZE` wrote, for each {files} of them. {rows:,} rows
-of three independent columns of numbers. AUTO was told {queries} queries, those that a row has an estimate for; looked
-at are {asked:,} others. The hot ranges are those of a simulation of 1000 files: 104 files a query without room for
-queries, 45 with half of it, and 127 instead of 104 for values from everywhere. Estimated is the share that AUTO
-tells, of a sample cut into 400 files: of more files it is less. Seconds are of the whole `OPTIMIZE`, with other work
-on the machine's two cores.
+The files that a query touches, from the footers of the files that `OPTIMIZE` wrote, scaled to {files} files. The table
+has {rows:,} rows and three independent columns of numbers. AUTO chose its layout by {queries} recorded queries of the
+kind whose row has an estimate. {asked:,} other queries measured it.
+
+- `estimated`: the share of the files that AUTO predicts. It cuts a sample into 400 files. With more files, the share is
+  smaller.
+- `s`: the seconds of the whole `OPTIMIZE`, with other work on the machine's two cores.
+- The hot ranges repeat a simulation with 1000 files. Without `hot-ranges`, a query touches 104 files. With it, a query
+  of the hot ranges touches 45 files, and a query for any value touches 127.
 
 | queries | layout | chosen | files | estimated | **touched** | s |
 |---|---|---|---|---|---|---|"""
 
 
 def main() -> None:
-    """Run all."""
-    from pyspark.sql import SparkSession
-
+    """Run all cases."""
     parser = argparse.ArgumentParser(description="Files that recorded queries touch after ZORDER BY AUTO.")
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=400_000)
@@ -166,17 +168,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=600)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "auto")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.zorder.workload.enabled", "true")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "2g", {"spark.zorder.workload.enabled": "true"})
     given.work.mkdir(parents=True, exist_ok=True)
     source = given.work / "source"
     columns = [f"pmod(xxhash64(id, {n}), {SPAN}) AS {key}" for n, key in enumerate(KEYS)]

@@ -1,4 +1,4 @@
-"""Files that queries touch, as the footers of plain Parquet files tell."""
+"""Counts the files that queries touch, from the footers of plain Parquet files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Column:
-    """A key column: the rank of each row's value, all ranks in ascending order, and each file's least and greatest."""
+    """A key column: the rank of each row's value, all ranks in ascending order, and the bounds of each file."""
 
     rows: np.ndarray
     ranks: np.ndarray
@@ -28,12 +28,12 @@ class Column:
     high: np.ndarray
 
     def point(self) -> float:
-        """Mean files that hold the value of a row drawn at random within their bounds."""
+        """Mean number of files whose bounds contain the value of a random row."""
         covered = np.searchsorted(self.ranks, self.high, "right") - np.searchsorted(self.ranks, self.low, "left")
         return float(covered.sum() / len(self.ranks))
 
     def of_range(self, share: float, queries: int, seed: int) -> float:
-        """Mean files that overlap a range of values that this share of the rows has."""
+        """Mean number of files that overlap a range of values with this share of the rows."""
         generator = random.Random(seed)
         width = max(1, int(len(self.ranks) * share))
         total = 0
@@ -49,13 +49,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What is known of a table's files: the rows of each, and its key columns."""
+    """The number of rows of each file, and the key columns."""
 
     sizes: list[int]
     columns: dict[str, Column]
 
     def conjunction(self, queries: int, seed: int) -> float:
-        """Mean files that may hold both values of two columns of a row drawn at random, over all pairs of columns."""
+        """Mean number of files that may hold a random row's values of two columns, over all pairs of columns."""
         generator = random.Random(seed)
         found = list(self.columns.values())
         pairs = [(a, b) for i, a in enumerate(found) for b in found[i + 1 :]]
@@ -69,13 +69,13 @@ class Table:
 
 
 def live(folder: Path) -> list[Path]:
-    """The data files of a plain table, without what lies in hidden folders."""
+    """The data files of a plain table, without hidden folders."""
     files = sorted(folder.rglob("*.parquet"))
     return [p for p in files if not any(part.startswith(("_", ".")) for part in p.relative_to(folder).parts)]
 
 
 def read(folder: Path, keys: Sequence[str]) -> Table:
-    """The table in a folder."""
+    """Read the table in a folder."""
     files = live(folder)
     metas = [pq.read_metadata(p) for p in files]
     table = ds.dataset([str(p) for p in files]).to_table(columns=list(keys))

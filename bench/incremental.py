@@ -1,7 +1,7 @@
-"""What OPTIMIZE without FULL writes and leaves, round by round, beside a full rewrite of the same table.
+"""Compares OPTIMIZE without FULL with a full rewrite of the same table, round by round.
 
-Rows are added ten times, 5 % of what the table has then, spread over all its values; before and after that, 0.1 %.
-After each time the table is optimized, and a copy of it with FULL. All is read from the footers of the files. Writes
+Ten times, it adds 5 % new rows spread over all values. Before and after these rounds it adds 0.1 %. After each round
+it optimizes the table, and a copy of it with FULL. All figures come from the footers of the files. Writes
 bench/results/incremental-<date>.md and .json.
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import footers
 import pyarrow.parquet as pq
+import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,12 +28,12 @@ FEW = 0.001
 
 
 def rows_of(folder: Path) -> dict[str, int]:
-    """The rows of each data file."""
+    """The number of rows of each data file."""
     return {p.name: pq.read_metadata(p).num_rows for p in footers.live(folder)}
 
 
 class Rounds:
-    """One table with as many keys, and what became of it."""
+    """One table with this number of keys, and its copy."""
 
     def __init__(self, spark: SparkSession, work: Path, columns: int, files: int, rows: int) -> None:
         self.spark, self.keys, self.rows = spark, "abcdef"[:columns], 0
@@ -44,25 +45,25 @@ class Rounds:
         self.optimize(self.folder, "FULL")
 
     def add(self, count: int) -> None:
-        """As many new rows, in four files."""
+        """Add this number of rows, in four files."""
         keys = [f"pmod(xxhash64(id, {n}), 1000000) AS {k}" for n, k in enumerate(self.keys)]
         new = self.spark.range(self.rows, self.rows + count, 1, 4).selectExpr("id", *keys)
         new.write.mode("append").parquet(str(self.folder))
         self.rows += count
 
     def optimize(self, folder: Path, full: str = "") -> Any:
-        """The metrics."""
+        """The metrics of an OPTIMIZE."""
         by = ", ".join(self.keys)
         [row] = self.spark.sql(f"OPTIMIZE parquet.`{folder}` {full} ZORDER BY ({by}) {self.options}").collect()
         return row["metrics"]
 
     def mean(self, folder: Path) -> float:
-        """Files per point lookup, on the mean of the keys."""
+        """Files per point lookup, the mean of all keys."""
         columns = footers.read(folder, list(self.keys)).columns.values()
         return sum(c.point() for c in columns) / len(columns)
 
     def round(self, number: int, share: float) -> dict[str, Any]:
-        """Add, optimize, and look at both tables."""
+        """Add rows, optimize and measure both tables."""
         self.add(round(self.rows * share / (1 - share)))
         shutil.rmtree(self.copy, ignore_errors=True)
         shutil.copytree(self.folder, self.copy, ignore=shutil.ignore_patterns("_zorder"))
@@ -99,16 +100,16 @@ class Rounds:
 
 HEAD = """# OPTIMIZE without FULL, {date}
 
-In each round, rows of independent uniform keys are added; then the table is optimized without `FULL`, and a copy of it
-with. Written: of what the full rewrite writes. Files per lookup: the mean of all keys, by the footers, with point
-lookups of values as they occur. {rows:,} rows in {files} files at the beginning.
+Each round adds rows of independent uniform keys. Then it optimizes the table without `FULL`, and a copy of it with
+`FULL`. Rows and bytes written are shares of those of the full rewrite. Files per lookup is the mean of all keys: how
+many files may hold the value of a random row, from the footers. The table starts with {rows:,} rows in {files} files.
 
 | keys | round | new | rows written | bytes written | files per lookup | after FULL | ratio | files | s | s, FULL |
 |---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def line(r: dict[str, Any]) -> str:
-    """A round as a row of the page."""
+    """Format a round as a row of the page."""
     return (
         f"| {r['columns']} | {r['round']} | {100 * r['new']:.1f} % "
         f"| {100 * r['rows_written']:.1f} % | {100 * r['bytes_written']:.1f} % "
@@ -118,24 +119,22 @@ def line(r: dict[str, Any]) -> str:
 
 
 def worst(results: list[dict[str, Any]]) -> list[str]:
-    """The greatest of all rounds, for each number of keys."""
+    """The greatest values of all rounds, for each number of keys."""
     sentences = []
     for n in dict.fromkeys(r["columns"] for r in results):
         own = [r for r in results if r["columns"] == n and r["new"] == SHARE]
         rows, written, ratio = (max(r[k] for r in own) for k in ("rows_written", "bytes_written", "ratio"))
         mean = sum(r["ratio"] for r in own) / len(own)
         sentences.append(
-            f"- {n} keys, {100 * SHARE:.0f} % new: at most {100 * rows:.1f} % of the rows and {100 * written:.1f} % "
-            f"of the bytes of a full rewrite are written (15 % are allowed); {ratio:.2f} times its files per lookup at "
-            f"most, {mean:.2f} on the mean of the rounds (1.15 are wanted)."
+            f"- {n} keys, {100 * SHARE:.0f} % new: it writes at most {100 * rows:.1f} % of the rows and "
+            f"{100 * written:.1f} % of the bytes of a full rewrite (the target is 15 %). A lookup touches at most "
+            f"{ratio:.2f} times the files, and {mean:.2f} times in the mean of the rounds (the target is 1.15)."
         )
     return sentences
 
 
 def main() -> None:
-    """Run all."""
-    from pyspark.sql import SparkSession
-
+    """Run all rounds."""
     parser = argparse.ArgumentParser(description="What OPTIMIZE without FULL writes and leaves.")
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=400_000)
@@ -144,16 +143,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, nargs="+", default=[3, 4, 2])
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "incremental")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "2g")
     given.work.mkdir(parents=True, exist_ok=True)
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     target = ROOT / "bench" / "results" / f"incremental-{date}"

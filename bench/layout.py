@@ -1,6 +1,6 @@
-"""How many files queries touch after OPTIMIZE, by curve, number of columns, and kind of data: `make layout`.
+"""Counts the files that queries touch after OPTIMIZE, by curve, number of columns and kind of data: `make layout`.
 
-Everything is read from the footers of the files that OPTIMIZE wrote. Writes bench/results/layout-<date>.md and .json.
+All figures come from the footers of the files that OPTIMIZE wrote. Writes bench/results/layout-<date>.md and .json.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import footers
+import session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,7 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Data:
-    """A table to lay out."""
+    """A table, and the layouts to measure."""
 
     name: str
     keys: tuple[str, ...]
@@ -42,18 +43,18 @@ class Data:
     weights: tuple[float, ...] = ()
 
     def by(self) -> str:
-        """What stands behind BY."""
+        """The columns with their weights, for the clause BY."""
         if not self.weights:
             return ", ".join(self.keys)
         return ", ".join(f"{k} WEIGHT {w:g}" for k, w in zip(self.keys, self.weights, strict=True))
 
     def shares(self) -> list[float]:
-        """Of all lookups, those on each column."""
+        """Each column's share of all lookups."""
         weights = self.weights or (1,) * len(self.keys)
         return [w / sum(weights) for w in weights]
 
     def bound(self, files: int) -> float:
-        """What the mean of no layout of independent columns of many values is below."""
+        """The least possible mean number of files, for independent columns with many values."""
         product = 1.0
         for share in self.shares():
             product *= share
@@ -61,28 +62,28 @@ class Data:
 
 
 def uniform(key: str, distinct: int, n: int) -> str:
-    """A column of so many values, all alike often, independent of others."""
+    """A column with this number of equally frequent values, independent of other columns."""
     return f"pmod(xxhash64(id, {n}), {distinct}) AS {key}"
 
 
 def zipf(key: str, distinct: int, n: int) -> str:
-    """A column whose k-th most frequent value has about 1/k of the rows of the first, values in no order."""
+    """A column whose k-th most frequent value has about 1/k of the rows of the first. The values have no order."""
     u = f"(pmod(xxhash64(id, {n}), 1000000007) + 0.5) / 1000000007"
     return f"pmod(xxhash64(CAST(pow({distinct}, {u}) AS BIGINT)), 1000000) AS {key}"
 
 
 def text(key: str, prefix: str, width: int, distinct: int, n: int) -> str:
-    """A column of strings that begin alike."""
+    """A column of strings with a common prefix."""
     return f"concat('{prefix}', lpad(CAST(pmod(xxhash64(id, {n}), {distinct}) AS STRING), {width}, '0')) AS {key}"
 
 
 def of_range(count: int, *columns: str) -> Callable[[SparkSession], DataFrame]:
-    """A table of so many rows with these columns."""
+    """A table of this number of rows with these columns."""
     return lambda spark: spark.range(0, count, 1, 8).selectExpr(*columns)
 
 
 def tpch(generator: Path, work: Path, scale: float, count: int) -> Callable[[SparkSession], DataFrame]:
-    """The keys of TPC-H's wide table, of so many rows of it."""
+    """The keys of TPC-H's wide table, for a sample of about this number of rows."""
 
     def make(spark: SparkSession) -> DataFrame:
         source = work / f"tpch-{scale:g}"
@@ -100,7 +101,7 @@ def tpch(generator: Path, work: Path, scale: float, count: int) -> Callable[[Spa
 
 
 def tables(count: int, wide: Callable[[SparkSession], DataFrame]) -> list[Data]:
-    """All that is laid out: those that the figures are about with `count` rows, the others with a fifth of them."""
+    """All tables. The main ones have `count` rows, the others a fifth of them."""
     brand = (
         text("s_city", "CITY", 5, 5025, 1),
         text("c_city", "CITY", 5, 5025, 2),
@@ -133,7 +134,7 @@ def tables(count: int, wide: Callable[[SparkSession], DataFrame]) -> list[Data]:
 
 
 def measure(spark: SparkSession, data: Data, curve: str, cuts: str, source: Path, folder: Path) -> dict[str, Any]:
-    """Lay the table out and look at what was written."""
+    """Optimize a copy of the table and measure its files."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(source, folder)
     begin = time.perf_counter()
@@ -181,18 +182,22 @@ COLUMNS = (
 )
 HEAD = f"""# Files touched, {{date}}
 
-Read from the footers of the files that `OPTIMIZE` wrote, scaled to the number asked for: files touched, times files
-asked for, over files written. `of bound`: the mean over the least that files of the number written can have, F^(1-1/D)
-for F files and D columns asked for equally often; with weights, the mean is the weighted one. That is for independent
-columns of many values: others can be below. Two columns: a conjunction of both values of a row. Outside: files of less
-than 0.5 or more than 1.5 times the rows asked for. Rows: {{rows:,}} in the tables of 1000 files.
+All figures come from the footers of the files that `OPTIMIZE` wrote. Files touched are scaled to the requested number
+of files: files touched, times files requested, divided by files written.
+
+- `mean`: the mean of all columns. With weights, it is the weighted mean.
+- `of bound`: the mean divided by the least possible mean. For F files and D equally important columns that is
+  F^(1-1/D). It holds for independent columns with many values: others can be below it.
+- `two columns`: a query for a random row's values of two columns.
+- `outside`: the share of files with less than 0.5 or more than 1.5 times the requested rows.
+- The tables of 1000 files have {{rows:,}} rows.
 
 | {" | ".join(COLUMNS)} |
 |{"---|" * len(COLUMNS)}"""
 
 
 def line(r: dict[str, Any]) -> str:
-    """A result as a row of the page."""
+    """Format a result as a row of the page."""
     points = " / ".join(f"{v:.1f}" for v in r["point"].values())
     low, high = r["rows_of_target"]
     return (
@@ -203,7 +208,7 @@ def line(r: dict[str, Any]) -> str:
 
 
 def missed(results: list[dict[str, Any]]) -> list[str]:
-    """What is not as good as it has to be."""
+    """The missed targets, as sentences."""
     found = []
     for r in results:
         if r["cuts"] != "aligned":
@@ -218,34 +223,23 @@ def missed(results: list[dict[str, Any]]) -> list[str]:
                 limits["worst column"] = (max(r["point"].values()), 130 if r["curve"] == "ZORDER" else 110)
         else:
             limits = {}
-        limits["files off what was asked"] = (abs(r["files"] - r["asked"]) / r["asked"], 0.25)
+        limits["difference from the requested number of files"] = (abs(r["files"] - r["asked"]) / r["asked"], 0.25)
         limits["files of another size"] = (r["outside"], 0.02)
         found += [f"{name}: {what} {is_:.3g}, at most {most}" for what, (is_, most) in limits.items() if is_ > most]
     return found
 
 
 def main() -> None:
-    """Run all, or those whose name holds a word."""
-    from pyspark.sql import SparkSession
-
+    """Run all tables, or only some of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--tpchgen", type=Path, default=Path(sys.executable).with_name("tpchgen-cli"))
-    parser.add_argument("--only", default="", help="only data whose name holds this")
+    parser.add_argument("--only", default="", help="only tables with this text in their name")
     parser.add_argument("--rows", type=int, default=2_000_000)
-    parser.add_argument("--scale", type=float, default=1, help="of TPC-H")
+    parser.add_argument("--scale", type=float, default=1, help="the scale of TPC-H")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "layout")
     given = parser.parse_args()
-    spark = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", str(given.jar))
-        .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "3g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = session.start(given.jar, "3g")
     given.work.mkdir(parents=True, exist_ok=True)
     wide = tpch(given.tpchgen, given.work, given.scale, given.rows)
     results = []

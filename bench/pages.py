@@ -1,7 +1,7 @@
-"""What the order of rows inside a file saves: rows that a point lookup's column index lets through.
+"""Measures what sorting the rows inside a file saves: how many rows a point lookup's column index leaves.
 
-Twenty files, as OPTIMIZE writes them and again with each file's rows in no order. parquet-java is asked how many rows
-are left of each after its row groups' statistics and column indexes, with Parquet's default pages. Writes
+OPTIMIZE writes twenty files. A copy of them has the rows of each file in random order. parquet-java counts the rows
+that the statistics of row groups and the column indexes leave, with Parquet's default pages. Writes
 bench/results/pages-<date>.md.
 """
 
@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import session
 from layout import uniform
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ AT_MOST = 0.45
 
 
 class Reader:
-    """parquet-java in the session's JVM."""
+    """Counts rows with parquet-java in the session's JVM."""
 
     def __init__(self, spark: SparkSession) -> None:
         jvm: Any = spark._jvm
@@ -37,7 +38,7 @@ class Reader:
         self._conf = jvm.org.apache.hadoop.conf.Configuration()
 
     def rows_left(self, file: Path, column: str, value: int) -> int:
-        """Rows that a lookup of the value has to read."""
+        """The number of rows that a lookup of the value has to read."""
         path = self._hadoop.fs.Path(str(file))
         api = self._parquet.filter2.predicate.FilterApi
         wanted = self._parquet.filter2.compat.FilterCompat.get(api.eq(api.intColumn(column), value))
@@ -59,30 +60,14 @@ class Reader:
 
 
 def unsorted(spark: SparkSession, folder: Path, to: Path) -> None:
-    """The same rows file by file, in no order."""
+    """Copy the rows file by file, each file in random order."""
     for n, file in enumerate(sorted(folder.glob("zorder-*.parquet"))):
         rows = spark.read.parquet(str(file)).repartition(1).sortWithinPartitions("shuffled")
         rows.write.mode("append").parquet(str(to / f"file-{n:03d}"))
 
 
-def start(jar: Path) -> SparkSession:
-    """A session with our extension."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]").config("spark.jars", str(jar))
-    session = (
-        builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
-        .config("spark.driver.memory", "3g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    return session
-
-
 def main() -> int:
-    """1 when more rows are let through than should be."""
+    """Run all lookups. Returns 1 if more rows are left than the target allows."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jar", type=Path, required=True)
     parser.add_argument("--rows", type=int, default=FILES * 300_000)
@@ -91,7 +76,7 @@ def main() -> int:
     asked = parser.parse_args()
     shutil.rmtree(asked.work, ignore_errors=True)
     asked.work.mkdir(parents=True)
-    spark = start(asked.jar)
+    spark = session.start(asked.jar, "3g")
     keys = [uniform(key, distinct, n) for n, (key, distinct) in enumerate(KEYS.items())]
     made = spark.range(0, asked.rows, 1, 8).selectExpr(
         *keys, "xxhash64(id, 'order') AS shuffled", "concat('row ', id) AS text"
@@ -129,11 +114,12 @@ def main() -> int:
     today = datetime.date.today().isoformat()
     page = f"""# Rows let through inside the files, {today}
 
-{asked.rows:,} rows in {FILES} files, Parquet's default pages, {LOOKUPS} lookups of values drawn from the rows. Counted
-by parquet-java: rows of the row groups and pages that statistics and column indexes leave, in all files together, with
-the rows in the order of the curve and with each file's rows in no order. Asked: at most {AT_MOST}.
+{asked.rows:,} rows in {FILES} files with Parquet's default pages. {LOOKUPS} lookups of the values of random rows.
+parquet-java counts the rows of the row groups and pages that statistics and column indexes leave, in all files
+together. `sorted`: the rows of each file are in the order of the curve. `unsorted`: they are in random order. Target:
+a ratio of at most {AT_MOST}.
 
-| curve | lookup by | rows, in order | rows, in none | of that |
+| curve | lookup by | rows, sorted | rows, unsorted | ratio |
 |---|---|---|---|---|
 """
     (asked.out / f"pages-{today}.md").write_text(page + "\n".join(lines) + "\n")

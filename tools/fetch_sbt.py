@@ -1,4 +1,4 @@
-"""Fetch sbt's launcher with the Apache Ivy that pyspark carries: fetch_sbt.py <java> <target jar>."""
+"""Fetch sbt's launcher with the Apache Ivy that pyspark contains: fetch_sbt.py <java> <target jar>."""
 
 import hashlib
 import subprocess
@@ -11,13 +11,13 @@ SHA256 = "f92a2095ac75008764fe3b2b793ffe624c4fbef5bfd9b0022e4bc2daf668c651"
 
 
 def main(java: str, target: Path) -> None:
-    """Fetch the launcher into `target`, or leave with an error in words."""
+    """Fetch the launcher into `target`, or exit with an error message."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
         sys.exit("pyspark is not installed beside this Python")
     folder = target.parent.absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    # A cache of our own: a damaged jar in the user's would be handed to us again and again.
+    # Ivy gets a cache of its own, because it would reuse a damaged jar in the user's cache.
     command = [java, "-cp", f"{Path(spec.origin).parent}/jars/*", "org.apache.ivy.Main"]
     command += ["-cache", str(folder / "ivy"), "-confs", "default", "-m2compatible"]
     command += ["-dependency", "org.scala-sbt", "sbt-launch", VERSION]

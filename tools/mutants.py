@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Plants the bugs of tools/mutants.txt, one at a time, and sees whether the suite named for each finds it.
+"""Plants the bugs of tools/mutants.txt, one at a time, and checks whether the suite named for each finds it.
 
-Works in a copy of the sources. One sbt is driven for all of them: a bug costs the compilation of what it touches and
-the run of one suite, which ends with its first failed test or after `--limit` seconds. Ends with 1 when a bug was not
-found in time.
+Works in a copy of the sources and drives one sbt for all bugs. For each bug it compiles the changed file and runs one
+suite. The suite ends at its first failed test, or after `--limit` seconds. The exit code is 1 if any bug was not found
+in time.
 """
 
 import argparse
@@ -31,7 +31,7 @@ LONG = 900.0
 
 @dataclass(frozen=True)
 class Mutant:
-    """A bug: what stands in a file, and what is put in its place."""
+    """A bug: the correct text of a file, and the wrong text that replaces it."""
 
     name: str
     had_by: str
@@ -41,7 +41,7 @@ class Mutant:
     new: tuple[str, ...]
 
     def planted(self, text: str) -> str:
-        """The file's text with the bug in it; lines are found whatever their indentation."""
+        """The file's text with the bug in it. Lines match whatever their indentation."""
         lines = text.split("\n")
         stripped = [line.strip() for line in lines]
         n = len(self.old)
@@ -50,14 +50,14 @@ class Mutant:
         else:
             places = [i for i in range(len(lines)) if tuple(stripped[i : i + n]) == self.old]
         if len(places) != 1:
-            raise SystemExit(f"'{self.name}': its place is {len(places)} times in {self.file}")
+            raise SystemExit(f"'{self.name}': {self.file} has its text {len(places)} times, not once")
         at = places[0]
         changed = [lines[at].replace(self.old[0], "\n".join(self.new))] if n == 1 else list(self.new)
         return "\n".join(lines[:at] + changed + lines[at + n :])
 
 
 def read(path: Path) -> list[Mutant]:
-    """All bugs of a file, in order."""
+    """Read all bugs of a file, in order."""
     mutants = []
     for block in path.read_text().split("\n== ")[1:]:
         name, *lines = block.rstrip().split("\n")
@@ -69,7 +69,7 @@ def read(path: Path) -> list[Mutant]:
 
 
 class Lines:
-    """A process, and what it prints, line by line."""
+    """Runs a process and reads its output line by line."""
 
     def __init__(self, command: list[str], folder: Path, log: Path) -> None:
         self.log = log.open("a")
@@ -86,7 +86,7 @@ class Lines:
         self.lines.put(None)
 
     def until(self, enough: Callable[[str], object], limit: float) -> list[str]:
-        """What it prints up to a line that is enough, its end, or for `limit` seconds."""
+        """Return the lines up to the first that is `enough`, up to the end, or those of `limit` seconds."""
         end = time.monotonic() + limit
         printed: list[str] = []
         while True:
@@ -103,13 +103,13 @@ class Lines:
                 return printed
 
     def stop(self) -> None:
-        """Ends it at once."""
+        """Kill the process."""
         self.process.kill()
         self.process.wait()
 
 
 class Suites:
-    """One sbt that compiles, and a JVM for each run of suites, which can be ended at any moment."""
+    """Compiles with one sbt, and runs suites in a JVM each, which can be killed at any time."""
 
     def __init__(self, sbt: str, sources: Path, log: Path) -> None:
         self.sources = sources
@@ -117,10 +117,10 @@ class Suites:
         self.sbt = Lines(sbt.split(), sources, log)
         if not self.compiled():
             raise SystemExit(f"the sources do not compile; see {log}")
-        # A prompt may stand before what sbt says.
+        # A prompt may precede the output of sbt.
         shown = (line.partition("[info] * ")[2] for line in self._told("show {}/Test/javaOptions"))
         self.java = [option.strip() for option in shown if option]
-        # `export` says nothing at its end.
+        # `export` prints no line at its end.
         told = self._told("export {}/Test/fullClasspath", lambda line: ".jar" + os.pathsep in line)[-1]
         self.path = told[told.index(os.sep) :]
         self.classes = max((p for p in self.path.split(os.pathsep) if p.endswith("test-classes")), key=len)
@@ -131,15 +131,15 @@ class Suites:
         self.sbt.process.stdin.flush()
         printed = self.sbt.until(last, LONG)
         if not printed or not last(printed[-1]):
-            raise SystemExit(f"sbt ended or hangs; see {self.log}")
+            raise SystemExit(f"sbt ended or does not answer; see {self.log}")
         return printed
 
     def compiled(self) -> bool:
-        """Compiles what has changed; whether there was no error."""
+        """Compile the changed files, and return whether they compile."""
         return "success" in self._told("{}/Test/compile")[-1]
 
     def failed(self, suites: list[str], limit: float) -> str | None:
-        """The first test that fails within the limit, if one does."""
+        """Return the first test that fails within the limit, if any."""
         command = ["java", *self.java, "-cp", self.path, "org.scalatest.tools.Runner", "-R", self.classes, "-oWD"]
         for suite in suites:
             file = next((self.sources / TESTS).rglob(f"{suite}.scala"))
@@ -151,13 +151,13 @@ class Suites:
             run.stop()
         found = FAILED.match(printed[-1]) if printed else None
         if not found and limit > LONG and not (printed and ENDED.match(printed[-1])):
-            raise SystemExit(f"the suites do not come to their end; see {self.log}")
+            raise SystemExit(f"the suites do not end; see {self.log}")
         return found.group(1) if found else None
 
 
 def copy_sources(to: Path) -> None:
-    """Copies what sbt needs of the newest Spark's module."""
-    # Compiled classes go along, so that the first compilation is not of everything.
+    """Copy the sources that sbt needs for the newest Spark."""
+    # Compiled classes are copied too, so that the first compilation is short.
     keep = shutil.ignore_patterns(".git", "build", ".venv", "spark-4.[012]", "*.jar", "data")
     shutil.copytree(ROOT, to, symlinks=True, ignore=keep)
     if (ROOT / ".venv").exists():
@@ -165,7 +165,7 @@ def copy_sources(to: Path) -> None:
 
 
 def try_out(suites: Suites, mutant: Mutant, limit: float) -> tuple[bool, str]:
-    """Whether the bug is found, and the table's lines of it."""
+    """Plant one bug. Return whether a test found it, and the lines for the table."""
     target = suites.sources / mutant.file
     original = target.read_text()
     target.write_text(mutant.planted(original))
@@ -181,14 +181,14 @@ def try_out(suites: Suites, mutant: Mutant, limit: float) -> tuple[bool, str]:
 
 
 def main() -> int:
-    """Plants the bugs and prints the table."""
+    """Plant all bugs and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only see whether each bug's place is there")
-    parser.add_argument("--sbt", help="the command that starts sbt, in the folder of the sources")
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants", help="where the copy is made")
+    parser.add_argument("--check", action="store_true", help="only check that the sources have the text of each bug")
+    parser.add_argument("--sbt", help="the command that starts sbt in the folder of the sources")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "mutants", help="the folder for the copy")
     parser.add_argument("--out", type=Path, help="also write the table to this file")
-    parser.add_argument("--only", default="", help="only bugs whose name holds this")
-    parser.add_argument("--limit", type=float, default=90.0, help="seconds that a suite may take")
+    parser.add_argument("--only", default="", help="only bugs with this text in their name")
+    parser.add_argument("--limit", type=float, default=90.0, help="the time limit of a suite in seconds")
     args = parser.parse_args()
 
     mutants = [m for m in read(ROOT / "tools" / "mutants.txt") if args.only in m.name]
@@ -212,9 +212,9 @@ def main() -> int:
         began = time.monotonic()
         wrong = suites.failed(sorted({m.suite for m in mutants}), 1800)
         if wrong:
-            raise SystemExit(f"fails without any bug: {wrong}")
-        say(f"without a bug all suites pass, in {time.monotonic() - began:.0f} s")
-        say("  tests, compiling (seconds); the bug, and the first test that found it")
+            raise SystemExit(f"this test fails without any bug: {wrong}")
+        say(f"without a bug all suites pass in {time.monotonic() - began:.0f} s")
+        say("  seconds of tests and of compiling; the bug; the first test that found it")
         caught = 0
         for m in mutants:
             found, line = try_out(suites, m, args.limit)

@@ -1,1 +1,1 @@
-"""Ours beside Delta Lake, Iceberg and Spark's own means, on one machine in one run: `make bench`."""
+"""Compares this project with Delta Lake, Iceberg and plain Spark, on one machine in one run: `make bench`."""

@@ -1,10 +1,10 @@
-"""Runs all parts, or those named, and writes bench/results/bench-<date>.md and .json: `make bench`.
+"""Runs all parts, or the named ones, and writes bench/results/bench-<date>.md and .json: `make bench`.
 
     make bench
     make bench ONLY=expressions,pruning
     make bench SCALE=5 ONLY=optimize
 
-Parts that are run later on the same day take their place beside the others.
+Parts that run later on the same day are added to the page of that day.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ PARTS = (
 
 
 def arguments() -> argparse.ArgumentParser:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="make bench", description="Ours beside the peers.")
-    parser.add_argument("--only", default="", help=f"parts, with commas between: {', '.join(PARTS)}")
-    parser.add_argument("--scale", type=float, default=1, help="of TPC-H; growth is from it to five times it")
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="make bench", description="Compare spark-zorder with its peers.")
+    parser.add_argument("--only", default="", help=f"the parts to run, with commas between: {', '.join(PARTS)}")
+    parser.add_argument("--scale", type=float, default=1, help="the scale of TPC-H; `growth` goes up to five times it")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--queries", type=int, default=15, help="of each kind")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--heap", default="6g")
-    parser.add_argument("--small-files", type=int, default=20_000, help="to make an index of")
+    parser.add_argument("--small-files", type=int, default=20_000, help="the number of small files to index")
     parser.add_argument("--index-files", type=int, default=1_000_000, help="to prune")
-    parser.add_argument("--rows", type=int, default=20_000_000, help="of expressions; the peers' get a tenth")
-    parser.add_argument("--jar", type=Path, required=True, help="ours, for the Spark that runs this")
+    parser.add_argument("--rows", type=int, default=20_000_000, help="the rows for expressions; the peers get a tenth")
+    parser.add_argument("--jar", type=Path, required=True, help="our jar for the Spark that runs this")
     parser.add_argument("--sbt", required=True, help="the command that starts sbt, for the part `pruning`")
     parser.add_argument("--tpchgen", type=Path, default=Path(sys.executable).with_name("tpchgen-cli"))
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "bench")
@@ -64,7 +64,7 @@ def arguments() -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """Each part is a process of its own: heap, caches and compiled code of one are none of another's."""
+    """Run each part in a process of its own, so that parts share no heap, caches or compiled code."""
     given = arguments().parse_args()
     given.work = given.work.resolve()
     given.jar = given.jar.resolve()
@@ -79,12 +79,12 @@ def main() -> None:
     with (given.work / "log").open("w") as log:
         for done, name in enumerate(asked, 1):
             (given.work / f"{name}.json").unlink(missing_ok=True)
-            # Growth runs in a heap in which its tables could not be made.
+            # The part `growth` runs in a small heap. Its tables need a larger one, so they are made before.
             for part in (["tables"] if name == "growth" else []) + [name]:
                 if watched([sys.executable, "-m", "peers", *sys.argv[1:], "--part", part], part, log) != 0:
                     failed.append(part)
                     break
-            # An hour's work is not lost with what comes after it.
+            # Save after each part, so that a later failure loses nothing.
             checks = write(given, asked[:done])
     for check in checks:
         print(f"{'met    ' if check.met else 'NOT MET'} {check.what}: {page.number(check.value)}")
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def one(name: str, given: argparse.Namespace) -> None:
-    """A part, in this process."""
+    """Run one part in this process."""
     setting = Setting.of(given)
     if name == "tables":
         importlib.import_module("peers.parts.growth").tables(setting)
@@ -104,7 +104,7 @@ def one(name: str, given: argparse.Namespace) -> None:
 
 
 def write(given: argparse.Namespace, ran: list[str]) -> list[Check]:
-    """Page, data and pictures, with the parts of earlier runs of the day; returns what was asked for, and is."""
+    """Write page, data and pictures, together with the earlier parts of the day. Returns the checks."""
     date = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
     given.results.mkdir(parents=True, exist_ok=True)
     stem = given.results / f"bench-{date}"

@@ -1,4 +1,4 @@
-"""Programs beside the tests of the Scala side, which reach the rooms inside."""
+"""Runs programs that stand beside the Scala tests and use the engine's internal classes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ MARK = "RESULT "
 
 
 def program(sbt: str, main: str, *arguments: object) -> dict[str, list[float]]:
-    """Runs one.
+    """Run one program.
 
     Args:
         sbt: the command that starts sbt
-        main: the class
-        arguments: of the program
+        main: the class to run
+        arguments: the arguments of the program
 
     Returns:
-        the figures that it prints as one line of JSON
+        the figures that it prints, from one line of JSON
     """
     call = " ".join(["spark43/Test/runMain", main, *map(str, arguments)])
     done = subprocess.run([*shlex.split(sbt), call], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Curves of growth: both axes are logarithms, so what grows as its size does is as steep as the grey line."""
+"""Draws curves of growth. Both axes are logarithmic. The grey line shows growth in proportion to the size."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ LEAST = 1.0
 
 
 def slug(axis: str) -> str:
-    """As it is in a file's name."""
+    """The axis as part of a file name."""
     return re.sub(r"\W+", "-", axis)
 
 
 def height(panels: Sequence[Curve]) -> float:
-    """In inches: a row for each panel."""
+    """The size in inches, with a row for each panel."""
     return 0.5 + 3.3 * len(panels)
 
 
 def draw(picture: Canvas, panels: Sequence[Curve]) -> None:
-    """A panel for each curve, the names of the lines beside it. Spark's own work is grey, and dotted."""
+    """Draw a panel for each curve, with the names of the lines beside it. Spark's own work is grey and dotted."""
     rows = picture.subplots(len(panels), 1, squeeze=False)
     for [axes], curve in zip(rows, panels, strict=True):
         _panel(axes, curve)
@@ -38,7 +38,7 @@ def draw(picture: Canvas, panels: Sequence[Curve]) -> None:
 def _panel(axes: Any, curve: Curve) -> None:
     colours, marks = iter(COLOURS), iter("os^D")
     middles = {k: [statistics.median(v) for v in values] for k, values in curve.lines.items()}
-    # What the clock of processor time does not resolve is drawn at the bottom.
+    # A time below the resolution of the processor clock is drawn at the bottom.
     shown = {k: [max(LEAST, m) for m in middle] for k, middle in middles.items()}
     largest = max(m for middle in shown.values() for m in middle)
     smallest = min(m for middle in shown.values() for m in middle)

@@ -1,4 +1,4 @@
-"""The engines, with the same three statements: take these files as your table, optimize it, let me query it."""
+"""The engines. Each can take files as its table, optimize the table, and name it for queries."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class Engine(ABC):
-    """One way to lay a table out.
+    """An engine that can lay out a table.
 
     Args:
         spark: the session
         source: a folder of plain Parquet files, never changed
-        work: where the engine may write
+        work: a folder that the engine may write to
         keys: the columns to cluster by
         files: how many files to write
     """
@@ -36,11 +36,11 @@ class Engine(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """The table as it was before, of the very files of the source; not measured."""
+        """Make the table anew from the files of the source. This is not measured."""
 
     @abstractmethod
     def optimize(self) -> int:
-        """Lays the table out anew.
+        """Optimize the table.
 
         Returns:
             the number of files written
@@ -48,25 +48,25 @@ class Engine(ABC):
 
     @abstractmethod
     def view(self) -> str:
-        """What to select from."""
+        """The table, as a query names it."""
 
     @abstractmethod
     def exists(self) -> bool:
-        """Whether a table of an earlier run is there, optimized."""
+        """Whether an optimized table of an earlier run exists."""
 
 
 class Ours(Engine):
-    """OPTIMIZE .. ZORDER BY over plain files."""
+    """`OPTIMIZE .. ZORDER BY` on plain files."""
 
     name = "ours"
 
     def prepare(self) -> None:
-        """A copy."""
+        """Copy the files."""
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.copytree(self.source, self.folder)
 
     def optimize(self) -> int:
-        """By default settings, but for the number of files."""
+        """Use the default settings, except for the number of files."""
         by = ", ".join(self.keys)
         [row] = self.spark.sql(
             f"OPTIMIZE parquet.`{self.folder}` ZORDER BY ({by}) OPTIONS ('num-files' = '{self.files}')"
@@ -74,22 +74,22 @@ class Ours(Engine):
         return int(row.metrics.numFilesAdded)
 
     def view(self) -> str:
-        """As a table that was read once is: its listing is Spark's."""
+        """Name the folder as a table that was read before: Spark already has its listing."""
         self.spark.read.parquet(str(self.folder)).createOrReplaceTempView("ours")
         return "ours"
 
     def exists(self) -> bool:
-        """See above."""
+        """Whether an optimized table of an earlier run exists."""
         return (self.folder / "_zorder").exists()
 
 
 class Delta(Engine):
-    """Delta Lake's OPTIMIZE .. ZORDER BY."""
+    """Delta Lake's `OPTIMIZE .. ZORDER BY`."""
 
     name = "delta"
 
     def prepare(self) -> None:
-        """The same files with a log beside them, which is made once."""
+        """Copy the files, and make Delta's log once."""
         converted = self.folder.with_name(f"delta-source-{self.source.name}")
         if not (converted / "_delta_log").exists():
             shutil.rmtree(converted, ignore_errors=True)
@@ -99,38 +99,38 @@ class Delta(Engine):
         shutil.copytree(converted, self.folder)
 
     def optimize(self) -> int:
-        """It counts files by the size of the input."""
+        """Set the file size. Delta derives the number of files from it."""
         self.spark.conf.set("spark.databricks.delta.optimize.maxFileSize", str(self.size // self.files))
         [row] = self.spark.sql(f"OPTIMIZE delta.`{self.folder}` ZORDER BY ({', '.join(self.keys)})").collect()
         return int(row.metrics.numFilesAdded)
 
     def view(self) -> str:
-        """By path."""
+        """Name the table by its path."""
         return f"delta.`{self.folder}`"
 
     def exists(self) -> bool:
-        """Two commits: the conversion and OPTIMIZE."""
+        """Whether there are two commits: the conversion and OPTIMIZE."""
         return len(list((self.folder / "_delta_log").glob("*.json"))) > 1
 
 
 class Iceberg(Engine):
-    """Iceberg's rewrite_data_files with a Z-order."""
+    """Iceberg's `rewrite_data_files` with a Z-order."""
 
     name = "iceberg"
 
     @property
     def table(self) -> str:
-        """Within the catalog."""
+        """The table's name in the catalog."""
         return f"db.t_{self.source.name.replace('-', '_').replace('.', '_')}"
 
     def prepare(self) -> None:
-        """The same files, added to a new table."""
+        """Add the same files to a new table."""
         self.spark.sql(f"DROP TABLE IF EXISTS ice.{self.table}")
         kept = self.folder.with_name(f"iceberg-source-{self.source.name}")
         if not kept.exists():
             shutil.copytree(self.source, kept)
         columns = self.spark.read.parquet(str(kept)).schema
-        # Added files have no field ids of Iceberg's: columns are found by name.
+        # Added files have no field ids of Iceberg. So it finds columns by name.
         declared = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in columns)
         self.spark.sql(
             f"CREATE TABLE ice.{self.table} ({declared}) USING iceberg "
@@ -139,7 +139,7 @@ class Iceberg(Engine):
         self.spark.sql(f"CALL ice.system.add_files(table => '{self.table}', source_table => '`parquet`.`{kept}`')")
 
     def optimize(self) -> int:
-        """Files may grow beyond their target, or each would be cut in two."""
+        """Let files grow beyond their target size. Otherwise each would be split in two."""
         options = {
             "rewrite-all": "true",
             "target-file-size-bytes": str(self.size // self.files),
@@ -155,36 +155,36 @@ class Iceberg(Engine):
         return int(row.added_data_files_count)
 
     def view(self) -> str:
-        """In its catalog."""
+        """Name the table in its catalog."""
         return f"ice.{self.table}"
 
     def exists(self) -> bool:
-        """Two snapshots: the files added and rewritten."""
+        """Whether there are two snapshots: the added files and the rewrite."""
         folder = self.folder.parent / "ice" / self.table.replace(".", "/") / "metadata"
         return len(list(folder.glob("snap-*.avro"))) > 1
 
 
 class Plain(Engine):
-    """Spark's own means: by ranges of the keys, sorted within each file."""
+    """Plain Spark: partition by ranges of the keys, and sort each file."""
 
     name = "spark"
 
     def prepare(self) -> None:
-        """It reads the source itself."""
+        """Do nothing: it reads the source itself."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def optimize(self) -> int:
-        """One after the other key counts, so only the first skips much."""
+        """Sort by the keys one after the other, so only the first key skips much."""
         rows = self.spark.read.parquet(str(self.source))
         rows.repartitionByRange(self.files, *self.keys).sortWithinPartitions(*self.keys).write.parquet(str(self.folder))
         return len(list(self.folder.glob("*.parquet")))
 
     def view(self) -> str:
-        """Not queried."""
+        """This engine is not queried."""
         return f"parquet.`{self.folder}`"
 
     def exists(self) -> bool:
-        """See above."""
+        """Whether an optimized table of an earlier run exists."""
         return (self.folder / "_SUCCESS").exists()
 
 
@@ -192,6 +192,6 @@ ENGINES: tuple[type[Engine], ...] = (Ours, Delta, Iceberg, Plain)
 
 
 def as_many(engines: Sequence[Engine]) -> None:
-    """Has the others write as many files as ours, the first: these end where a cell does, which makes a few more."""
+    """Give the others the number of files that ours wrote. Ours cuts at cell borders, so it writes a few more."""
     for engine in engines[1:]:
         engine.files = len(list(engines[0].folder.glob("*.parquet")))

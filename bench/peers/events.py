@@ -1,4 +1,4 @@
-"""Where the time of a statement goes, by the event log that Spark writes."""
+"""Shows how a statement spends its time, from the event log that Spark writes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Stage:
 
 
 def stages(folder: Path) -> list[Stage]:
-    """Of the newest log in a folder."""
+    """Read the stages of the newest log in a folder."""
     logs = [p for p in folder.iterdir() if not p.name.startswith(".")]
     newest = max(logs, key=lambda p: p.stat().st_mtime)
     with newest.open() as lines:
@@ -66,7 +66,7 @@ def _stage(info: dict[str, Any]) -> Stage:
 
 
 def told(of: Iterable[Stage], began: float, ended: float) -> list[str]:
-    """The stages within a time, a line each, and what lies outside of stages."""
+    """Describe each stage within a time span in one line, and the time outside of stages."""
     inside = [s for s in of if began - 0.5 <= s.began and s.ended <= ended + 0.5 and s.run >= 0.05]
     lines = []
     for n, s in enumerate(inside, 1):

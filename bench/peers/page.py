@@ -1,4 +1,4 @@
-"""The results as a page of Markdown."""
+"""Writes the results as a page of Markdown."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def page(date: str, machine: dict[str, str], parts: Sequence[Part], pictures: Sequence[str]) -> str:
-    """What was asked for first, then each part with its settings and where the time goes."""
-    lines = [f"# Ours beside the peers, {date}", "", *(f"- {k}: {v}" for k, v in machine.items()), ""]
+    """List the targets first, then each part with its settings and how it spends its time."""
+    lines = [f"# Comparison with the peers, {date}", "", *(f"- {k}: {v}" for k, v in machine.items()), ""]
     checks = [check for part in parts for check in part.checks]
     met = sum(check.met for check in checks)
-    lines += [f"Medians, with the extremes in brackets. {met} of {len(checks)} lines are met.", ""]
-    lines += ["| asked for | is | must be | |", "|---|---|---|---|", *map(_check, checks)]
+    lines += [f"Medians, with the extremes in brackets. {met} of {len(checks)} targets are met.", ""]
+    lines += ["| figure | value | target | |", "|---|---|---|---|", *map(_check, checks)]
     for picture in pictures:
         lines += ["", f"![{picture}]({picture})"]
     for part in parts:
@@ -36,7 +36,7 @@ def _check(c: Check) -> str:
 
 
 def _figure(figure: Figure) -> list[str]:
-    """Ratios are to the first engine, which is ours."""
+    """Format a figure. Ratios are to the first engine, which is ours."""
     first = next(iter(figure.values))
     ratio = f" over {first} |" if figure.compared else ""
     lines = [f"| {figure.name}, {figure.unit} | median |{ratio}", "|---|---|" + ("---|" if ratio else "")]
@@ -49,5 +49,5 @@ def _figure(figure: Figure) -> list[str]:
 
 
 def number(value: float) -> str:
-    """Three digits that mean something."""
+    """Format a number with three significant digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Bars of each engine and the curve of growth, for the README and the page."""
+"""Draws bars of each engine and the curve of growth, for the README and the page."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NAMES = {
 
 
 def draw(parts: Sequence[Part], stem: Path) -> list[str]:
-    """A picture for each part that compares engines.
+    """Draw a picture for each part that compares engines.
 
     Args:
-        parts: what was measured
-        stem: where to write, the part's name and `.svg` are added
+        parts: the measured parts
+        stem: where to write; the part's name and `.svg` are added
 
     Returns:
-        the pictures' names
+        the names of the pictures
     """
     drawn = []
     for part in parts:
@@ -57,7 +57,7 @@ def draw(parts: Sequence[Part], stem: Path) -> list[str]:
 
 
 def _curve(figure: Figure, title: str, target: Path) -> None:
-    """Both axes are logarithms: what grows as the data does is a line as steep as the grey one."""
+    """Draw growth with logarithmic axes. The grey line shows growth in proportion to the data."""
     picture = canvas(title, 3.4)
     axes = picture.subplots()
     scales = [float(name.split()[-1]) for name in figure.values]
@@ -81,11 +81,11 @@ def _curve(figure: Figure, title: str, target: Path) -> None:
 
 
 def canvas(title: str, height: float) -> Canvas:
-    """An empty picture."""
+    """Make an empty picture."""
     import matplotlib as mpl
 
     mpl.use("svg")
-    # The same figures make the same file.
+    # Equal figures make equal files.
     mpl.rcParams["svg.hashsalt"] = "spark-zorder"
     from matplotlib.figure import Figure as Made
 

@@ -1,4 +1,4 @@
-"""From a part, which is a process of its own, to the bar that people see."""
+"""Sends progress from a part, which is a process of its own, to the bar that people see."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ MARK = "@@progress "
 
 
 class Steps:
-    """Counts the steps of a part; the parent process draws them."""
+    """Counts the steps of a part. The parent process draws them."""
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.done = 0
 
     def next(self, text: str) -> None:
-        """What is begun now."""
+        """Begin the next step."""
         print(MARK + json.dumps({"done": self.done, "total": self.total, "text": text}), flush=True)
         self.done += 1
 
 
 def watched(command: Sequence[str], name: str, log: IO[str]) -> int:
-    """Runs a part with a bar for people or a line a step for logs; the rest of what it prints goes to the log."""
+    """Run a part. People see a bar, logs get a line for each step. The rest of its output goes to a log file."""
     columns = (TextColumn("{task.fields[part]:12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
         Progress(*columns, TextColumn("{task.description}"), disable=not sys.stdout.isatty()) as bar,

@@ -1,4 +1,4 @@
-"""What the parts hand back: figures, what was asked of them, and where the time went."""
+"""The results of a part: figures, checks of targets, and how the time was spent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figure:
-    """One thing measured for several engines; all values are kept.
+    """One measured quantity for several engines, with all values.
 
     Args:
         name: what was measured
-        unit: of the values
+        unit: the unit of the values
         values: by engine, ours first
-        more_is_better: rates, as opposed to times and sizes
-        compared: whether ratios to the first mean anything
+        more_is_better: true for rates, false for times and sizes
+        compared: whether ratios to the first engine mean anything
     """
 
     name: str
@@ -30,17 +30,17 @@ class Figure:
     compared: bool = True
 
     def median(self, engine: str) -> float:
-        """Of an engine's values."""
+        """The median of an engine's values."""
         return statistics.median(self.values[engine])
 
     def ratio(self, engine: str, to: str) -> float:
-        """Of two medians."""
+        """The ratio of two medians."""
         return self.median(engine) / self.median(to)
 
 
 @dataclass(frozen=True)
 class Check:
-    """A line of what was asked for."""
+    """A target, and whether it is met."""
 
     what: str
     value: float
@@ -49,20 +49,20 @@ class Check:
 
     @property
     def met(self) -> bool:
-        """Whether it is as it should be."""
+        """Whether the target is met."""
         return self.value >= self.limit if self.at_least else self.value <= self.limit
 
 
 @dataclass(frozen=True)
 class Curve:
-    """How something grows.
+    """How a quantity grows.
 
     Args:
-        axis: what the sizes are the number of; curves of one axis are panels of one picture
-        panel: the title of this one, may be empty
-        unit: of the values
+        axis: what the sizes count; curves of one axis are panels of one picture
+        panel: the title of this panel, may be empty
+        unit: the unit of the values
         sizes: in ascending order
-        lines: by name, all values at each of the sizes
+        lines: all values at each of the sizes, by name
     """
 
     axis: str
@@ -74,7 +74,7 @@ class Curve:
 
 @dataclass
 class Part:
-    """What one part of the run found."""
+    """The results of one part."""
 
     name: str
     title: str
@@ -85,7 +85,7 @@ class Part:
     curves: list[Curve] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain data, with medians and spread for who reads the file."""
+        """The part as plain data, with medians and spread for readers of the file."""
         plain = dataclasses.asdict(self)
         for figure, of in zip(plain["figures"], self.figures, strict=True):
             figure["summary"] = {engine: summary(values) for engine, values in of.values.items()}
@@ -95,7 +95,7 @@ class Part:
 
     @staticmethod
     def of_json(plain: Mapping[str, Any]) -> Part:
-        """The inverse."""
+        """Make a part from plain data."""
 
         def made(kind: type[Any], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
             names = {f.name for f in dataclasses.fields(kind)}
@@ -113,5 +113,5 @@ class Part:
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
-    """Median with its extremes."""
+    """The median with its extremes."""
     return {"median": statistics.median(values), "min": min(values), "max": max(values), "n": len(values)}

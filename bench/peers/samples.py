@@ -1,4 +1,4 @@
-"""What the processor is at, by Java's flight recorder: sampled stacks, each counted for the work it is part of."""
+"""Samples stacks with Java's flight recorder, and counts each for the work that it is part of."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 _FRAME = re.compile(r"^\s+([\w.$<>/]+)\(", re.MULTILINE)
 _EVENT = "jdk.ExecutionSample"
-# Deeper stacks are cut, and with them the frames that tell a task from the rest.
+# Deeper stacks are cut. Then the frames that identify a task are missing.
 _DEPTH = "-XX:FlightRecorderOptions=stackdepth=256"
 
 
 def session(setting: Setting) -> SparkSession:
-    """One that can be recorded."""
+    """Start a session that can be recorded."""
     return sessions.start(setting, spark_driver_extraJavaOptions=_DEPTH)
 
 
 def start(spark: SparkSession) -> None:
-    """From now on."""
+    """Start recording."""
     _tool(spark, "JFR.start", "name=peers", "settings=profile")
 
 
 def stop(spark: SparkSession, file: Path) -> None:
-    """Until now."""
+    """Stop recording and write the samples to a file."""
     file.unlink(missing_ok=True)
     _tool(spark, "JFR.stop", "name=peers", f"filename={file}")
 
 
 def shares(file: Path, kinds: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, float]]:
-    """The share of each kind of work in what threads of tasks do, the largest first, and of the rest."""
+    """The share of each kind of work in the task threads, the largest first."""
     command = ["jfr", "print", "--events", _EVENT, "--stack-depth", "256", str(file)]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Sessions of Spark with every engine in them, each set as its own documentation advises for speed."""
+"""Makes Spark sessions with every engine in them. Each engine has the settings that its own documentation advises."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXTENSIONS = (
     OURS,
 )
 SETTINGS = {
-    # One codec for all; Iceberg's default is another.
+    # One codec for all. Iceberg's default is another one.
     "spark.sql.parquet.compression.codec": "snappy",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.databricks.delta.optimize.zorder.fastInterleaveBits.enabled": "true",
@@ -31,7 +31,7 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What a part is run with."""
+    """The settings of a run."""
 
     work: Path
     jar: Path
@@ -48,12 +48,12 @@ class Setting:
 
     @staticmethod
     def of(given: argparse.Namespace) -> Setting:
-        """The arguments."""
+        """The settings as arguments."""
         return Setting(**{name: getattr(given, name) for name in Setting.__dataclass_fields__})
 
 
 def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSession:
-    """A session with Delta's, Iceberg's and our extension; Iceberg's tables are in the catalog `ice`."""
+    """Make a session with the extensions of Delta, Iceberg and ours. Iceberg's tables are in the catalog `ice`."""
     from pyspark.sql import SparkSession
 
     builder = (
@@ -84,7 +84,7 @@ def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSes
 
 
 def settle(spark: SparkSession) -> None:
-    """Before each measurement: garbage collected, and what was written before is on the disk."""
+    """Prepare a measurement: collect garbage, and flush earlier writes to the disk."""
     import os
 
     jvm: Any = spark._jvm
@@ -93,14 +93,14 @@ def settle(spark: SparkSession) -> None:
 
 
 def seconds(work: Any) -> float:
-    """Of a call."""
+    """The seconds that a call takes."""
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
 
 
 def alone(setting: Setting) -> SparkSession:
-    """Spark with nothing but ours."""
+    """Make a session with our extension alone."""
     from pyspark.sql import SparkSession
 
     spark = (

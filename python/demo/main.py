@@ -1,4 +1,4 @@
-"""The demo: plain Parquet files, five questions, one OPTIMIZE, the same five answers from fewer files."""
+"""The demo: plain Parquet files, five questions, one OPTIMIZE, and the same five answers from fewer files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question read, how long it took, and all rows of its answer in one fixed order."""
+    """The files that a question reads, its time, and all rows of its answer in one fixed order."""
 
     files_total: int
     files_kept: int
@@ -38,12 +38,12 @@ class Answer:
 
 
 def sorted_rows(table: pyarrow.Table) -> pyarrow.Table:
-    """The same rows in an order that depends on nothing but the rows."""
+    """Sort the rows by all columns."""
     return table.sort_by([(name, "ascending") for name in table.column_names])
 
 
 def ask(spark: SparkSession, folder: Path, question: Question) -> Answer:
-    """Ask three times and take the median time; rows and files are those of the first."""
+    """Ask three times. Returns the median time, the files, and the rows of the last time."""
     query = f"SELECT * FROM parquet.`{folder}` WHERE {question.predicate}"
     scans = explain_skipping(spark, query).collect()
     times = []
@@ -70,7 +70,7 @@ def ask_all(spark: SparkSession, folder: Path, dataset: Dataset, steps: Steps) -
 
 
 def start_spark(work: Path) -> SparkSession:
-    """A session on all cores, with the extension and nothing of the user's own settings."""
+    """Start a session on all cores, with the extension and without the user's own settings."""
     from pyspark.sql import SparkSession
 
     os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "conf")
@@ -89,7 +89,7 @@ def start_spark(work: Path) -> SparkSession:
 
 
 def answers_table(dataset: Dataset, before: list[Answer], after: list[Answer]) -> Table:
-    """Each question, before and after."""
+    """Show each question, before and after."""
     table = Table(title=dataset.title, title_justify="left", caption_justify="left")
     table.add_column("Question")
     for heading in ("Rows", "Files before", "after", "MB before", "after", "ms before", "after"):
@@ -109,7 +109,7 @@ def answers_table(dataset: Dataset, before: list[Answer], after: list[Answer]) -
 
 
 def lookups_table(clustering: list[Row]) -> Table:
-    """The files that a point lookup reads, for each key and in the mean, as OPTIMIZE has measured them."""
+    """Show the files that a point lookup reads, for each key and in the mean, as OPTIMIZE measured them."""
     table = Table(title="Mean files a point lookup reads", title_justify="left", min_width=34)
     table.add_column("Column")
     for heading in ("before", "after"):
@@ -122,14 +122,14 @@ def lookups_table(clustering: list[Row]) -> Table:
 
 
 def read_plainly(folder: Path) -> pyarrow.Table:
-    """All rows, by a reader that has never heard of us."""
+    """Read all rows with a reader that knows nothing of this project."""
     from pyarrow import dataset
 
     return dataset.dataset(folder, format="parquet").to_table()
 
 
 def run(dataset: Dataset, folder: Path, console: Console) -> bool:
-    """The whole demo; whether everything came out the same."""
+    """Run the demo. Returns whether all answers and rows are the same."""
     steps = Steps(console)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -137,13 +137,13 @@ def run(dataset: Dataset, folder: Path, console: Console) -> bool:
         spark = start_spark(folder.parent)
     with steps.step("Write the plain Parquet table"):
         rows = dataset.write(folder, spark, steps)
-    # Sorting all of a wide table only to compare it would take longer than the demo.
+    # Sorting all rows of a wide table to compare them would take longer than the demo.
     original = sorted_rows(read_plainly(folder)) if rows < 1_000_000 else None
     table = ZOrderTable.for_path(spark, str(folder), "parquet")
     with steps.step("Collect statistics of the files as they are"):
         steps.watch(spark, lambda: table.create_skipping_index().collect())
     with steps.step("Ask five questions"):
-        # Once for the JVM to warm up, which would else count as time saved by OPTIMIZE.
+        # The first time warms the JVM up. Otherwise its slow start would count as time saved by OPTIMIZE.
         ask_all(spark, folder, dataset, steps)
         before = ask_all(spark, folder, dataset, steps)
     began = time.perf_counter()
@@ -166,7 +166,7 @@ def run(dataset: Dataset, folder: Path, console: Console) -> bool:
         if not old.rows.equals(new.rows)
     ]
     for words in wrong:
-        console.print(f"[red]✗ another answer than before: {words}")
+        console.print(f"[red]✗ the answer has changed: {words}")
     if not wrong:
         console.print(f"✓ All {len(before)} answers are the same, row by row.")
     if original is None:
@@ -182,7 +182,7 @@ def main() -> int:
     """Read the command line and run."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", choices=("flights", "tpch"), default="flights")
-    parser.add_argument("--scale", type=float, default=1.0, help="of TPC-H")
+    parser.add_argument("--scale", type=float, default=1.0, help="the scale of TPC-H")
     parser.add_argument("--out", type=Path, default=Path("build/demo"))
     options = parser.parse_args()
     dataset: Dataset = Flights() if options.data == "flights" else Tpch(options.scale)

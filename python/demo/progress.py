@@ -1,4 +1,4 @@
-"""A line for each step of the demo, with a bar where one can be known."""
+"""Shows a line for each step of the demo, with a bar if the number of tasks is known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Steps:
-    """The demo's steps. In a terminal they move; in a log each is one line when it is done."""
+    """The demo's steps. A terminal shows moving bars. A log gets a line when a step is done."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -28,7 +28,7 @@ class Steps:
 
     @contextmanager
     def step(self, words: str) -> Iterator[None]:
-        """One step: what runs inside belongs to it."""
+        """Run the body as one step."""
         began = time.perf_counter()
         if self._console.is_terminal:
             self._task = self._progress.add_task(words, total=None)
@@ -42,12 +42,12 @@ class Steps:
             self._console.print(f"✓ {words} ({time.perf_counter() - began:.1f} s)")
 
     def advance(self, done: int, total: int) -> None:
-        """Say that the step has done so much of so much."""
+        """Show how much of the step is done."""
         if self._task is not None and self._console.is_terminal:
             self._progress.update(self._task, completed=done, total=total)
 
     def watch(self, spark: SparkSession, run: Callable[[], T]) -> T:
-        """Run in a thread, and count the tasks of Spark's running stages meanwhile."""
+        """Run in a thread, and show the tasks of Spark's running stages meanwhile."""
         tracker = spark.sparkContext.statusTracker()
         finished: dict[int, tuple[int, int]] = {}
         with ThreadPoolExecutor(1) as threads:

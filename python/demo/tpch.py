@@ -1,4 +1,4 @@
-"""TPC-H's lineitem with its orders, customers, suppliers and parts beside it: one wide table."""
+"""TPC-H's lineitem joined with its orders, customers, suppliers and parts: one wide table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOIN part ON l_partkey = p_partkey
 
 
 class Tpch:
-    """42 columns, 6 million rows for each unit of scale, in 64 files with no order at all."""
+    """42 columns, 6 million rows for each unit of scale, in 64 files without any order."""
 
     keys = ("l_suppkey", "o_custkey", "l_partkey")
     files = 100
@@ -35,7 +35,7 @@ class Tpch:
     def __init__(self, scale: float) -> None:
         self.scale = scale
         self.title = f"TPC-H's wide table, scale {scale:g}"
-        # Keys run from 1 to these; every third customer has no orders, and 4.7 % of the way up is none of those.
+        # Keys run from 1 to these numbers. Every third customer has no orders. This one, 4.7 % of the way up, has some.
         suppliers, customers, parts = (max(1, round(most * scale)) for most in (10_000, 150_000, 200_000))
         customer = max(1, customers * 47 // 1000) // 3 * 3 + 1
         self.questions = (
@@ -50,7 +50,7 @@ class Tpch:
         )
 
     def write(self, folder: Path, spark: SparkSession, steps: Steps) -> int:
-        """Generate the five tables, join them and write them in the order of a hash."""
+        """Generate the five tables, join them and write the rows in the order of a hash."""
         from pyspark.sql.functions import xxhash64
 
         source = folder.parent / f"{folder.name}-source"

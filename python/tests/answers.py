@@ -1,4 +1,4 @@
-"""What statements answer, in programs that tests start in a session of their own."""
+"""Collects the answers of statements, in programs that tests start in a session of their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 
 class Answers:
-    """Answers of statements by their names: rows as objects, or `{"error": ..}`."""
+    """Answers by the names of their statements: rows as objects, or `{"error": ..}`."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
@@ -25,5 +25,5 @@ class Answers:
             self.found[name] = {"error": f"{type(error).__name__} [{error.getCondition()}] {str(error)[:1000]}"}
 
     def tell(self) -> None:
-        """Print all of them, as the last line."""
+        """Print all answers as JSON, as the last line."""
         print(json.dumps(self.found))

@@ -35,7 +35,7 @@ class Cluster:
         self._wait_for("master", "I have been elected leader")
         worker = "org.apache.spark.deploy.worker.Worker"
         for i in (1, 2):
-            # Spark starts no second attempt of a task on the host of the first: these are two to it.
+            # Spark does not retry a task on the host of its first attempt. So the two workers pose as two hosts.
             name, host = f"worker-{i}", f"127.0.0.{i}"
             arguments = ("--host", host, "--webui-port", str(_free_port()), "--cores", "1", "--memory", "1g")
             self._start(name, worker, *arguments, "--work-dir", str(work / f"{name}-work"), self.url, host=host)
@@ -61,12 +61,12 @@ class Cluster:
         wait_until(lambda: words in log.read_text(errors="replace"), f"{words!r} of the {name}")
 
     def executors(self) -> list[int]:
-        """The process ids of all executors that run on the two workers."""
+        """The process ids of all executors on the two workers."""
         workers = {process.pid for process in self._processes[1:]}
         return sorted(pid for pid, parent in _parents().items() if parent in workers and _is_executor(pid))
 
     def stop(self) -> None:
-        """End the whole of it."""
+        """Stop all processes of the cluster."""
         for pid in self.executors():
             _kill(pid)
         for process in reversed(self._processes):
@@ -75,10 +75,10 @@ class Cluster:
 
 
 def wait_until(reached: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
-    """Wait for something.
+    """Wait until a condition holds.
 
     Raises:
-        TimeoutError: It did not come.
+        TimeoutError: It does not hold in time.
     """
     end = time.monotonic() + seconds
     while not reached():

@@ -1,4 +1,4 @@
-"""One statement on a cluster, told as JSON in the only argument; prints how it ended as JSON."""
+"""Runs one statement on a cluster. Its only argument describes it as JSON, and it prints the outcome as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def main(asked: dict[str, Any]) -> None:
-    """Run it and tell."""
+    """Run the statement and print the outcome."""
     from comparison import condition_of
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException

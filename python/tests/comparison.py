@@ -1,4 +1,4 @@
-"""What Spark says with skipping on and with it off, and what is to be seen of it in plans."""
+"""Compares what Spark answers with skipping on and with it off, and reads physical plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def settings(spark: SparkSession, **values: object) -> Iterator[None]:
-    """Settings of the session for a while. Underscores in the names stand for dots."""
+    """Set settings of the session for a while. Underscores in the names stand for dots."""
     named = {name.replace("_", "."): str(value) for name, value in values.items()}
     before = {name: spark.conf.get(name, None) for name in named}
     for name, value in named.items():
@@ -35,13 +35,13 @@ def settings(spark: SparkSession, **values: object) -> Iterator[None]:
 
 @contextmanager
 def no_skipping(spark: SparkSession) -> Iterator[None]:
-    """Skipping off for a while."""
+    """Turn skipping off for a while."""
     with settings(spark, spark_zorder_skipping_enabled="false"):
         yield
 
 
 def same_rows(spark: SparkSession, query: str) -> list[Row]:
-    """The rows of a query, in an order of their own, after a look at whether skipping changes them."""
+    """Check that skipping does not change the rows of a query, and return them sorted."""
     with no_skipping(spark):
         expected = sorted(spark.sql(query).collect(), key=repr)
     assert sorted(spark.sql(query).collect(), key=repr) == expected, query
@@ -49,16 +49,16 @@ def same_rows(spark: SparkSession, query: str) -> list[Row]:
 
 
 def condition_of(error: PySparkException | Py4JJavaError) -> str:
-    """The condition of an error, or its class where it has none. PySpark leaves a `SparkException` to Py4J."""
+    """The condition of an error, or its class if it has no condition. PySpark leaves a `SparkException` to Py4J."""
     if isinstance(error, PySparkException):
         return str(error.getCondition())
-    # Spark's words in brackets at the beginning.
+    # Some messages of Spark begin with the condition in brackets.
     found = re.match(r"\[([A-Z_0-9.]+)\]", str(error.java_exception.getMessage()))
     return found[1] if found else str(error.java_exception.getClass().getName())
 
 
 def outcome(frame: DataFrame) -> list[str] | str:
-    """The rows of a query as text and in order, or the condition of its error."""
+    """The rows of a query as sorted text, or the condition of its error."""
     try:
         return sorted(map(repr, frame.collect()))
     except (PySparkException, Py4JJavaError) as error:
@@ -66,13 +66,13 @@ def outcome(frame: DataFrame) -> list[str] | str:
 
 
 def files_read(spark: SparkSession, query: str) -> tuple[int, int]:
-    """Files kept, and files in all, over all scans of a query."""
+    """The number of files kept, and of all files, over all scans of a query."""
     scans = explain_skipping(spark, query).collect()
     return sum(scan["files_kept"] for scan in scans), sum(scan["files_total"] for scan in scans)
 
 
 def nodes(frame: DataFrame) -> list[Any]:
-    """The nodes of the physical plan as it was or will be run, from the top, with those inside adaptive stages."""
+    """The nodes of the physical plan from the top, including those in adaptive stages. The plan need not have run."""
 
     def below(plan: Any) -> Iterator[Any]:
         yield plan
@@ -90,12 +90,12 @@ def nodes(frame: DataFrame) -> list[Any]:
 
 
 def node_names(frame: DataFrame) -> list[str]:
-    """The classes of those nodes."""
+    """The classes of these nodes."""
     return [node.getClass().getSimpleName() for node in nodes(frame)]
 
 
 def scans(frame: DataFrame) -> list[Any]:
-    """Those nodes that read files."""
+    """The nodes that read files."""
     return [
         node for node in nodes(frame) if node.getClass().getSimpleName() in ("FileSourceScanExec", "SkippingScanExec")
     ]

@@ -1,30 +1,30 @@
-"""SQL files with their results beside them, in the manner of Spark's SQLQueryTestSuite.
+"""SQL files with their results beside them, as in Spark's SQLQueryTestSuite.
 
-`sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. It runs in a database of its
-own, which is the current one and has its tables in a new folder; `${dir}` stands for that folder in statements and
-results. Lines that begin with `--` are comments, except for those that work on files:
+`sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. The file runs in a database of
+its own, which is the current one. Its tables are in a new folder, and `${dir}` stands for that folder in statements and
+results. Lines that begin with `--` are comments, except for these commands on files:
 
-    --! mkdir <path>            make a folder, and those above it
-    --! write <path> <text>     write a file; the text may be missing
-    --! delete <path>           delete a file or a folder, or all that a pattern finds
+    --! mkdir <path>            make a folder and its parents
+    --! write <path> <text>     write a file (the text may be missing)
+    --! delete <path>           delete a file, a folder, or all that match a pattern
     --! snapshot <path>         remember every file and folder below: its name, its bytes and its modification time
-    --! unchanged               all that has been remembered is as it was, or the test fails
-    --! forget                  remember nothing any more
+    --! unchanged               fail unless everything in the snapshots is as it was
+    --! forget                  forget all snapshots
 
-`sql-tests/results/<name>.sql.out` holds each statement, the schema of its result and its rows, or its error: the class,
-and the message with the error condition and SQLSTATE in it. Of errors that are Spark's own, only the condition and the
-SQLSTATE are kept, as the words differ between versions of Spark. The rows of a query without ORDER BY are sorted; those
-of any other statement are in its own order.
+`sql-tests/results/<name>.sql.out` holds each statement, the schema of its result, and its rows or its error. An error
+has its class and its message with the error condition and SQLSTATE. For errors of Spark itself, only the condition and
+the SQLSTATE are kept, because the words differ between versions of Spark. The rows of a query without ORDER BY are
+sorted. Those of any other statement keep their order.
 
-What differs from run to run is replaced, by the following rules:
+These rules replace what differs from run to run:
 
     the folder                                      ${dir}
     the name of a file that Spark wrote             <file>
     a UUID                                          <uuid>
-    values of the fields in BYTES (sizes)           <bytes>, but for a min and max that are text, being of a column
+    values of the fields in BYTES (sizes)           <bytes>, except for min and max, which are values of a column
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
-    shares and ratios, in the fields in REASONS     <n>
+    numbers (shares, ratios) in REASONS             <n>
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 
 @dataclass(frozen=True)
 class Command:
-    """A line that works on files."""
+    """A command on files."""
 
     name: str
     argument: str
@@ -69,12 +69,12 @@ class Statement:
 
 
 def parse(text: str) -> Iterator[Command | Statement]:
-    """The commands and statements of an input file."""
+    """Read the commands and statements of an input file."""
     lines: list[str] = []
     for line in text.splitlines():
         if line.startswith("--! "):
             if lines:
-                raise ValueError(f"in the midst of a statement: {line}")
+                raise ValueError(f"a command in the middle of a statement: {line}")
             name, _, argument = line[4:].strip().partition(" ")
             yield Command(name, argument.strip())
         elif line.lstrip().startswith("--") or not (lines or line.strip()):
@@ -89,7 +89,7 @@ def parse(text: str) -> Iterator[Command | Statement]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[str, int]]:
-    """Of every file and folder below, and of the folder itself, a digest of its bytes and its modification time."""
+    """Digests and modification times of every file and folder below, and of the folder itself."""
     found = {}
     for path in (folder, *folder.rglob("*")):
         digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
@@ -111,10 +111,10 @@ class Runner:
         self._remembered: dict[Path, dict[str, tuple[str, int]]] = {}
 
     def run(self, text: str) -> str:
-        """The results of an input file.
+        """Run the file and return its results.
 
         Raises:
-            AssertionError: something that should be as it was is not.
+            AssertionError: Something changed after a snapshot, before an `unchanged`.
         """
         blocks = ["-- Written by `make golden`: look at the diff."]
         for part in parse(text.replace("${dir}", str(self._directory))):
@@ -143,7 +143,7 @@ class Runner:
             case "snapshot":
                 self._remembered[path] = snapshot(path)
             case "unchanged":
-                assert self._remembered, "nothing to compare: a snapshot comes first"
+                assert self._remembered, "nothing to compare: use `snapshot` first"
                 for folder, before in self._remembered.items():
                     assert snapshot(folder) == before, f"{folder} has changed"
             case "forget":
@@ -169,7 +169,7 @@ class Runner:
 
 
 def describe_error(error: PySparkException) -> str:
-    """The class and the message of an error, or only its condition when the words are Spark's."""
+    """The class and the message of an error, or only its condition if Spark raised it."""
     condition = error.getCondition()
     if condition is None or not condition.startswith("ZORDER_"):
         return f"{type(error).__name__}\n[{condition}] SQLSTATE: {error.getSqlState()}"
@@ -178,7 +178,7 @@ def describe_error(error: PySparkException) -> str:
 
 
 def show(value: Any, field: str) -> str:
-    """A value as text; `field` is the name of the innermost field that it is of."""
+    """A value as text. `field` is the name of its innermost field."""
     if value is None:
         return "NULL"
     if isinstance(value, Row):

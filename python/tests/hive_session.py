@@ -1,4 +1,4 @@
-"""A program with a Hive metastore in its working folder: prints what statements on Hive's own tables answer.
+"""A program with a Hive metastore in its working folder. It prints what statements on Hive's own tables answer.
 
     hive_session.py <our jar>
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 
 def session(jar: str) -> SparkSession:
-    """A session whose catalog is Hive's, with Derby below."""
+    """Start a session with Hive's catalog, which is stored in Derby."""
     here = Path.cwd()
     return (
         SparkSession.builder.master("local[2]")
@@ -55,14 +55,14 @@ def main(jar: str) -> None:
             ask(f"{name} rows", f"SELECT count(*) AS n, sum(id) AS s FROM {name}")
             ask(f"{name} skipping", f"EXPLAIN SKIPPING SELECT * FROM {name} WHERE a = 737")
             ask(f"{name} point", f"SELECT id FROM {name} WHERE a = 737 ORDER BY id")
-        # Hive itself writes on, behind everybody's back.
+        # Hive itself appends a file, without the extension.
         spark.sql(f"INSERT INTO {flat} SELECT -1, 737, 's'")
         ask(f"{flat} point later", f"SELECT id FROM {flat} WHERE a = 737 ORDER BY id")
         spark.sql(f"INSERT OVERWRITE TABLE {parts} PARTITION (day = 0, r = 'x/y') SELECT -2, 737, 's'")
         ask(f"{parts} point later", f"SELECT id FROM {parts} WHERE a = 737 ORDER BY id")
         for name in (parts, using):
             ask(f"{name} where", f"OPTIMIZE {name} FULL WHERE day = 1 ZORDER BY (a) OPTIONS ('num-files' = '4')")
-            # A partition elsewhere.
+            # A partition outside of the table's folder.
             elsewhere = Path.cwd() / f"elsewhere_{name}"
             more = ", r = 'z'" if name == parts else ""
             spark.sql(f"ALTER TABLE {name} ADD PARTITION (day = 7{more}) LOCATION '{elsewhere}'")

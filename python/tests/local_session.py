@@ -1,8 +1,9 @@
-"""A session with the extension, on this machine."""
+"""Starts a session with the extension on this machine."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from spark_zorder import configure_spark
@@ -12,9 +13,18 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2"}
+"""Settings of a process that runs beside others."""
 
-def local_session(work: Path, hive: bool = False) -> SparkSession:
-    """Starts one; warehouse and scratch lie in `work`, and with `hive` a metastore."""
+
+def local_session(work: Path, hive: bool = False, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Start a session.
+
+    Args:
+        work: The folder of its warehouse and scratch files.
+        hive: Whether it has a metastore, which is in `work` too.
+        settings: Further settings.
+    """
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -37,6 +47,8 @@ def local_session(work: Path, hive: bool = False) -> SparkSession:
             .config("spark.hadoop.hive.exec.dynamic.partition.mode", "nonstrict")
             .enableHiveSupport()
         )
+    for key, value in (settings or {}).items():
+        builder = builder.config(key, value)
     session = configure_spark(builder).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session

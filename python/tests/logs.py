@@ -1,4 +1,4 @@
-"""What the JVM of the tests logs for a while, in a file."""
+"""Captures in a file what the JVM of the tests logs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def logged(spark: SparkSession, file: Path, ours: str = "WARN") -> Iterator[Path]:
-    """The log of a block of code: warnings of everybody, and from a level on what our own classes say.
+    """Log a block of code: warnings of all classes, and messages of our own classes from a level on.
 
     Args:
         spark: A session.
-        file: Where it is written to; it is complete at the end of the block, and can be read inside of it.
+        file: The log file. It can be read inside the block, and is complete after it.
         ours: The level of `org.sparkzorder`.
     """
     jvm = spark._jvm

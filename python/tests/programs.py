@@ -1,4 +1,4 @@
-"""Programs that run in a session of their own, since a JVM has but one catalog and one list of extensions."""
+"""Runs programs in sessions of their own, because a JVM has only one catalog and one list of extensions."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ def python_of(spark: str) -> str:
 
 
 def answers_beside(program: str, last: str, folder: Path) -> dict[str, Any]:
-    """What the statements of a program answered that has two extensions in its session, on the Spark that it is for.
+    """Run a program whose session has two extensions, on the Spark that it is for, and return its answers.
 
     Args:
-        program: Its file beside this one. It is given our jar, its folder, and `last`.
-        last: Whose extension is named last, and so asked first.
-        folder: An empty one.
+        program: Its file in this folder. Its arguments are our jar, the folder, and `last`.
+        last: The extension that is named last, and so gets each statement first.
+        folder: An empty folder.
     """
     spark = "4.1"
     return answers_of(program, str(jar_path(spark)), str(folder), last, folder=folder, python=python_of(spark))
 
 
 def files_touched(files: list[dict[str, int]]) -> float:
-    """How many of 16 files a lookup of a value of `a` or `b` touches, by the files' bounds.
+    """The mean number of files, of 16, that a lookup of a value of `a` or `b` touches, from the files' bounds.
 
     Args:
-        files: `n` rows, and the bounds, of each of the files that the programs write their 2000 rows to.
+        files: The number of rows `n` and the bounds of each file. The programs write 2000 rows to 16 files.
     """
     assert (len(files), sum(file["n"] for file in files)) == (16, 2000)
     touched = [
@@ -48,10 +48,10 @@ def files_touched(files: list[dict[str, int]]) -> float:
 
 
 def answers_of(program: str, *arguments: str, folder: Path, python: str = sys.executable) -> dict[str, Any]:
-    """What the statements of a program answered.
+    """Run a program and return its answers.
 
     Args:
-        program: Its file beside this one; it ends by `Answers.tell()`.
+        program: Its file in this folder. It ends with `Answers.tell()`.
         arguments: Its arguments.
         folder: Its working folder.
         python: The Python that runs it.

@@ -1,6 +1,6 @@
-"""Counts rows of Parquet folders with many readers; prints JSON: reader, form of path, rows or the error's first words.
+"""Counts rows of Parquet folders with many readers. Prints JSON: reader, form of the path, and rows or an error.
 
-Runs in `build/envs/readers` (`make readers`), which has the readers and nothing of ours. Spark is asked in the
+Runs in `build/envs/readers` (`make readers`), which has the readers and not this project. Spark runs in the
 environment of the tests.
 """
 
@@ -20,7 +20,7 @@ FORMS = ("", "/*", "/*.parquet", "/**", "/**/*.parquet")
 
 
 def _module(name: str) -> Any:
-    """One that only `build/envs/readers` has."""
+    """Make a reader that only `build/envs/readers` has."""
     return importlib.import_module(name)
 
 

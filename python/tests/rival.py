@@ -1,4 +1,4 @@
-"""Another process with Spark and the extension, whose statements stop where a test says."""
+"""Another process with Spark and the extension. Its statements stop at points that a test chooses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from child_process import is_running, start_child
+from local_session import SMALL, local_session
+
 SECONDS = 120.0
-"""How long a test waits for anything before it fails."""
+"""The seconds that a test waits for anything before it fails."""
 
 
 class Rival:
-    """A process that runs statements, each in a thread of its own, so that many can stand still at once.
+    """A process that runs statements, each in a thread of its own. So many can stop at the same time.
 
     Args:
         work: A folder of its own.
@@ -26,19 +29,8 @@ class Rival:
     def __init__(self, work: Path) -> None:
         self._work = work
         work.mkdir(parents=True, exist_ok=True)
-        environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
-        # The handshake of pyspark with its JVM is not inherited: this one has a JVM of its own.
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-            environment.pop(name, None)
         self._log = (work / "log").open("w")
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, str(work)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env=environment,
-            text=True,
-        )
+        self._process = start_child(__file__, str(work), stdout=subprocess.PIPE, stderr=self._log)
         self._answers: dict[int, dict[str, Any]] = {}
         self._asked = 0
         self._jvm = int(self._next()["jvm"])
@@ -67,14 +59,14 @@ class Rival:
         return self._asked
 
     def run(self, sql: str) -> Running:
-        """Start a statement that stops nowhere."""
+        """Start a statement that does not stop."""
         return Running(self, self._send(sql, ""), None)
 
     def pause(self, sql: str, failpoint: str) -> Running:
-        """Start a statement and return when it stands still at a failpoint.
+        """Start a statement, and return when it has stopped at a failpoint.
 
         Raises:
-            RuntimeError: It ended before it came there.
+            RuntimeError: It ended before the failpoint.
         """
         gate = self._work / f"gate-{self._asked + 1}"
         running = Running(self, self._send(sql, f"{failpoint}:pause:{gate}"), gate)
@@ -82,7 +74,7 @@ class Rival:
         return running
 
     def next_pause(self, running: Running, failpoint: str) -> Running:
-        """Let a statement that stands still go on to another failpoint."""
+        """Let a stopped statement go on to another failpoint."""
         gate = self._work / f"gate-{self._asked + 1}"
         number = self._send(None, f"{failpoint}:pause:{gate}")
         self.answer(number)
@@ -92,7 +84,7 @@ class Rival:
         return again
 
     def answer(self, number: int) -> dict[str, Any]:
-        """What came of a statement; waits for it."""
+        """Wait for the end of a statement, and return its outcome."""
         _until(lambda: number in self._answers or self._process.poll() is not None, f"an answer to {number}")
         if number not in self._answers:
             raise RuntimeError(f"the rival ended: {(self._work / 'log').read_text()[-3000:]}")
@@ -103,12 +95,12 @@ class Rival:
         return number in self._answers
 
     def kill(self) -> None:
-        """End it as a crash would: nothing of it runs another step."""
+        """Kill the process, as a crash would. None of its statements runs another step."""
         os.kill(self._jvm, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
         self._log.close()
-        _until(lambda: not _runs(self._jvm), "its end")
+        _until(lambda: not is_running(self._jvm), "its end")
 
 
 class Running:
@@ -120,11 +112,11 @@ class Running:
         self._gate = gate
 
     def wait_until_paused(self) -> None:
-        """Wait until it stands still."""
+        """Wait until it has stopped."""
         reached = Path(f"{self._gate}.reached")
         _until(lambda: reached.exists() or self._rival.has_answered(self.number), f"{reached}")
         if not reached.exists():
-            raise RuntimeError(f"it did not stop: {self._rival.answer(self.number)}")
+            raise RuntimeError(f"it did not stop at the failpoint: {self._rival.answer(self.number)}")
 
     def release(self) -> None:
         """Let it go on."""
@@ -132,14 +124,14 @@ class Running:
             self._gate.touch()
 
     def error(self) -> str | None:
-        """The error's condition, None when all went well; lets it go on and waits for its end."""
+        """Let it go on, wait for its end, and return the error's condition. None without an error."""
         self.release()
         answer = self._rival.answer(self.number)
         condition: str | None = answer["error"]
         return condition
 
     def rows(self) -> list[list[Any]]:
-        """Its result's rows; lets it go on and waits for its end."""
+        """Let it go on, wait for its end, and return the rows of its result."""
         self.release()
         answer = self._rival.answer(self.number)
         assert answer["error"] is None, answer
@@ -154,39 +146,13 @@ def _until(reached: Any, what: str) -> None:
         time.sleep(0.01)
 
 
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        # A zombie that nobody has asked for yet runs no more.
-        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 def serve(work: Path) -> None:
-    """Run what comes in on standard input, a statement a line."""
+    """Run the statements that come in on standard input, one in each line."""
     from comparison import condition_of
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
-    from spark_zorder import configure_spark
-
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-        .config("spark.local.dir", str(work / "scratch"))
-    )
-    spark = configure_spark(builder).getOrCreate()
+    spark = local_session(work, settings=SMALL)
     spark.sparkContext.setLogLevel("WARN")
     jvm: Any = spark.sparkContext._jvm
     out = threading.Lock()

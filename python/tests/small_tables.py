@@ -1,4 +1,4 @@
-"""Folders of a few rows, written and read without Spark, and what OPTIMIZE leaves beside them."""
+"""Folders of a few rows, written and read without Spark, and the files that OPTIMIZE leaves beside them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 20
-"""Rows of each file."""
+"""The rows of each file."""
 
 
 def write_file(path: Path, ids: Iterable[int]) -> set[int]:
-    """A file of rows with these ids; `a` has nothing to do with their order."""
+    """Write a file of rows with these ids. The order of `a` is independent of theirs."""
     numbers = list(ids)
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {"id": pa.array(numbers, pa.int64()), "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32())}
@@ -40,7 +40,7 @@ class SmallTable:
 
     @classmethod
     def write(cls, root: Path, partitioned: bool) -> SmallTable:
-        """Make the folder; its ids count from 0."""
+        """Make the folder. Its ids start at 0."""
         table = cls(root, partitioned)
         for f, folder in enumerate(table.folders):
             for i in range(3):
@@ -50,30 +50,30 @@ class SmallTable:
 
     @property
     def folders(self) -> list[Path]:
-        """The folders that hold files."""
+        """The folders with files."""
         return [self.root / "p=1", self.root / "p=2"] if self.partitioned else [self.root]
 
     @property
     def ids(self) -> set[int]:
-        """The ids that it was written with."""
+        """The ids that the table starts with."""
         return set(range(len(self.folders) * 3 * ROWS))
 
     @property
     def source(self) -> str:
-        """Its name in a statement."""
+        """The table's name in a statement."""
         return f"parquet.`{self.root}`"
 
     @property
     def optimize(self) -> str:
-        """The statement that makes two files of each folder's three."""
+        """The statement that turns each folder's three files into two."""
         return f"OPTIMIZE {self.source} ZORDER BY (a) OPTIONS ('num-files' = '{2 * len(self.folders)}')"
 
     def files(self) -> list[Path]:
-        """The data files that any reader sees."""
+        """The data files that every reader sees."""
         return [f for folder in self.folders for f in sorted(folder.glob("*.parquet"))]
 
     def plain_ids(self) -> Counter[int]:
-        """How often each id is there for a reader that knows nothing of us."""
+        """How often each id is there, for a reader without the extension."""
         found = dataset.dataset(self.root, format="parquet", partitioning="hive").to_table(columns=["id"])
         return Counter(found.column("id").to_pylist())
 
@@ -82,12 +82,12 @@ class SmallTable:
         return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.source}").collect())
 
     def record(self) -> dict[str, Any]:
-        """The newest operation's record, however far it is."""
+        """The newest operation's record, in any state."""
         newest = max(p for p in (self.root / "_zorder").iterdir() if re.match(r"_v\d+\.", p.name))
         return dict(json.loads(newest.read_text()))
 
     def leftovers(self, versions: int) -> list[str]:
-        """What lies beside the data but for statistics, history, records of undone operations, and retired files."""
+        """Unexpected files: all except data, statistics, history, records of undone operations, and retired files."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
         records = rf"_v({number})-\d+ms\.(json|vacuumed)|_v\d+-\d+\.checkpoint|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
         retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
@@ -104,11 +104,11 @@ def _without_checksum(path: Path) -> Path:
 
 
 def once(ids: Iterable[int]) -> Counter[int]:
-    """Each of them once."""
+    """A count of one for each id."""
     return Counter(set(ids))
 
 
 def sealed(record: dict[str, Any]) -> bytes:
-    """A record as it is in its file, with the checksum that it should have."""
+    """The bytes of a record with its correct checksum."""
     text = json.dumps({k: v for k, v in record.items() if k != "crc"}, separators=(",", ":"))[:-1]
     return f'{text},"crc":{zlib.crc32(text.encode())}}}'.encode()

@@ -1,6 +1,6 @@
-"""Anybody writes to the table, with Spark and without, before and after OPTIMIZE and the making of an index.
+"""Other programs write to the table, with Spark and without, before and after OPTIMIZE and the making of an index.
 
-Always the rows are those that there are without skipping, and files that were there before are skipped still.
+Each time the rows must be those without skipping, and files that were there before must still be skipped.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def make_anew(spark: SparkSession) -> None:
 
 
 def move(spark: SparkSession) -> None:
-    """To a folder that was the table's twin, and went its own way."""
+    """Insert into a copy of the table's folder that has changed since it was copied."""
     here = folder_of(spark)
     there = here.with_name("moved")
     shutil.copytree(here, there)
@@ -126,7 +126,7 @@ def add_partition_elsewhere(spark: SparkSession) -> None:
     elsewhere.mkdir()
     pq.write_table(numbers(0, 40), elsewhere / "0.parquet")
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 7) LOCATION '{elsewhere}'")
-    # Of the same relative name as a file of the table.
+    # It has the relative name of a file of the table.
     twin = folder_of(spark).with_name("twin")
     twin.mkdir()
     name = next(f for f in files(folder_of(spark)) if f.parent.name == "p=1")
@@ -188,7 +188,7 @@ def test_rows_are_right_after_any_write(
 
 
 def plain(path: Path, first: int) -> Path:
-    """A file whose length does not depend on its values."""
+    """Write a file whose length does not depend on its values."""
     columns = {"id": pa.array(range(first, first + 50), pa.int64())}
     pq.write_table(pa.table(columns), path, use_dictionary=False, compression="none")
     return path
@@ -196,7 +196,7 @@ def plain(path: Path, first: int) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Three files of one length, whose stamps are long past."""
+    """Three files of the same length, whose time stamps are long past."""
     table = tmp_path / "t"
     table.mkdir()
     for n in range(3):
@@ -210,7 +210,7 @@ def ids(spark: SparkSession, folder: Path, predicate: str) -> list[int]:
 
 
 def replace(folder: Path) -> Path:
-    """The first file by one of the same length, with other rows."""
+    """Replace the first file by one of the same length with other rows."""
     before = (folder / "0.parquet").stat().st_size
     path = plain(folder / "0.parquet", 5_000)
     assert path.stat().st_size == before
@@ -222,7 +222,7 @@ def test_a_file_replaced_by_one_of_the_same_length(spark: SparkSession, folder: 
     assert files_read(spark, f"SELECT id FROM parquet.`{folder}` WHERE id = 5010") == (0, 3)
     path = replace(folder)
     assert ids(spark, folder, "id = 5010") == [5010]
-    # Hadoop tells milliseconds.
+    # Hadoop reports milliseconds.
     for millis in (1_700_000_000_001, 1_700_000_000_999, 1_699_999_999_999, 1_700_000_001_000):
         os.utime(path, ns=(millis * 1_000_000, millis * 1_000_000))
         assert ids(spark, folder, "id = 5010") == [5010], millis
@@ -233,7 +233,7 @@ def test_a_file_replaced_by_one_of_the_same_length(spark: SparkSession, folder: 
 
 
 def stamped_in_seconds(path: Path) -> Path:
-    """As a file system of whole seconds would stamp a file that is written now."""
+    """Stamp the file as a file system of whole seconds would stamp one that is written now."""
     now = int(time.time())
     os.utime(path, (now, now))
     return path
@@ -248,7 +248,7 @@ def test_within_the_granularity_of_stamps_nothing_is_believed(
     path = stamped_in_seconds(plain(folder / "0.parquet", 3_000))
     first = path.stat().st_mtime
     spark.sql(f"{statement} SKIPPING INDEX ON parquet.`{folder}`")
-    # The making of the index has waited until no write could bear the stamp.
+    # Making the index waited until no later write could get the same time stamp.
     assert time.time() >= first + 1
     stamped_in_seconds(replace(folder))
     assert path.stat().st_mtime > first
@@ -269,7 +269,7 @@ def test_outputs_of_optimize_replaced_at_once(spark: SparkSession, folder: Path)
     spark.sql(f"OPTIMIZE parquet.`{folder}` ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
     replaced = files(folder)[0]
     old = pq.read_table(replaced).column("id").to_pylist()
-    # Else Hadoop finds that it is not the file that Hadoop has written.
+    # Otherwise Hadoop would see that Hadoop did not write this file.
     replaced.with_name(f".{replaced.name}.crc").unlink(missing_ok=True)
     plain(replaced, 5_000)
     assert ids(spark, folder, "id = 5010") == [5010]

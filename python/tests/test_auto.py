@@ -1,4 +1,4 @@
-"""`ZORDER BY AUTO`: what queries record, what is chosen by it, and what is never written down."""
+"""`ZORDER BY AUTO`: the recorded queries, the chosen layout, and the values that are never written down."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
     after = touched()
     assert "50.0 % of the room" in roomy["auto"]["reason"]
     assert after / roomy["numFilesAdded"] < 0.7 * before / files, (before, files, after, roomy["numFilesAdded"])
-    # Not lost by a bare OPTIMIZE, and the rows are the rows.
+    # A bare OPTIMIZE keeps the layout and the rows.
     again = spark.sql(f"OPTIMIZE parquet.`{table}` FULL OPTIONS ('num-files' = '125')").collect()[0]["metrics"]
     assert again["numFilesAdded"] > 0
     assert touched() / again["numFilesAdded"] < 0.7 * before / files
@@ -144,7 +144,7 @@ def test_no_value_is_written_down(spark: SparkSession, table: Path) -> None:
     assert columns_of(table) == {"a", "b", "s"}
     text = "".join(p.read_text() for p in (table / "_zorder" / "workload").iterdir())
     assert "secret" not in text
-    # Of each boundary only its step of 128 is left.
+    # Only the step of 128 of each boundary is left.
     steps = [n for kind in recorded(table) for c in kind["columns"] for n in c.get("starts", []) + c.get("ends", [])]
     assert steps
     assert max(steps) < 128
@@ -180,7 +180,7 @@ def test_excluded_columns_are_not_recorded(spark: SparkSession, database: Path) 
         spark.sql(f"SELECT * FROM t WHERE {predicate}").collect()
     flush(spark)
     assert columns_of(database / "t") == {"id", "p.y"}
-    # What was recorded before a column was kept out is forgotten with its statistics.
+    # The records of a column are forgotten together with its statistics, when the column is excluded.
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card, p.x, id')")
     spark.sql("SELECT * FROM t WHERE id = 5").collect()
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
@@ -219,7 +219,7 @@ def test_what_was_recorded_goes_with_the_index_and_stays_otherwise(spark: SparkS
     ask(spark, table, "a = 1")
     flush(spark)
     assert not (table / "_zorder" / "workload").exists()
-    # The same process begins anew.
+    # The same process starts a new record.
     spark.sql(f"CREATE SKIPPING INDEX ON {target}")
     ask(spark, table, "a = 1")
     flush(spark)
@@ -245,7 +245,7 @@ def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkS
     metrics = target.optimize(options={"target-file-size-bytes": size}).collect()[0]["metrics"]
     assert metrics["strategy"]["name"] == "incremental", metrics["strategy"]
     assert metrics["strategy"]["drift"] < 0.6
-    # By the rows as they are, not by the room that they have.
+    # The share counts rows as they are, not the room that they have.
     assert all(1 <= c["meanFilesAfter"] <= 20 for c in metrics["clustering"]), metrics["clustering"]
     total = rows + 6_000
     assert spark.read.parquet(str(folder)).agg({"id": "sum"}).collect()[0][0] == total * (total - 1) // 2
@@ -253,7 +253,7 @@ def test_new_rows_in_hot_ranges_are_placed_by_the_boundaries_there(spark: SparkS
 
 
 def test_a_side_folder_that_cannot_be_written_fails_no_query(spark: SparkSession, table: Path, tmp_path: Path) -> None:
-    # A file where the folder should be: root may write everywhere.
+    # A file where the folder should be: root may write to every folder.
     (table / "_zorder" / "workload").write_text("x")
     failures = spark.sparkContext._jvm.org.sparkzorder.workload.WorkloadRecorder.failures  # type: ignore[union-attr]
     before = failures()
@@ -298,7 +298,7 @@ def test_hostile_files_are_ignored_with_a_warning(spark: SparkSession, table: Pa
 
 def test_processes_add_up(spark: SparkSession, table: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        answers_of("asking.py", str(jar_path()), str(table), folder=tmp_path)
+        answers_of("record_queries.py", str(jar_path()), str(table), folder=tmp_path)
     files = list((table / "_zorder" / "workload").glob("*.json"))
     assert len(files) == 2
     assert sum(kind["queries"] for kind in recorded(table)) == 6

@@ -1,4 +1,4 @@
-"""Statements that name a table's folder by its path, where only the catalog knows more of the table."""
+"""Statements that name a table by its path, although only the catalog knows all about the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_default_is_not_lost_by_a_rewrite_of_the_folder(
     def fives() -> int:
         return len(same_rows(spark, "SELECT * FROM t WHERE c = 5"))
 
-    # No file has the column yet, so none gets it.
+    # No file has the column yet, so no output gets it.
     spark.sql(by_path.format(1))
     assert fives() == 100
     spark.sql("INSERT INTO t SELECT id, id % 7, 6 FROM range(100, 120, 1, 1)")
@@ -67,7 +67,7 @@ def test_partitions_of_a_folder_whose_files_agree_are_rewritten(spark: SparkSess
     assert refused(spark, f"OPTIMIZE {target} FULL WHERE p = 0 ORDER BY (c)")[0] != "ZORDER_MISSING_COLUMN"
     merged = spark.read.option("mergeSchema", "true").parquet(str(folder))
     assert merged.where("c IS NULL").count() == 100
-    # A table says what its columns are.
+    # A table defines its columns.
     spark.sql(f"CREATE TABLE t_by_path USING parquet OPTIONS (mergeSchema 'true') LOCATION '{folder}'")
     try:
         spark.sql("MSCK REPAIR TABLE t_by_path")

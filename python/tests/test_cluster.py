@@ -1,4 +1,4 @@
-"""Executors that die or are overtaken, on a standalone cluster of two workers."""
+"""Executors that die, or that a second attempt overtakes, on a standalone cluster of two workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.extended
 
 FILES = 6
 ROWS = 60_000
-"""Rows of each file: so many that a task writes for a while."""
+"""The rows of each file. With this number, a task writes for a while."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def large_table(root: Path, sizes: list[int]) -> SmallTable:
-    """A flat folder with files of so many rows each."""
+    """A flat folder with files of this number of rows."""
     root.mkdir()
     start = 0
     for i, rows in enumerate(sizes):
@@ -70,30 +70,30 @@ class Driver:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it needs no more waiting for."""
+        """Whether it has ended."""
         return self._process.poll() is not None
 
     def answer(self) -> dict[str, Any]:
-        """The error's condition and message, None when all went well."""
+        """The error's condition and message. None without an error."""
         out, _ = self._process.communicate(timeout=300)
         assert self._process.returncode == 0, self._log.read_text()[-3000:]
         found: dict[str, Any] = json.loads(out.splitlines()[-1])
         return found
 
     def events(self, kind: str) -> list[dict[str, Any]]:
-        """What Spark has logged of a kind, once it has ended."""
+        """The messages of a kind that Spark logged. Call it after the end."""
         lines = [line for log in self._work.glob("app-*") for line in log.read_text().splitlines()]
         return [e for e in map(json.loads, lines) if e["Event"] == f"SparkListener{kind}"]
 
     def kill(self) -> None:
-        """End it, if it has not."""
+        """Kill it if it still runs."""
         self._process.kill()
         self._process.wait()
 
 
 @contextmanager
 def driver(cluster: Cluster, work: Path, sql: str, **conf: str) -> Iterator[Driver]:
-    """The same for a while."""
+    """Start an application for a block of code."""
     running = Driver(cluster, work, sql, **conf)
     try:
         yield running
@@ -103,7 +103,7 @@ def driver(cluster: Cluster, work: Path, sql: str, **conf: str) -> Iterator[Driv
 
 
 def staged(table: SmallTable) -> list[Path]:
-    """Files that tasks of the write are at, or have written."""
+    """The files that tasks of the write are writing or have written."""
     return list(table.root.glob("_zorder/staging/*/*.staged"))
 
 
@@ -112,7 +112,7 @@ def optimize(table: SmallTable, files: int) -> str:
 
 
 def assert_whole(table: SmallTable, rows: int, versions: int) -> None:
-    """Each row once, and nothing left over, without another statement."""
+    """Check that each row is there once, and that nothing is left over, without another statement."""
     assert table.plain_ids() == once(range(rows))
     assert table.leftovers(versions) == []
 
@@ -147,7 +147,7 @@ def test_all_executors_killed_again_and_again_leave_the_table_as_it_was(cluster:
 
 
 def test_a_task_that_another_attempt_overtakes_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    # One partition is large, so its task runs when all others are done, and is started again elsewhere.
+    # One partition is large. Its task still runs when all others are done, so Spark starts it again elsewhere.
     root = tmp_path / "t"
     root.mkdir()
     large_table(root / "p=1", [20 * ROWS])

@@ -1,4 +1,4 @@
-"""What a statement costs in listings and in bytes written."""
+"""The costs of a statement in listings and in written bytes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 
 def data_files(folder: Path) -> dict[str, int]:
-    """Data files of a flat table and their sizes."""
+    """The data files of a flat table, with their sizes."""
     return {p.name: p.stat().st_size for p in folder.iterdir() if p.is_file() and p.name[0] not in "._"}
 
 
 def side_files(folder: Path) -> dict[str, int]:
-    """All that lies in the side folder, with its times."""
+    """Everything in the side folder, with its times."""
     return {str(p): p.stat().st_mtime_ns for p in (folder / "_zorder").rglob("*")}
 
 
 def listed_by(spark: SparkSession, statement: str) -> int:
-    """How many files Spark has listed for a statement: each listing counts all files of the table."""
+    """The number of files that Spark lists for a statement. Each listing counts all files of the table."""
     metrics = spark._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics  # type: ignore[union-attr]
     counter = metrics.METRIC_FILES_DISCOVERED()
     before = counter.getCount()
@@ -41,7 +41,7 @@ def listed_by(spark: SparkSession, statement: str) -> int:
 
 
 def insert(spark: SparkSession, name: str, start: int, count: int, parts: int = 1) -> None:
-    """Rows of two keys that have nothing to do with each other."""
+    """Rows with two independent keys."""
     spark.sql(
         f"INSERT INTO {name} SELECT /*+ REPARTITION({parts}) */ id, pmod(hash(id, 1), 100000) AS a, "
         f"pmod(hash(id, 2), 100000) AS b FROM range({start}, {start + count})"
@@ -80,7 +80,7 @@ def test_a_refresh_with_nothing_new_writes_nothing(spark: SparkSession, database
     before = side_files(database / "t")
     spark.sql("REFRESH SKIPPING INDEX ON t")
     assert side_files(database / "t") == before
-    # A file that is gone, and one that has come, are something.
+    # A deleted file and a new one make a difference.
     insert(spark, "t", 100, 10)
     spark.sql("REFRESH SKIPPING INDEX ON t")
     assert side_files(database / "t") != before
@@ -97,7 +97,7 @@ def test_a_refresh_forgets_what_is_to_be_kept_out(spark: SparkSession, database:
     spark.sql("CREATE TABLE t (id BIGINT, a INT, b INT) USING parquet")
     insert(spark, "t", 0, 100, 4)
     spark.sql("CREATE SKIPPING INDEX ON t (id, a)")
-    # The index knows nothing of b, but the folder is to know that it must not.
+    # The index has no statistics of b, but the folder must record that it is excluded.
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'b')")
     spark.sql("REFRESH SKIPPING INDEX ON t")
     spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{database / 't'}`")
@@ -129,7 +129,7 @@ def test_small_additions_to_a_small_table_cost_in_proportion(
         assert result["metrics"]["strategy"]["name"] == "incremental", result["metrics"]["strategy"]
         written += result["metrics"]["filesAdded"]["totalSize"]
         assert len(data_files(database / "t")) <= files + 5
-    # A full rewrite each time would be a hundred times what is new.
+    # A full rewrite each time would write a hundred times the new rows.
     assert written <= 8 * fresh
     [found] = spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS ids FROM t").collect()
     assert tuple(found) == (rows, rows)
@@ -150,10 +150,10 @@ def test_the_size_of_files_is_remembered(spark: SparkSession, database: Path) ->
         assert first <= len(data_files(database / "t")) <= first + 5
     [newest, *_] = spark.sql("DESCRIBE HISTORY t").collect()
     assert newest["operationParameters"]["num-files"] == "64"
-    # All at once, of the same size.
+    # All files in one rewrite, of the same size.
     spark.sql("OPTIMIZE t FULL")
     assert len(data_files(database / "t")) == pytest.approx(first, rel=0.2)
-    # Another layout is another decision, and a size that is said counts.
+    # Another layout is a new decision, and a size that is set counts.
     spark.sql("OPTIMIZE t ZORDER BY (b)")
     assert len(data_files(database / "t")) == 1
     spark.sql("OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('num-files' = '8')")
@@ -182,7 +182,7 @@ def test_a_number_of_files_stays_a_number_when_the_table_grows(spark: SparkSessi
     for _ in range(2):
         spark.sql("OPTIMIZE t")
         assert len(data_files(database / "t")) == pytest.approx(16, abs=4)
-    # A size stays a size, and another predicate says nothing of the number.
+    # A size stays a size. Another predicate says nothing about the number.
     size = sum(data_files(database / "t").values()) // 8
     spark.sql(f"OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '{size}')")
     insert(spark, "t", 205_000, 205_000, 2)
@@ -202,11 +202,11 @@ def test_a_number_of_files_is_of_its_own_predicate(spark: SparkSession, database
 
 
 def answer(ask: Callable[[], int]) -> str:
-    """What a query says."""
+    """The message of a failed query. None if it answers."""
     try:
         return str(ask())
     except (PySparkException, Py4JJavaError) as e:
-        # Parquet's reader opens a file on a local disk a second time, which Java words in its own way.
+        # Parquet's reader opens a file on a local disk a second time. Java words this error in its own way.
         if "FAILED_READ_FILE" not in str(e) or ("FILE_NOT_EXIST" not in str(e) and "NoSuchFile" not in str(e)):
             raise
         return "moved"
@@ -235,7 +235,7 @@ def test_queries_by_path_find_their_columns_while_another_process_exchanges_file
         finally:
             end.touch()
         assert other.wait(120) == 0
-    # A file may be moved after the query was planned and before a task opens it, which is documented.
+    # A file may be moved after the query was planned and before a task opens it. This is documented.
     assert set(found) <= {"30", "moved"}
     assert found["30"] > 60
     versions = spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").count()
@@ -261,7 +261,7 @@ def test_describe_shows_the_columns_asked_for(spark: SparkSession, database: Pat
     with pytest.raises(PySparkException) as e:
         spark.sql("DESCRIBE SKIPPING INDEX ON t (b)")
     assert e.value.getCondition() == "ZORDER_COLUMN_NOT_FOUND"
-    # Of an index of one column, the others come from the footers.
+    # With an index of one column, the statistics of the others come from the footers.
     whole = spark.sql("DESCRIBE CLUSTERING t (id, a)").collect()
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t (a)")
     assert spark.sql("DESCRIBE CLUSTERING t (id, a)").collect() == whole
@@ -275,7 +275,7 @@ def test_describe_makes_its_rows_slice_by_slice(spark: SparkSession, database: P
     spark.sql("CREATE SKIPPING INDEX ON t")
     described = spark.sql("DESCRIBE SKIPPING INDEX ON t")
     assert described.rdd.getNumPartitions() == 2
-    # What it says is of the moment of the statement.
+    # The rows are those of the moment of the statement.
     spark.sql("OPTIMIZE t ZORDER BY (c0) OPTIONS ('num-files' = '1')")
     rows = described.collect()
     assert [r["column"] for r in rows] == [f"c{n}" for n in range(300)] * 8

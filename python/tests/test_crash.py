@@ -1,7 +1,7 @@
-"""A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement tidies up behind it.
+"""A process killed anywhere in OPTIMIZE loses and doubles no row, and the next statement cleans up.
 
-The failpoints hold many statements of one process at once, each on a table of its own; then that process is killed as
-a whole. So a hundred crashes cost three JVMs.
+Failpoints stop many statements of one process at once, each on a table of its own. Then this process is killed. So a
+hundred crashes need only three JVMs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROLLED_BACK = (
     "before-commit-point",
 )
 MOMENT = ("retire-1", "retire-rest", "publish-first-1", "retire-first-1", "publish-rest-1")
-"""While files are exchanged; before and after it any reader sees each row once."""
+"""During the exchange of files. Before and after it every reader sees each row once."""
 PUBLISHED = (
     "publish-rest-all",
     "before-record-done",
@@ -42,7 +42,7 @@ PUBLISHED = (
 FORWARD = (*ROLLED_BACK, "after-commit-point", *MOMENT, *PUBLISHED)
 
 UNDO = ("undo-inputs-1", "undo-inputs", "undo-outputs", "undo-record")
-"""On the way back, after somebody took the name of an output of an OPTIMIZE past its commit point."""
+"""During an undo, after another program took the name of an output of an OPTIMIZE past its commit point."""
 
 AGAIN = (
     ("after-staging-all", "after-lock"),
@@ -66,7 +66,7 @@ def kind(partitioned: bool) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A table on which a process died, with the rows that it must have in the end."""
+    """A table that a process died on, and the rows that it must have at the end."""
 
     table: SmallTable
     died: str
@@ -74,11 +74,11 @@ class Case:
 
     @property
     def committed(self) -> bool:
-        """Whether the operation stands."""
+        """Whether the operation takes effect."""
         return self.died in FORWARD and self.died not in ROLLED_BACK
 
     def assert_plain(self) -> None:
-        """What a reader without the extension may see where the process died."""
+        """The rows that a reader without the extension may see where the process died."""
         found = self.table.plain_ids()
         if self.died in MOMENT or self.died in ("undo-inputs-1", "undo-inputs"):
             assert set(found) <= self.ids
@@ -90,13 +90,13 @@ class Case:
 
 
 def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
-    """A table with an OPTIMIZE of the rival's that stands still at a failpoint."""
+    """A table with an OPTIMIZE of the rival that has stopped at a failpoint."""
     table = SmallTable.write(root, partitioned)
     if died in FORWARD:
         rival.pause(table.optimize, died)
         return Case(table, died, frozenset(table.ids))
     running = rival.pause(table.optimize, "after-commit-point")
-    # A file by the name of an output: it comes when inputs are in the trash.
+    # A file with the name of an output. It is written when inputs are in the trash.
     outputs = [root / o["path"] for o in table.record()["outputs"]]
     taken = next(o for o in outputs if o.parent == outputs[-1].parent)
     new = write_file(taken, range(1000, 1000 + ROWS + 1))
@@ -106,18 +106,18 @@ def started(rival: Rival, root: Path, died: str, partitioned: bool) -> Case:
 
 @dataclass(frozen=True)
 class PartCase(Case):
-    """A table of many files in order, and three new ones, on which an OPTIMIZE of a part died."""
+    """A table of many files in order and three new ones. An OPTIMIZE of some of them died."""
 
     optimize: str
     untouched: frozenset[str]
-    """Files that it was not about."""
+    """The files that it did not rewrite."""
 
 
 CELLS = 30
 
 
 def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
-    """A table to be copied, with the statement that rewrites a part of it once there are new files."""
+    """Make a table to copy, and the statement that rewrites only a part of it when there are new files."""
     table = SmallTable(root, partitioned=False)
     for n in range(CELLS):
         write_file(root / f"part-{n}.parquet", range(2 * n * ROWS, 2 * (n + 1) * ROWS, 2))
@@ -126,14 +126,14 @@ def in_order(rival: Rival, root: Path) -> tuple[SmallTable, str]:
     cells = table.files()
     assert len(cells) > 0.7 * CELLS
     size = sum(f.stat().st_size for f in cells) // len(cells)
-    # Between the others: rows beyond them would become files of their own.
+    # These values are between the others. Rows beyond them would get files of their own.
     for n in range(3):
         write_file(root / f"new-{n}.parquet", range(2 * n + 1, 2 * CELLS * ROWS, 6 * CELLS))
     return table, f"{layout} OPTIONS ('target-file-size-bytes' = '{size}')"
 
 
 def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: str) -> PartCase:
-    """A copy of a table with an OPTIMIZE of a part that stands still at a failpoint."""
+    """Copy the table, and stop an OPTIMIZE of a part of it at a failpoint."""
     shutil.copytree(like.root, root)
     table = SmallTable(root, partitioned=False)
     ids = frozenset(table.plain_ids())
@@ -153,7 +153,7 @@ def started_part(rival: Rival, root: Path, died: str, like: SmallTable, layout: 
 
 @dataclass(frozen=True)
 class Crashes:
-    """All tables on which a process died, once, and twice, and in an OPTIMIZE of a part of the files."""
+    """All tables that a process died on: once, twice, and in an OPTIMIZE of some of the files."""
 
     once: dict[tuple[str, bool], Case]
     again: dict[tuple[str, str], Case]
@@ -181,7 +181,7 @@ def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
 
 
 def run(spark: SparkSession, case: Case, statement: str) -> None:
-    """One statement, whatever it says."""
+    """Run one statement, and ignore its outcome."""
     table = case.table
     if statement == "SELECT":
         assert table.spark_ids(spark) == once(case.ids)
@@ -193,7 +193,7 @@ def run(spark: SparkSession, case: Case, statement: str) -> None:
 
 
 def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
-    """Rows and side folder after one more statement."""
+    """Check rows and side folder after one more statement."""
     run(spark, case, statement)
     table = case.table
     # An OPTIMIZE that finds the dead one's work done has nothing to do.

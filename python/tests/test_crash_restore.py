@@ -1,4 +1,4 @@
-"""A process killed anywhere in RESTORE or VACUUM loses and doubles no row, nor a file that leads back."""
+"""A process killed anywhere in RESTORE or VACUUM loses and doubles no row, and no file that a RESTORE needs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORWARD = (
     "after-record-done",
 )
 UNDO = ("undo-inputs", "undo-outputs", "undo-record", "undo-clean")
-"""On the way back, after somebody deleted a file that was to go."""
+"""During an undo, after another program deleted a file that the RESTORE removes."""
 
 AGAIN = (("after-staging-1", "after-lock"), ("retire-1", "publish-first-1"), ("publish-rest-1", "before-unlock"))
 """Where the RESTORE dies, and where the query that recovers it dies."""
@@ -34,14 +34,14 @@ VACUUM = ("vacuum-record", "vacuum-1")
 
 @dataclass(frozen=True)
 class Case:
-    """A table of two OPTIMIZEs on which a process died, with the rows that it must have in the end."""
+    """A table of two OPTIMIZEs that a process died on, and the rows that it must have at the end."""
 
     table: SmallTable
     ids: frozenset[int]
 
 
 def started(rival: Rival, root: Path, statement: str, died: str) -> Case:
-    """A table with a statement of the rival's that stands still at a failpoint."""
+    """A table with a statement of the rival that has stopped at a failpoint."""
     table = SmallTable.write(root, True)
     ids = set(table.ids)
     for files in (2, 3):
@@ -103,7 +103,7 @@ def test_a_query_ends_a_restore_one_way_or_the_other(
     files = {f.name for f in table.files()}
     assert all(name.startswith("zorder-") != done for name in files)
     if died[0] in UNDO:
-        # The rows of the file that is gone do not come back.
+        # The rows of the deleted file do not come back.
         return
     if not done:
         spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0")

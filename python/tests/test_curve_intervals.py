@@ -1,4 +1,4 @@
-"""Files that the curve's interval keeps out of a query, though the bounds of every column overlap it."""
+"""Files that the interval on the curve skips, although the bounds of every column overlap the query."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 
 def explain(spark: SparkSession, query: str) -> tuple[int, int, list[str]]:
-    """Files kept and in all, and what the interval of the curve is said to have done."""
+    """The files kept, all files, and the reason that EXPLAIN SKIPPING gives for the interval."""
     [scan] = spark.sql(f"EXPLAIN SKIPPING {query}").collect()
     curve = [c for c in scan["conjuncts"] if c["reason"] and c["reason"].startswith("CURVE_INTERVAL")]
     for c in curve:
@@ -23,7 +23,7 @@ def explain(spark: SparkSession, query: str) -> tuple[int, int, list[str]]:
 
 
 def by_bounds(spark: SparkSession, ranges: dict[str, tuple[str, str]]) -> int:
-    """Files whose bounds, as DESCRIBE SKIPPING INDEX tells them, overlap the ranges."""
+    """The number of files whose bounds in DESCRIBE SKIPPING INDEX overlap the ranges."""
     index = spark.sql("DESCRIBE SKIPPING INDEX ON t").collect()
     kept: dict[str, bool] = {}
     for row in index:
@@ -42,7 +42,7 @@ def without(spark: SparkSession, query: str) -> list[str]:
 
 
 def rows(frame: DataFrame) -> list[str]:
-    """Rows in a form that can be compared, NaN and nulls included."""
+    """The rows as text, so that NaN and null can be compared."""
     return sorted(map(repr, frame.collect()))
 
 

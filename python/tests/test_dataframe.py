@@ -1,4 +1,4 @@
-"""The calls on DataFrames: rows in partitions along a curve. What a row's place is, the Scala tests tell."""
+"""The functions on DataFrames that put rows in partitions along a curve. Scala tests check each row's position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRID = ["id", "id * 2741 % 32 AS a", "id * 2741 % 1024 DIV 32 AS b"]
 
 
 def boxes(df: DataFrame) -> list[tuple[int, int, int]]:
-    """Of each partition how many rows, and how many values of `a` and of `b` its range has."""
+    """For each partition: the number of rows, and how many values its range of `a` and of `b` has."""
     bounds = df.groupBy(f.spark_partition_id().alias("p")).agg(
         f.count("*").alias("n"), (f.max("a") - f.min("a") + 1).alias("a"), (f.max("b") - f.min("b") + 1).alias("b")
     )
@@ -47,7 +47,7 @@ def test_partitions_are_boxes(spark: SparkSession, call: Call) -> None:
 def test_columns_are_names_or_expressions_and_the_number_may_be_left_out(spark: SparkSession, call: Call) -> None:
     grid = spark.range(1024).selectExpr(*GRID)
     assert boxes(call(grid, 16, f.col("a"), grid["b"] + 1)) == [(64, 8, 8)] * 16
-    # spark.sql.shuffle.partitions
+    # Without a number, spark.sql.shuffle.partitions counts.
     assert boxes(call(grid, "a", "b")) == boxes(call(grid, 4, "a", "b"))
     struct = grid.select("*", f.struct("a", "b").alias("s"))
     assert boxes(call(struct, 16, "s.a", "s.b")) == [(64, 8, 8)] * 16
@@ -114,4 +114,4 @@ except NoExtensionError as error:
 spark.stop()
 """
     printed = run([sys.executable, "-c", program], tmp_path)
-    assert "refused the session has not the extension org.sparkzorder.ZOrderSparkExtension" in printed
+    assert "refused this session was started without the extension org.sparkzorder.ZOrderSparkExtension" in printed

@@ -1,6 +1,6 @@
-"""Both extensions in one session, on a Spark that Delta Lake has a release for: each keeps what is its own.
+"""Both extensions in one session, on a Spark that Delta Lake has a release for: each handles its own tables.
 
-Of two parsers the one of the extension named last is asked first. Neither order may matter.
+The extension named last gets each statement first. The order must not matter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOOK = "tables of the session catalog stored as Parquet or ORC"
 
 @pytest.fixture(scope="module", params=["ours", pytest.param("delta", marks=pytest.mark.extended)])
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the statements of `beside_delta.py` answered, with either named last."""
+    """The answers of `beside_delta.py`, with each of the two named last."""
     folder = tmp_path_factory.mktemp("delta")
     return answers_beside("beside_delta.py", str(request.param), folder)
 
@@ -37,7 +37,7 @@ def ids(rows: Any) -> list[dict[str, int]]:
 @delta_tables
 def test_delta_optimizes_its_own_table(answers: dict[str, Any], table: str) -> None:
     [result] = answers[f"{table} optimize"]
-    # A field of Delta's result that ours has not.
+    # A field of Delta's result that ours lacks.
     assert "numTableColumns" in result["metrics"]
     assert (result["metrics"]["numFilesRemoved"], result["metrics"]["numFilesAdded"]) == (4, 1)
     assert ids(answers[f"{table} point"]) == POINT
@@ -59,7 +59,7 @@ def test_delta_takes_all_of_its_statements_of_its_table(answers: dict[str, Any])
     assert len(answers["named dry vacuum"]) == 1
     assert [list(row) for row in answers["named vacuum"]] == [["path"]]
     assert answers["named rows"] == ROWS
-    # What OPTIMIZE retired.
+    # The files that OPTIMIZE retired.
     assert len(answers["quoted vacuum"]) == 4
 
 

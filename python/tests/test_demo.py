@@ -11,7 +11,7 @@ from conftest import REPOSITORY
 
 
 def demo(folder: Path, *arguments: str) -> str:
-    """What the demo prints."""
+    """The output of the demo."""
     command = [sys.executable, str(REPOSITORY / "python/demo/main.py"), "--out", str(folder), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -19,7 +19,7 @@ def demo(folder: Path, *arguments: str) -> str:
 
 
 def files_of(printed: str) -> list[tuple[int, int, int, int]]:
-    """Of each question the files kept and in all, before and after."""
+    """The files kept and all files of each question, before and after."""
     counts = re.findall(r"(\d+) of (\d+)\D+(\d+) of (\d+)", printed)
     return [(int(a), int(b), int(c), int(d)) for a, b, c, d in counts]
 

@@ -1,7 +1,7 @@
-"""Skipping on equals skipping off and another engine: generated queries of generated tables, see `fuzz`.
+"""Random queries on random tables: skipping on, skipping off and another engine give the same rows. See `fuzz`.
 
-`QUERIES=2000` asks so many instead of asking for `FUZZ_SECONDS`, and `SEED=n` others. Without any of them it ends after
-90 seconds, or `TABLES` tables if these are done sooner.
+`QUERIES=2000` sets the number of queries, instead of the time `FUZZ_SECONDS`. `SEED=n` sets the seed. Without them,
+it ends after 90 seconds, or after `TABLES` tables if these are done sooner.
 """
 
 from __future__ import annotations

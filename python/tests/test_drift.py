@@ -1,6 +1,6 @@
-"""Schemas and settings that differ between the index's making and its use: the same rows, and files are skipped still.
+"""Schemas and settings that change after the index is made: the rows stay the same, and files are still skipped.
 
-Statistics say under which name and type they were made, and are used only under the same.
+Statistics record the name and the type that they were made for, and are used only for these.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 
 def part(spark: SparkSession, folder: Path, file_format: str, first: int, *columns: str, count: int = 100) -> None:
-    """One more file, of rows with ids from `first`."""
+    """Add a file of rows with ids from `first`."""
     frame = spark.range(first, first + count, 1, 1).selectExpr(*(columns or ("id", "CAST(id AS INT) AS a")))
     frame.write.format(file_format).mode("append").save(str(folder))
 
 
 def external(spark: SparkSession, folder: Path, schema: str, file_format: str = "parquet") -> None:
-    """The table `t` over the folder, anew."""
+    """Make the table `t` anew over the folder."""
     spark.sql("DROP TABLE IF EXISTS t")
     spark.sql(f"CREATE TABLE t ({schema}) USING {file_format} LOCATION '{folder}'")
 
 
 def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
-    """What a query answers, after a look at whether skipping changes it. A file that is skipped raises no error."""
+    """Check that skipping does not change a query's answer, and return it. A skipped file raises no error."""
     with no_skipping(spark):
         expected = outcome(spark.sql(query))
     found = outcome(spark.sql(query))
@@ -45,7 +45,7 @@ def same_outcome(spark: SparkSession, query: str) -> list[str] | str:
 
 
 def skips(spark: SparkSession, predicate: str, most: int = 1) -> None:
-    """That a query keeps no more files than it must."""
+    """Check that a query keeps no more files than this."""
     kept, total = files_read(spark, f"SELECT * FROM t WHERE {predicate}")
     assert kept <= most < total, f"{predicate}: {kept} of {total}"
 
@@ -80,7 +80,7 @@ def test_a_column_added_later(spark: SparkSession, database: Path, tmp_path: Pat
     check(unseen=2)
     spark.sql("REFRESH SKIPPING INDEX ON t")
     check()
-    # Of files that it knows a refresh learns nothing.
+    # A refresh learns nothing new about files that it knows.
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
     check()
     skips(spark, "late = 5", most=2)
@@ -108,7 +108,7 @@ def test_a_column_dropped_and_added_with_another_type(
         part(spark, folder, file_format, n * 100, "id", f"{casts[first]} AS v")
     external(spark, folder, f"id BIGINT, v {first}", file_format)
     spark.sql("CREATE SKIPPING INDEX ON t")
-    # As text, 150 lies between 0 and 99.
+    # As text, 150 is between 0 and 99.
     skips(spark, f"v = {literals[first]}", most=2 if first == "STRING" else 1)
     external(spark, folder, "id BIGINT", file_format)
     assert len(same_rows(spark, "SELECT * FROM t WHERE id < 20")) == 20
@@ -256,7 +256,7 @@ ANCIENT = ["0001-01-01", "0900-02-28", "1500-02-28", "1582-10-04", "1582-10-15",
 
 @pytest.fixture
 def instants(spark: SparkSession, tmp_path: Path) -> Path:
-    """Folders of files of many writers, with dates and instants from the year 1 on, indexed under one zone."""
+    """Folders of files by many writers, with dates and instants from the year 1 on, indexed under one time zone."""
     days = [*ANCIENT, "2024-03-10", "2024-07-01", "2262-04-11"]
     values = ", ".join(f"({i}, '{d}')" for i, d in enumerate(days))
     rows = f"""SELECT i, CAST(d AS DATE) AS day, CAST(d || ' 02:30:00' AS TIMESTAMP) AS at,
@@ -331,5 +331,5 @@ def test_settings_that_differ_from_those_of_the_index(
             kept, total = files_read(spark, f"SELECT i FROM {source} WHERE i = 3")
             assert kept < total
             kept, total = files_read(spark, f"SELECT i FROM {source} WHERE day >= '2024-01-01'")
-            # ORC does not say which calendar its dates are in: of two files with ancient ones, the bounds are not kept.
+            # ORC does not record the calendar of its dates. So two files with ancient dates have no bounds here.
             assert kept < total or folder.name == "orc_"

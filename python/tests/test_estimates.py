@@ -1,4 +1,4 @@
-"""What the optimizer knows of a table stays known when files are skipped."""
+"""The optimizer keeps its statistics of a table when files are skipped."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_joins_are_ordered_by_rows_and_columns_as_without_skipping(spark: SparkS
 def test_a_python_function_of_a_partition_column_leaves_the_other_conjuncts_alone(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The Python on the path may lack what the workers need.
+    # The first Python on the path may lack packages that the workers need.
     monkeypatch.setattr(spark.sparkContext, "pythonExec", sys.executable)
     folder = str(tmp_path / "t")
     spark.range(4000).selectExpr("id", "id % 2 AS p").write.partitionBy("p").parquet(folder)
@@ -74,7 +74,7 @@ def test_partitions_are_pruned_before_sizes_and_joins_are_planned(spark: SparkSe
     metrics = spark._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics  # type: ignore[union-attr]
 
     def planned(query: str) -> tuple[list[str], list[str], int]:
-        """Sizes, joins and other nodes, and files that were listed."""
+        """Sizes, joins and other nodes, and the number of listed files."""
         spark.catalog.refreshTable("fact")
         metrics.reset()
         sizes = re.findall(r"Relation \S*fact\S* .*sizeInBytes=([^,)]*)", cost_of(spark, query))
@@ -122,7 +122,7 @@ def test_partitions_of_the_catalog_are_listed_as_often_as_without_skipping(
     found = {}
     for enabled in ("false", "true"):
         spark.conf.set("spark.zorder.skipping.enabled", enabled)
-        # A table that was changed is looked at once more, which is no part of a query.
+        # A changed table is looked at once more. This is not part of a query.
         spark.sql(query).collect()
         before = counter.getCount()
         spark.sql(query).collect()

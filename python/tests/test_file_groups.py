@@ -1,4 +1,4 @@
-"""Groups of files that are rewritten side by side, and commits of what is done."""
+"""Groups of files that are rewritten at the same time, and commits of finished groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_COMMITS = "partial-progress.max-commits"
 
 
 def rows(spark: SparkSession) -> DataFrame:
-    """Some rows of six days."""
+    """Rows of six days."""
     return spark.range(ROWS).selectExpr(
         "id", "pmod(hash(id), 1000) AS a", "pmod(hash(id, 1), 997) AS b", f"CAST(id % {DAYS} AS INT) AS day"
     )
@@ -43,22 +43,22 @@ def folder(spark: SparkSession, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: Path) -> ZOrderTable:
-    """The same as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder), "parquet")
 
 
 def files(folder: Path, day: int) -> list[Path]:
-    """Of a partition."""
+    """The files of a partition."""
     return sorted((folder / f"day={day}").glob("*.parquet"))
 
 
 def bytes_of(folder: Path, day: int) -> int:
-    """Of a partition."""
+    """The rows of a partition."""
     return sum(f.stat().st_size for f in files(folder, day))
 
 
 def damage(file: Path) -> bytes:
-    """Leaves the footer as it was, but not the pages in front of it; returns what the file held."""
+    """Damage the pages of a file but not its footer. Returns the file's original bytes."""
     content = file.read_bytes()
     file.write_bytes(b"PAR1" + b"\xff" * 64 + content[68:])
     (file.parent / f".{file.name}.crc").unlink()
@@ -66,12 +66,12 @@ def damage(file: Path) -> bytes:
 
 
 def versions(spark: SparkSession, folder: Path) -> list[int]:
-    """Of the table's history, newest first."""
+    """The operations in the table's history, newest first."""
     return [r.version for r in spark.sql(f"DESCRIBE HISTORY parquet.`{folder}`").collect()]
 
 
 def assert_same_rows(spark: SparkSession, folder: Path) -> None:
-    """None lost, none doubled."""
+    """Check that no row is lost or doubled."""
     found = spark.read.parquet(str(folder)).select("id", "a", "b", "day")
     assert_pyspark_df_equal(found.orderBy("id"), rows(spark).orderBy("id"))
 
@@ -98,7 +98,7 @@ def test_a_partition_larger_than_a_group_is_several(spark: SparkSession, folder:
     assert row.metrics.numBatches == 2
     assert len(files(folder, 3)) == 4
     assert_same_rows(spark, folder)
-    # Each half of the rows is clustered for itself: a value is in one file of each.
+    # Each half of the rows is clustered by itself: a value is in one file of each.
     [clustering] = row.metrics.clustering
     assert 1.9 < clustering.meanFilesAfter < 2.2
 
@@ -115,7 +115,7 @@ def test_groups_run_at_the_same_time_as_many_as_are_allowed(
         starts = [(e.start, 1) for e in ours]
         ends = [(e.end, -1) for e in ours]
         running, most = 0, 0
-        # At one and the same millisecond what ends comes first.
+        # Of events in the same millisecond, ends come first.
         for _, change in sorted(starts + ends):
             running += change
             most = max(most, running)
@@ -127,7 +127,7 @@ def test_groups_run_at_the_same_time_as_many_as_are_allowed(
 
 @dataclass(frozen=True)
 class Execution:
-    """A query that has ended, as Spark's own status store tells it; times are milliseconds."""
+    """A query that has ended, from Spark's own status store. Times are milliseconds."""
 
     id: int
     description: str
@@ -136,7 +136,7 @@ class Execution:
 
 
 def executions(spark: SparkSession) -> list[Execution]:
-    """All queries so far of which the end is known."""
+    """All queries so far that have ended."""
     session: Any = spark._jsparkSession
     session.sparkContext().listenerBus().waitUntilEmpty()
     found = session.sharedState().statusStore().executionsList()
@@ -158,7 +158,7 @@ def test_partial_progress_is_a_version_for_each_commit(spark: SparkSession, fold
     [clustering] = row.metrics.clustering
     assert clustering.meanFilesAfter < clustering.meanFilesBefore
     assert_same_rows(spark, folder)
-    # What an earlier commit has written is in the index after the last one.
+    # The index has the files of earlier commits after the last one.
     known = spark.sql(f"DESCRIBE SKIPPING INDEX ON parquet.`{folder}`").where("status = 'indexed'")
     assert known.select("path").distinct().count() == 2 * DAYS
     [again] = table.optimize(["a"]).collect()

@@ -1,4 +1,4 @@
-"""Queries that name files, by a pattern or one by one, and those of Spark's V2 source: each row once, or an error."""
+"""Queries that name files by a pattern or one by one, and those of Spark's V2 source: each row once, or an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PLACES = ("retire-rest", "publish-first-1", "publish-rest-1")
-"""In the midst of the exchange of the first folder's files."""
+"""Failpoints during the exchange of the first folder's files."""
 HALF = "ZORDER_HALF_PUBLISHED"
 CLASS = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 
@@ -196,7 +196,7 @@ def test_files_of_one_name_one_after_the_other_are_two(
     spark.sql(f"OPTIMIZE parquet.`{table.root}` FULL ZORDER BY (a)")
     assert ids(held) == once(table.ids)
     assert ids(later) == both
-    # Both come back, one of them under another name.
+    # Both files come back, one of them under another name.
     for version in (0, 1, 0, 2):
         spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF {version}")
         for session in (spark, by_v2):
@@ -209,7 +209,7 @@ def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSessio
     everything = f"{table.root}/*.parquet"
     first = table.files()[0]
     spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
-    # A load under a name of the first one, from an archive: it is older.
+    # A load from an archive, under a name of the first load. Its time stamp is older.
     new = write_file(first, range(10_000, 10_000 + ROWS))
     os.utime(first, (1e9, 1e9))
     both = once(set(table.ids) | new)
@@ -217,7 +217,7 @@ def test_a_listed_file_is_never_taken_for_another_of_its_name(spark: SparkSessio
     assert ids(held) == both
     os.utime(first)
     assert ids(held) == both
-    # As in plain Spark, what lies there now is read.
+    # As in plain Spark, it reads the file that is there now.
     newer = write_file(first, range(20_000, 20_000 + 2 * ROWS))
     assert ids(held) == once(set(table.ids) | newer)
 
@@ -231,7 +231,7 @@ def test_a_listed_file_whose_time_went_back_before_it_was_rewritten(spark: Spark
         os.utime(path, (1e9, 1e9))
     spark.sql(f"OPTIMIZE parquet.`{table.root}` ZORDER BY (a)")
     assert ids(held) == once(table.ids)
-    # Another file of that name and of that length may be the one that was listed.
+    # Another file of the same name and length may be the one that was listed.
     write_file(names[0], range(10_000, 10_000 + ROWS))
     try:
         found = ids(held)

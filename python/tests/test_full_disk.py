@@ -1,4 +1,4 @@
-"""A disk that is full: a file system of a few megabytes, or a limit on the size of files where none can be mounted."""
+"""A full disk: a file system of a few megabytes, or a limit on the size of files if none can be mounted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 
 
 def write_table(root: Path, packed: bool = False) -> SmallTable:
-    """Files of about 0.8 megabytes each, which cannot be compressed, or `packed`, which take half of that."""
+    """Write files of about 0.8 megabytes each that cannot be compressed, or `packed` ones of half that size."""
     root.mkdir(parents=True)
     for i in range(FILES):
         ids = range(i * ROWS, (i + 1) * ROWS)
@@ -39,7 +39,7 @@ def write_table(root: Path, packed: bool = False) -> SmallTable:
 
 
 def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, Any]:
-    """The program below in a process of its own."""
+    """Run the program below in a process of its own."""
     environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
         environment.pop(name, None)
@@ -57,7 +57,7 @@ def run(work: Path, command: list[str], limit: int | None = None) -> dict[str, A
 
 
 def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_DISK_FULL") -> None:
-    """A clear error, and the table as it was: names, bytes, rows, and nothing beside them."""
+    """Check for a clear error, and that the table is unchanged: names, bytes, rows, and nothing new beside them."""
     assert answer["error"] == condition, answer
     assert words in answer["message"]
     assert answer["after"] == answer["before"]
@@ -66,7 +66,7 @@ def assert_refused(answer: dict[str, Any], words: str, condition: str = "ZORDER_
 
 
 def on_small_disk(tmp_path: Path, size: int, kind: str) -> dict[str, Any]:
-    """The program on a disk of so many bytes."""
+    """Run the program on a disk of this number of bytes."""
     mount = tmp_path / "disk"
     mount.mkdir()
     namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
@@ -80,7 +80,7 @@ def on_small_disk(tmp_path: Path, size: int, kind: str) -> dict[str, Any]:
 
 
 def test_no_space_left_for_the_files_anew(tmp_path: Path) -> None:
-    # The table has room for a copy of itself, but not for one that is not compressed.
+    # The table has room for a copy of itself, but not for an uncompressed one.
     answer = on_small_disk(tmp_path, FILES * ROWS * 80 * 9 // 4, "packed")
     assert_refused(answer, "No space left on device")
 
@@ -93,13 +93,13 @@ def test_too_little_space_for_a_copy_is_refused_before_the_work(tmp_path: Path) 
 
 
 def test_a_file_that_grows_too_large(tmp_path: Path) -> None:
-    # Our jar, which Spark copies, and a task's shuffle file stay below the limit; the only output does not.
+    # Our jar, which Spark copies, and the shuffle file of a task are smaller than the limit. The only output is larger.
     answer = run(tmp_path, [sys.executable, __file__, str(tmp_path / "t"), "plain"], 5 * MEGABYTE)
     assert_refused(answer, "File too large")
 
 
 def main(root: Path, kind: str) -> None:
-    """Write a table, rewrite it into one file, and tell what came of it."""
+    """Write a table, rewrite it into one file, and print the outcome."""
     from comparison import condition_of
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException

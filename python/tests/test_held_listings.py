@@ -20,14 +20,14 @@ FILES = 8
 
 
 def write(file: Path, ids: Iterable[int]) -> None:
-    """As pandas, pyarrow and DuckDB do, which open the file that is there."""
+    """Overwrite a file as pandas, pyarrow and DuckDB do: they write to the existing file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table({"id": pa.array(ids, pa.int64())}), file)
 
 
 @pytest.fixture(params=["flat", "partitioned"])
 def table(request: pytest.FixtureRequest, spark: SparkSession, database: Path) -> list[Path]:
-    """Files of 100 ids of the table `t`, in one folder or in one for every two; the session holds their listing."""
+    """Files of 100 ids of the table `t`, in one folder or two in each partition. The session has their listing."""
     part = "p={}/" if request.param == "partitioned" else ""
     files = [database / "t" / f"{part.format(f // 2)}part-{f}.parquet" for f in range(FILES)]
     for f, file in enumerate(files):
@@ -42,7 +42,7 @@ def table(request: pytest.FixtureRequest, spark: SparkSession, database: Path) -
 
 
 def files_read(frame: DataFrame) -> int:
-    """How many files a query that has run has read."""
+    """The number of files that a finished query has read."""
     [scan] = scans(frame)
     return int(scan.metrics().apply("numFiles").value())
 
@@ -67,7 +67,7 @@ def test_a_file_overwritten_in_place_is_read(spark: SparkSession, table: list[Pa
 
 def test_a_frame_made_before_the_file_was_overwritten_reads_it(spark: SparkSession, table: list[Path]) -> None:
     by_name, by_path = later(spark), spark.read.parquet(str(table[0].parent)).where(LATER)
-    # Planned, but not run.
+    # The query is planned, but has not run.
     for frame in (by_name, by_path):
         frame.explain()
     write(table[1], range(5000, 5100))
@@ -112,7 +112,7 @@ def test_what_did_not_change_is_skipped_as_ever(spark: SparkSession, table: list
 def test_a_session_may_trust_its_listing(spark: SparkSession, table: list[Path]) -> None:
     write(table[3], range(5000, 5100))
     with settings(spark, **{"spark_zorder_skipping_trust-listing": "true"}):
-        # What the setting gives up, as its description says.
+        # The loss that the setting accepts, as its description says.
         assert later(spark).count() == 0
         spark.sql("REFRESH TABLE t")
         assert later(spark).count() == 100

@@ -1,4 +1,4 @@
-"""What the history keeps for long, what it warns of, and which caches a statement makes anew."""
+"""How long the history is kept, its warnings, and the caches that a statement refreshes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def folder(tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The same as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 
 def noticed(spark: SparkSession) -> int:
-    """How many files that are back were noticed so far in this process."""
+    """The number of files that came back under a retired name and were noticed so far in this process."""
     assert spark._jvm is not None
     return int(spark._jvm.org.sparkzorder.commit.Reappeared.noticed())
 
@@ -46,7 +46,7 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
     spark.sql(folder.optimize)
     before = noticed(spark)
     assert folder.spark_ids(spark) == once(folder.ids)
-    # Somebody read the file, and now writes what he made of it.
+    # Another program read the file before. Now it writes its result.
     shutil.move(copy, old)
     assert sum(folder.spark_ids(spark).values()) == 4 * ROWS
     for _ in range(100):
@@ -54,12 +54,12 @@ def test_a_file_rewritten_from_an_old_read_is_noticed(
             break
         time.sleep(0.1)
     assert noticed(spark) == before + 1
-    # A known listing is not looked at again, and neither is a file that anybody adds.
+    # A known listing is not checked again. Neither is a file that others add.
     write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))
     again = table.optimize(["a"], options={"num-files": 2}).collect()[0].metrics.strategy.reason
     assert re.search(rf"`{old.name}` \(retired by version 1\).*probably in the table twice", again)
     assert table.describe_history().collect()[0].operationMetrics["numReappearedFiles"] == "1"
-    # It is one of the inputs now.
+    # Now it is one of the inputs.
     after = noticed(spark)
     assert "warning" not in table.optimize(["a"], full=True).collect()[0].metrics.strategy.reason
     assert noticed(spark) == after
@@ -88,7 +88,7 @@ def test_with_many_operations_the_side_folder_stays_small(
     spark.sql(folder.optimize)
     side = folder.root / "_zorder"
     [only] = side.glob(record)
-    # As an earlier build left them: a file for each of many operations.
+    # Earlier builds wrote a file for each operation.
     text = re.sub(r',"crc":\d+}$', "}", only.read_text())
     only.unlink()
     text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)

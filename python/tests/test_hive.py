@@ -14,7 +14,7 @@ pytestmark = pytest.mark.extended
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the statements of `hive_session.py` answered."""
+    """The answers of `hive_session.py`."""
     return answers_of("hive_session.py", str(jar_path()), folder=tmp_path_factory.mktemp("hive"))
 
 

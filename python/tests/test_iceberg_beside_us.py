@@ -1,4 +1,4 @@
-"""Iceberg's extension and ours in one session, on a Spark that Iceberg is made for: each keeps what is its own."""
+"""Iceberg's extension and ours in one session, on a Spark that Iceberg supports: each handles its own tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.extended
 
 @pytest.fixture(scope="module", params=["ours", "iceberg"])
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the statements of `beside_iceberg.py` answered, with either named last."""
+    """The answers of `beside_iceberg.py`, with each of the two named last."""
     folder = tmp_path_factory.mktemp("iceberg")
     return answers_beside("beside_iceberg.py", str(request.param), folder)
 

@@ -1,4 +1,4 @@
-"""OPTIMIZE of a table to which rows were added: what is rewritten, and what is left as it was."""
+"""OPTIMIZE of a table with added rows: which files it rewrites, and which it leaves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILES = 40
 
 
 def rows(start: int, count: int, shift: int = 0) -> str:
-    """Rows of three keys that have nothing to do with each other."""
+    """Rows with three independent keys."""
     keys = ", ".join(f"{shift} + pmod(hash(id, {k}), 100000) AS {k}" for k in "abc")
     keys = (
         keys.replace("hash(id, a)", "hash(id, 1)")
@@ -27,12 +27,12 @@ def rows(start: int, count: int, shift: int = 0) -> str:
 
 
 def files(folder: Path) -> dict[str, int]:
-    """Data files and their sizes."""
+    """The data files with their sizes."""
     return {p.name: p.stat().st_size for p in folder.iterdir() if p.is_file() and p.name[0] not in "._"}
 
 
 class Table:
-    """A clustered table, its files of a size so that there are about forty."""
+    """A clustered table of about forty files."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Table:
         self.first = self.optimize("FULL")
 
     def optimize(self, full: str = "") -> Row:
-        """The metrics of OPTIMIZE with the same layout and target each time."""
+        """Run OPTIMIZE with the same layout and target size each time, and return its metrics."""
         given = [f"'target-file-size-bytes' = '{self.target}'", *filter(None, [self.more])]
         options = f"OPTIONS ({', '.join(given)})"
         [result] = self.spark.sql(f"OPTIMIZE t {full} {self.clause} {options}").collect()
@@ -57,13 +57,13 @@ class Table:
         return metrics
 
     def add(self, share: float, shift: int = 0) -> None:
-        """Rows that are this share of all rows then."""
+        """Add rows. They are this share of all rows then."""
         count = round(self.rows * share / (1 - share))
         self.spark.sql(f"INSERT INTO t {rows(self.rows, count, shift)}")
         self.rows += count
 
     def check(self) -> None:
-        """Every row once."""
+        """Check that every row is there once."""
         [found] = self.spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS ids, max(id) AS last FROM t").collect()
         assert tuple(found) == (self.rows, self.rows, self.rows - 1)
 
@@ -84,12 +84,12 @@ def test_new_rows_rewrite_a_part_of_the_table(
         assert strategy["name"] == "incremental", strategy
         assert 0 <= strategy["drift"] < 0.2
         after = files(table.folder)
-        # What was written holds 15 % of the rows; new files are written by others, and may be larger or smaller.
+        # The outputs have 15 % of the rows. Another program wrote the new files, so their sizes may differ.
         assert metrics["filesAdded"]["totalSize"] <= 0.17 * sum(after.values())
         assert metrics["filesRemoved"]["totalSize"] <= 0.17 * sum(before.values())
         assert len(before.keys() & after.keys()) >= 0.7 * len(before)
         means = {c["column"]: (c["meanFilesBefore"], c["meanFilesAfter"]) for c in metrics["clustering"]}
-        # Before, every lookup read both new files, as few as there can be.
+        # Before, every lookup read both new files. That is the least possible.
         assert sum(new for _, new in means.values()) < 1.1 * sum(old for old, _ in means.values()), means
         table.check()
         assert table.optimize()["strategy"]["name"] == "none"
@@ -198,7 +198,7 @@ def test_a_limit_of_the_rows_of_a_file_is_no_obstacle(spark: SparkSession, datab
             table.check()
         [most] = spark.sql("SELECT count(*) AS n FROM t GROUP BY _metadata.file_name ORDER BY n DESC LIMIT 1").collect()
         assert most["n"] <= 700
-        # As many as the rows are more, and some that are begun.
+        # The number of files grows with the rows, and some more are begun.
         assert len(files(table.folder)) < 1.5 * first
     finally:
         spark.conf.unset("spark.sql.files.maxRecordsPerFile")
@@ -257,7 +257,7 @@ def test_partitions_of_few_files_store_no_boundaries_and_a_large_one_stays_incre
     optimize = f"OPTIMIZE t %s ZORDER BY (a, b) OPTIONS ('target-file-size-bytes' = '{target}')"
     spark.sql(optimize % "FULL").collect()
     [index] = (database / "t" / "_zorder").glob("_index-*.zidx")
-    # 20 files of one partition with boundaries, 30 of others without, and the bounds of all.
+    # 20 files of a partition with curve boundaries, 30 of others without, and the bounds of all.
     assert index.stat().st_size < 20_000
     before = {p.name: files(p) for p in (database / "t").glob("p=*")}
     spark.sql(
@@ -268,7 +268,7 @@ def test_partitions_of_few_files_store_no_boundaries_and_a_large_one_stays_incre
     assert result["metrics"]["strategy"]["name"] == "incremental"
     after = {p.name: files(p) for p in (database / "t").glob("p=*")}
     assert len(before["p=0"].keys() & after["p=0"].keys()) >= 0.7 * len(before["p=0"])
-    # Ten rows, of which the file is a third of what is there.
+    # A file of ten rows, which is a third of the table.
     assert not before["p=7"].keys() & after["p=7"].keys()
     assert len(after["p=7"]) == 1
     others = before.keys() - {"p=0", "p=7"}

@@ -1,4 +1,4 @@
-"""No row is lost or doubled and no table is stuck when processes are killed at random times, see `kills`."""
+"""No row is lost or doubled, and no table is stuck, when processes are killed at random times. See `kills`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers, appenders and statements on the same tables at once, see `load`; and that its checks find what is wrong."""
+"""Readers, appenders and statements on the same tables at once, and tests of the checks themselves. See `load`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMPLETE, BEGUN = frozenset({0, 2, 4}), frozenset({0, 2, 3, 4, 6})
 
 
 def answer(question: Question, ids: Numbers) -> list[tuple[int, ...]]:
-    """What a query gives that finds these rows."""
+    """The answer of a query that finds these rows."""
     found = ids[question.mask(ids)]
     if question.shape == "rows":
         return [(int(i),) for i in found]
@@ -35,7 +35,7 @@ def answer(question: Question, ids: Numbers) -> list[tuple[int, ...]]:
 
 
 def questions(shape: str) -> list[Question]:
-    """Some of each kind, whose answer has rows of the first batch."""
+    """Some questions of each kind whose answer has rows of the first batch."""
     rng = Random(1)
     many = (drawn(rng, COMPLETE, partitioned=False) for _ in range(2000))
     ids = rows.ids_of([0])
@@ -94,7 +94,7 @@ def test_a_batch_that_nobody_began_is_wrong(shape: str) -> None:
 
 
 def test_answers_are_right_under_load(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # One process with Spark in place of two.
+    # One process with Spark instead of two.
     roles = (MAINTAINER, APPENDER, COUNTER)
     result = Campaign(tmp_path, SEED, print, roles, warm=10).run(warming=5, seconds=15)
     assert result.problems == []

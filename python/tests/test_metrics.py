@@ -1,4 +1,4 @@
-"""What Spark's metrics system reports of tables, read from a sink as somebody on call would."""
+"""The metrics of tables in Spark's metrics system, read from a sink."""
 
 from __future__ import annotations
 

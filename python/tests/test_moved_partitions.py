@@ -1,4 +1,4 @@
-"""Partitions that somebody moves, copies or empties after a process died while it exchanged their files."""
+"""Partitions that others move, copy or empty after a process died while it exchanged their files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = ("retire-1", "publish-rest-1")
 
 @pytest.fixture(scope="module")
 def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of processes that were killed, one for each place."""
+    """Tables of processes that were killed, one for each failpoint."""
     base = tmp_path_factory.mktemp("moved")
     rival = Rival(base / "rival")
     try:
@@ -32,7 +32,7 @@ def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=PLACES)
 def table(request: pytest.FixtureRequest, dead: Path, tmp_path: Path) -> SmallTable:
-    # With the times, by which files are known.
+    # Keep the time stamps, because files are known by them.
     shutil.copytree(dead / request.param, tmp_path / "t")
     return SmallTable(tmp_path / "t", partitioned=True)
 
@@ -85,7 +85,7 @@ def test_a_partition_put_aside_and_back_has_its_rows_once(
 def test_a_query_that_may_not_look_at_what_is_half_done_fails(spark: SparkSession, table: SmallTable) -> None:
     staging = half(table) / "_zorder" / "staging"
     aside = staging.rename(staging.with_name("aside"))
-    # A link to itself cannot be followed.
+    # No program can follow a link to itself.
     staging.symlink_to(staging)
     with pytest.raises(Exception, match="ZORDER_RECOVERY_FAILED"):
         table.spark_ids(spark)

@@ -1,4 +1,4 @@
-"""`make mutants` takes half an hour; that its bugs still have a place in the sources is seen at once."""
+"""`make mutants` takes half an hour. This test only checks that the sources still have the text of each bug."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""A table over a folder of another: neither touches what belongs to the other's operations, and both see their rows."""
+"""A table over a folder of another table. Neither touches the other's operations, and queries of both see all rows."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ CONCURRENT = "ZORDER_CONCURRENT_OPERATION"
 
 @dataclass(frozen=True)
 class Nested:
-    """A table of two partitions by its path, and by a name another over the first of them."""
+    """A table of two partitions, known by its path, and a named table over the first partition."""
 
     outer: SmallTable
     name: str
 
     @classmethod
     def write(cls, root: Path, location: Path | None = None) -> Nested:
-        """Make the folders; `location` is another name of the first partition's."""
+        """Make the folders. `location` is another path to the first partition."""
         return cls(SmallTable.write(root, True), f"day_{root.name} LOCATION '{location or root / 'p=1'}'")
 
     @property
     def create(self) -> str:
-        """Makes the inner table in a catalog."""
+        """Add the inner table to a catalog."""
         name, location = self.name.split(" ", 1)
         return f"CREATE TABLE {name} {COLUMNS} USING parquet {location}"
 
@@ -49,7 +49,7 @@ class Nested:
 
     @property
     def inner_ids(self) -> set[int]:
-        """Of the first partition."""
+        """The ids of the first partition."""
         return set(range(3 * ROWS))
 
     def optimize(self, side: str) -> str:
@@ -59,16 +59,16 @@ class Nested:
         return f"OPTIMIZE {self.inner} ZORDER BY (a) OPTIONS ('num-files' = '2', 'rewrite-all' = 'true')"
 
     def assert_seen(self, spark: SparkSession) -> None:
-        """Queries of both tables find each row once."""
+        """Check that queries of both tables find each row once."""
         assert self.inner_found(spark) == once(self.inner_ids)
         assert self.outer.spark_ids(spark) == once(self.outer.ids)
 
     def inner_found(self, spark: SparkSession) -> Counter[int]:
-        """What a query of the inner one finds."""
+        """The ids that a query of the inner table finds."""
         return Counter(row[0] for row in spark.sql(f"SELECT id FROM {self.inner}").collect())
 
     def assert_settled(self, spark: SparkSession) -> None:
-        """The same for every reader, with nothing left over."""
+        """Check the same for every reader, and that nothing is left over."""
         self.assert_seen(spark)
         assert self.outer.plain_ids() == once(self.outer.ids)
         assert self.outer.leftovers(9) == []
@@ -76,14 +76,14 @@ class Nested:
 
 @dataclass(frozen=True)
 class Deep:
-    """A table of two levels of partitions, and by a name another over a folder of the first level."""
+    """A table of two levels of partitions, and a named table over a folder of the first level."""
 
     root: Path
     location: Path
 
     @classmethod
     def write(cls, root: Path, location: Path | None = None) -> Deep:
-        """Make the folders; `location` is another name of `p=1`."""
+        """Make the folders. `location` is another path to `p=1`."""
         for f, folder in enumerate(root / f"p={p}" / f"q={q}" for p in (1, 2) for q in (1, 2)):
             for i in range(3):
                 start = (f * 3 + i) * ROWS
@@ -109,7 +109,7 @@ class Deep:
         return f"OPTIMIZE parquet.`{self.root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '8')"
 
     def assert_seen(self, spark: SparkSession) -> None:
-        """Queries of the inner table find each row once, and of each of its partitions."""
+        """Check that queries of the inner table, and of each of its partitions, find each row once."""
         for where, ids in (
             ("", range(6 * ROWS)),
             (" WHERE q = 1", range(3 * ROWS)),
@@ -119,7 +119,7 @@ class Deep:
             assert found == once(ids), where
 
     def assert_whole(self, spark: SparkSession) -> None:
-        """The same of the outer one."""
+        """Check the same for the outer table."""
         found = spark.sql(f"SELECT id FROM parquet.`{self.root}`").collect()
         assert Counter(row[0] for row in found) == once(range(12 * ROWS))
 
@@ -135,7 +135,7 @@ def refused(spark: SparkSession, sql: str) -> str | None:
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Nested]:
-    """A process that died in the midst of an operation on one table of each pair."""
+    """A process that died during an operation on one table of each pair."""
     work = tmp_path_factory.mktemp("nested")
     rival = Rival(work / "rival")
     cases = {}
@@ -163,7 +163,7 @@ def test_the_other_table_comes_first_after_a_crash(
     case = crashed[place, died]
     spark.sql(case.create)
     other = "inner" if died == "outer" else "outer"
-    # As it lies there, by a query of the other; then a statement of it.
+    # First a query of the other table, on the state that the crash left. Then a statement on it.
     if PLACES.index(place) % 2:
         case.assert_seen(spark)
     assert refused(spark, case.optimize(other)) is None
@@ -252,7 +252,7 @@ def test_files_are_written_into_their_own_partition(
     assert all(len(list(folder.glob("_zorder/staging/*"))) == 1 for folder in table.folders)
     if place != "after-stage-folders":
         assert all(len(list(folder.glob("_zorder/staging/*/*"))) == 2 for folder in table.folders)
-    # Somebody overwrites a partition, with what is written for it.
+    # Another program overwrites a partition with the result of a query.
     shutil.rmtree(table.folders[0])
     ids = table.ids - set(range(3 * ROWS)) | write_file(table.folders[0] / "new.parquet", range(1000, 1010))
     assert running.error() == "ZORDER_COMMIT_CONFLICT"

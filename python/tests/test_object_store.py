@@ -1,4 +1,4 @@
-"""Tables in an object store: S3A over a server that the test starts."""
+"""Tables in an object store: S3A with a server that the test starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HADOOP = next(
 )
 PORT = 15999
 SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
-"""`make test-all` installs it."""
+"""The Python with the server. `make test-all` installs it."""
 
 PROGRAM = """
 import json, sys
@@ -76,7 +76,7 @@ print("FOUND " + json.dumps(found))
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """An address at which S3 is served out of memory, with a bucket."""
+    """The address of an S3 server in memory, with a bucket."""
     url = f"http://127.0.0.1:{PORT}"
     process = subprocess.Popen([SERVER, "-p", str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""The package without Spark: what importing it does, its jars, its command line."""
+"""The package without Spark: its import, its jars, its command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spark_zorder.__main__ import main
 
 @pytest.fixture
 def jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which there are jars for Spark 4.1 and 4.10."""
+    """A folder with jars for Spark 4.1 and 4.10."""
     for minor in ("4.10", "4.1"):
         (tmp_path / f"spark-zorder-{minor}-0.1.0.jar").touch()
     monkeypatch.setattr(artifacts, "_FOLDER", tmp_path)

@@ -1,4 +1,4 @@
-"""A folder that may not be written is refused in words and stays as it was; queries on it go on."""
+"""OPTIMIZE refuses a folder without the right to write, and leaves it as it was. Queries on it go on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 
 def spark_sql(statements: str, work: Path, user: int | None) -> subprocess.CompletedProcess[str]:
-    """Spark's SQL shell without its launcher, as a user whom permissions bind: root is bound by none."""
+    """Run Spark's SQL shell without its launcher, as a user with limited permissions, because root has no limits."""
     import pyspark
 
     jars = Path(pyspark.__file__).parent / "jars"
@@ -65,7 +65,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def user(base: Path) -> int | None:
-    """Whom permissions bind."""
+    """A user with limited permissions. None if this user is one."""
     if os.geteuid() != 0:
         return None
     nobody = pwd.getpwnam("nobody").pw_uid

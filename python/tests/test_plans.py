@@ -1,4 +1,4 @@
-"""What skipping looks like in plans, and that all that Spark does with plans is done as without it."""
+"""How skipping shows in plans, and that Spark treats these plans as it does without skipping."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ IN_ONE_FILE = "id BETWEEN 10 AND 20"
 
 @pytest.fixture(scope="module")
 def made(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of a database. `t`: ten files that follow each other in `id`; `p`: four days of four such files."""
+    """The folder of a database. `t` is ten files in the order of `id`. `p` has four days with four such files each."""
     spark = spark_session.newSession()
     folder = tmp_path_factory.mktemp("plans")
     spark.sql(f"CREATE DATABASE plans LOCATION '{folder}'")
@@ -50,14 +50,14 @@ def made(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def table(spark: SparkSession, made: Path) -> Path:
-    """The folder of `t`, which tests leave as it is."""
+    """The folder of `t`. Tests do not change it."""
     spark.sql("USE plans")
     return made / "t"
 
 
 @pytest.fixture
 def own(spark: SparkSession, made: Path, database: Path) -> Path:
-    """The folder of a table `t` of the test's own."""
+    """The folder of a table `t` for one test."""
     shutil.copytree(made / "t", database / "own")
     spark.sql(f"CREATE TABLE t USING parquet LOCATION '{database}/own'")
     return database / "own"
@@ -65,7 +65,7 @@ def own(spark: SparkSession, made: Path, database: Path) -> Path:
 
 @pytest.fixture
 def job_group(spark: SparkSession) -> Iterator[str]:
-    """A name for all jobs that the test starts."""
+    """Give all jobs of the test a name."""
     spark.sparkContext.setJobGroup("watched", "jobs of one test")
     yield "watched"
     for key in ("spark.jobGroup.id", "spark.job.description"):
@@ -73,7 +73,7 @@ def job_group(spark: SparkSession) -> Iterator[str]:
 
 
 def plan_text(spark: SparkSession, query: str, mode: str = "") -> str:
-    """What EXPLAIN prints."""
+    """The output of EXPLAIN."""
     return str(spark.sql(f"EXPLAIN {mode} {query}").first()[0])  # type: ignore[index]
 
 
@@ -94,7 +94,7 @@ def metrics_in_store(spark: SparkSession) -> dict[str, str]:
     return found
 
 
-# --- What is told ---
+# --- Messages ---
 
 
 @pytest.mark.parametrize("mode", ["", "FORMATTED", "EXTENDED"])
@@ -134,7 +134,7 @@ def test_the_metrics_reach_the_sql_tab(spark: SparkSession, table: Path) -> None
     assert re.match(r"[\d.]+ KiB", metrics["skipping: bytes total"])
     assert re.match(r"[\d.]+ KiB", metrics["skipping: bytes kept"])
     assert re.match(r"[\d.]+ (ms|s)", metrics["skipping: pruning time"])
-    # Spark's own are there as well.
+    # Spark's own metrics are there too.
     assert metrics["number of files read"] == "1"
 
 
@@ -176,7 +176,7 @@ def test_no_job_is_run_to_find_the_files(spark: SparkSession, table: Path, job_g
     assert jobs() == 1
 
 
-# --- What the planner does with it ---
+# --- Planning ---
 
 
 @pytest.mark.parametrize("analyzed", [False, True], ids=["without statistics", "after ANALYZE TABLE"])
@@ -188,7 +188,7 @@ def test_a_table_that_shrinks_below_the_threshold_is_broadcast(
     total = sum(path.stat().st_size for path in table.glob("*.parquet"))
     query = f"SELECT x.id, y.a FROM t x JOIN t y ON x.id = y.id WHERE x.{IN_ONE_FILE} AND y.a >= 0 AND y.s <> 'k1'"
     limit = {"spark_sql_autoBroadcastJoinThreshold": total // 10, "spark_sql_adaptive_enabled": "false"}
-    # An inferred condition on the other side would shrink that one, too.
+    # An inferred condition would shrink the other side too.
     limit["spark_sql_constraintPropagation_enabled"] = "false"
     with settings(spark, **limit):
         assert "BroadcastHashJoinExec" in node_names(spark.sql(query))
@@ -243,7 +243,7 @@ def test_partitions_are_pruned_dynamically(spark: SparkSession, table: Path) -> 
     assert "dynamicpruning" in plan_text(spark, query)
     assert len(frame.collect()) == 225
     [scan] = [s for s in scans(frame) if s.getClass().getSimpleName() == "SkippingScanExec"]
-    # One file in four of one day in four.
+    # One file in four, of one day in four.
     assert scan.metrics().apply("numFiles").value() == 1
     same_rows(spark, query)
 
@@ -260,7 +260,7 @@ def test_files_are_counted_after_partitions_are_pruned(spark: SparkSession, tabl
     same_rows(spark, "SELECT * FROM p WHERE id = day")
 
 
-# --- Every way to ask ---
+# --- Forms of a query ---
 
 QUERIES = [
     f"SELECT id, input_file_name() FROM t WHERE {IN_ONE_FILE}",
@@ -296,7 +296,7 @@ QUERIES = [
 
 @pytest.fixture
 def views(spark: SparkSession, table: Path) -> None:
-    """A view that renames, and a view over it that filters."""
+    """A view that renames columns, and a view over it with a filter."""
     spark.sql("CREATE TEMPORARY VIEW v AS SELECT id, id * 2 AS big, s FROM t")
     spark.sql(f"CREATE TEMPORARY VIEW narrow AS SELECT * FROM v WHERE {IN_ONE_FILE}")
 
@@ -327,7 +327,7 @@ def test_a_file_tells_its_name(spark: SparkSession, table: Path) -> None:
     rows = spark.sql(f"SELECT _metadata.file_path AS p, input_file_name() AS n FROM t WHERE {IN_ONE_FILE}").collect()
     assert len(rows) == 11
     [(path, name)] = {(row["p"], row["n"]) for row in rows}
-    # The one has file:/// in front, the other file:/, as without skipping.
+    # Their paths begin with file:/// and file:/, as without skipping.
     assert Path(path).name == Path(name).name
     assert (table / Path(path).name).exists()
 
@@ -340,7 +340,7 @@ def test_input_files_are_those_of_the_table(spark: SparkSession, table: Path) ->
     assert len(expected) == FILES
 
 
-# --- What was there before an OPTIMIZE ---
+# --- Objects from before an OPTIMIZE ---
 
 
 def optimize(spark: SparkSession, files: int = 5) -> None:
@@ -382,11 +382,11 @@ def test_a_plan_that_was_run_before_an_optimize_ends_as_after_any_rewrite(spark:
     frame = spark.table("t").where(IN_ONE_FILE).select("id")
     frame.collect()
     optimize(spark)
-    # Its list of files is part of it. Spark says so, never a part of the rows.
+    # The list of files is part of the frame. Spark raises an error, and never returns only some of the rows.
     assert outcome(frame) in ([f"Row(id={n})" for n in range(10, 21)], "FAILED_READ_FILE.FILE_NOT_EXIST")
 
 
-# --- Other ways to read ---
+# --- Other readers ---
 
 
 def test_a_stream_over_the_folder_has_every_row_once(spark: SparkSession, own: Path, tmp_path: Path) -> None:
@@ -457,7 +457,7 @@ def test_another_type_at_read_is_as_without_skipping(
         expected = ask()
     found = ask()
     if isinstance(expected, str):
-        # Files that hold no row of the answer need not be opened, and so need not fail.
+        # Files without rows of the answer need not be opened, so they need not fail.
         assert found == expected or found == []
     else:
         assert found == expected

@@ -1,4 +1,4 @@
-"""What the pictures of a table's clustering show."""
+"""The pictures of a table's clustering."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def heights(axes: Axes) -> list[float]:
 
 
 def boxes(axes: Axes) -> list[tuple[float, float, float, float]]:
-    """Left, low, right, high."""
-    # The environments of older Sparks, which only collect this file, have no matplotlib.
+    """Left, low, right, high of each rectangle."""
+    # The environments of older Sparks only collect this file. They have no matplotlib.
     from matplotlib.collections import PatchCollection
 
     (drawn,) = (c for c in axes.collections if isinstance(c, PatchCollection))
@@ -59,7 +59,7 @@ def test_before_and_after(spark: SparkSession, tmp_path: Path) -> None:
         f"now: {now.columns[0].mean_files:.1f} of 16 files",
         "bound: 4.0",
     }
-    # Nearly all values lay in all files, and of what there is now nothing is left out either.
+    # Before, nearly all files may hold nearly every value. Now no value is missing from the histogram either.
     assert 0.8 < heights(first)[16] < 1.0
     assert sum(heights(first)) == pytest.approx(2.0)
     assert rectangles.get_title() == "now: 16 files"
@@ -68,7 +68,7 @@ def test_before_and_after(spark: SparkSession, tmp_path: Path) -> None:
     assert len(drawn) == 16
     assert min(b[0] for b in drawn) == 0
     assert max(b[2] for b in drawn) == 999
-    # As many files as hold it by the statement.
+    # The statement gives the same number of files for a value.
     at = 500
     assert sum(left <= at <= right for left, _, right, _ in drawn) <= now.columns[0].max_files
     assert png(figure, tmp_path).startswith(b"\x89PNG")
@@ -96,7 +96,7 @@ def depth(column: str, *histogram: int) -> ColumnDepth:
 
 def test_columns_that_were_not_asked_for_before() -> None:
     before = Clustering("t", (depth("a", 0, 1),), None)
-    with pytest.raises(ValueError, match="`before` does not have b: ask it for the same columns"):
+    with pytest.raises(ValueError, match=r"`before` lacks b: call clustering\(\) with the same columns"):
         draw(Clustering("t", (depth("a", 0, 1), depth("b", 0, 1)), None), before)
     with pytest.raises(ValueError, match="t has no column with an order"):
         draw(Clustering("t", (), None), None)
@@ -113,7 +113,7 @@ def test_one_column_has_no_map_and_many_depths_are_drawn_together() -> None:
 def test_files_without_bounds_are_told() -> None:
     ranges = tuple(FileRange(f, c, "INT", "1", "2") for f in "xy" for c in "ab")
     *_, axes = draw(Clustering("t", (depth("a", 0, 1), depth("b", 0, 1)), ranges), None).axes
-    assert axes.get_title() == "now: 2 files of 3, others not indexed"
+    assert axes.get_title() == "now: 2 files of 3, the others have no index"
 
 
 def test_places_on_an_axis() -> None:
@@ -123,7 +123,7 @@ def test_places_on_an_axis() -> None:
     assert days["2024-01-03"] - days["2024-01-01"] == 2
     moments = positions(["2024-01-01 00:00:00", "2024-01-01 12:00:00"], "TIMESTAMP")
     assert moments["2024-01-01 12:00:00"] - moments["2024-01-01 00:00:00"] == 0.5
-    # By bytes, as Spark has them, and by rank also where one of them is no date of Python's.
+    # By bytes, as in Spark, and by rank even if one of them is not a date in Python.
     assert positions(["b", "a", "é"], "STRING") == {"a": 0.0, "b": 1.0, "é": 2.0}
     assert positions(["+12024-01-01", "2024-01-01"], "DATE") == {"+12024-01-01": 0.0, "2024-01-01": 1.0}
 

@@ -1,4 +1,4 @@
-"""Other writers, readers and a second OPTIMIZE come while one stands still between two steps."""
+"""Other writers, readers and a second OPTIMIZE run while an OPTIMIZE has stopped between two steps."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MIDDLE = ("retire-1", "publish-first-1")
 LATE = ("publish-rest-1",)
 CONFLICT = "ZORDER_COMMIT_CONFLICT"
 NEW = range(1000, 1000 + ROWS + 1)
-"""Ids of another writer: of another number than a file of ours has."""
+"""The ids of another writer. Their number differs from that of our files."""
 
 
 @pytest.fixture(scope="module")
@@ -54,36 +54,36 @@ def ids_of(file: Path) -> set[int]:
 
 
 def waiting_input(table: SmallTable) -> Path | None:
-    """An input that lies in its place yet, the last one to be taken away."""
+    """An input that is still in its place. It is the last one to be moved away."""
     found = [table.root / i["path"] for i in table.record()["inputs"]]
     return next((f for f in reversed(found) if f.exists()), None)
 
 
 def append(table: SmallTable, spark: SparkSession) -> set[int]:
-    """A file more."""
+    """Add a file."""
     return table.ids | write_file(table.folders[-1] / "new.parquet", NEW)
 
 
 def append_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
-    """The same by a query's result."""
+    """Add a file with the result of a query."""
     rows(spark, table).write.mode("append").partitionBy(*keys(table)).parquet(str(table.root))
     return table.ids | set(NEW)
 
 
 def overwrite(table: SmallTable, spark: SparkSession) -> set[int]:
-    """The folder is deleted and made anew."""
+    """Delete the folder and make it anew."""
     shutil.rmtree(table.root)
     return write_file(table.folders[0] / "new.parquet", NEW)
 
 
 def overwrite_by_spark(table: SmallTable, spark: SparkSession) -> set[int]:
-    """As Spark does it."""
+    """Overwrite the folder as Spark does."""
     rows(spark, table).write.mode("overwrite").partitionBy(*keys(table)).parquet(str(table.root))
     return set(NEW)
 
 
 def delete_input(table: SmallTable, spark: SparkSession) -> set[int]:
-    """A file goes."""
+    """Delete a file."""
     file = last_file(table)
     lost = ids_of(file)
     file.unlink()
@@ -91,14 +91,14 @@ def delete_input(table: SmallTable, spark: SparkSession) -> set[int]:
 
 
 def replace_input(table: SmallTable, spark: SparkSession) -> set[int]:
-    """A file has other rows."""
+    """Overwrite a file with other rows."""
     file = last_file(table)
     lost = ids_of(file)
     return table.ids - lost | write_file(file, NEW)
 
 
 def last_file(table: SmallTable) -> Path:
-    """The last input; before there is a record all are in their places."""
+    """Change the last input. Before there is a record, all inputs are in their places."""
     if list(table.root.glob("_zorder/_v*")):
         found = waiting_input(table)
         assert found is not None
@@ -121,7 +121,7 @@ CHANGES: list[Action] = [overwrite, overwrite_by_spark, delete_input, replace_in
 
 
 def assert_settled(spark: SparkSession, table: SmallTable, ids: set[int], versions: int) -> None:
-    """Rows for everybody, and nothing left over, without a statement in between."""
+    """Check that every reader sees each row once, and that nothing is left over, without another statement."""
     assert table.plain_ids() == once(ids)
     assert table.leftovers(versions) == []
     assert table.spark_ids(spark) == once(ids)
@@ -147,11 +147,11 @@ def test_a_change_of_its_files_wins(
     ids = action(table, spark)
     error = running.error()
     if action in (delete_input, replace_input) and place == "publish-first-1" and not table.partitioned:
-        # It was the only input that was visible: an overwrite would have deleted it as well.
+        # It was the only visible input. An overwrite would have deleted it too.
         assert error == "ZORDER_RECOVERY_UNCLEAR"
         assert tool.run("recover", str(table.root), flag="bring-back")["exitCode"] == 0
     elif action in (overwrite, overwrite_by_spark) and place == "after-staging":
-        # The lock went with the folder, and nobody knows who took it.
+        # The lock was deleted with the folder, and nobody knows who deleted it.
         assert error == "ZORDER_LOCK_LOST"
     else:
         assert error == CONFLICT
@@ -174,7 +174,7 @@ def test_an_output_deleted_or_a_name_taken_again_is_the_others_business(
 ) -> None:
     running = rival.pause(table.optimize, "publish-rest-1")
     names = [table.root / o["path"] for o in table.record()["outputs"]]
-    # Whoever overwrites the folder deletes the first of them, too.
+    # A program that overwrites the folder deletes the first of them too.
     gone = [n for n in names if n.exists() and n.parent == table.folders[0]][-1]
     lost = ids_of(gone)
     gone.unlink()
@@ -184,13 +184,13 @@ def test_an_output_deleted_or_a_name_taken_again_is_the_others_business(
 
 
 def overwrite_folder(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """A partition's folder is deleted and made anew."""
+    """Delete a partition's folder and make it anew."""
     shutil.rmtree(table.folders[number])
     return write_file(table.folders[number] / "new.parquet", NEW)
 
 
 def overwrite_partition_by_spark(table: SmallTable, spark: SparkSession, number: int) -> set[int]:
-    """As Spark does it."""
+    """Overwrite a partition as Spark does."""
     spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
     frame = rows(spark, table).drop("p").selectExpr("*", f"{number + 1} AS p")
     frame.write.mode("overwrite").partitionBy("p").parquet(str(table.root))
@@ -212,7 +212,7 @@ def test_a_partition_overwritten_meanwhile_is_the_others(
     new = action(partitioned, spark, number)
     kept = set(range(3 * ROWS * (1 - number), 3 * ROWS * (2 - number)))
     error = running.error()
-    # Once its files were checked, the folder is left to him, and the other partition's new files stay.
+    # After its files were checked, the folder is left to the other program. The other partition's new files stay.
     assert error == (CONFLICT if place == "after-staging" else None)
     assert_settled(spark, partitioned, kept | new, versions=0 if error else 1)
 
@@ -253,11 +253,11 @@ def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival,
 def test_an_undo_under_a_waiting_query_is_seen(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "retire-rest")
     asked = rival.run(f"SELECT id FROM {partitioned.source}")
-    # It has read the schema from a file, and waits.
+    # The query has read the schema from a file, and waits.
     time.sleep(0.5)
     ids = delete_input(partitioned, spark)
     assert running.error() == CONFLICT
-    # After more than two seconds it may have read around the owner, before the delete.
+    # After more than two seconds, the query may have read around the owner, before the delete.
     assert once(row[0] for row in asked.rows()) in (once(ids), once(partitioned.ids))
 
 
@@ -268,7 +268,7 @@ def test_a_query_reads_around_an_owner_that_stands_still(
     running = rival.pause(table.optimize, place)
     start = time.monotonic()
     assert table.spark_ids(spark) == once(table.ids)
-    # Two looks, a second apart; `spark.zorder.publish.wait` is 30 seconds.
+    # It checks twice, a second apart. `spark.zorder.publish.wait` is 30 seconds.
     assert time.monotonic() - start < 25
     assert running.error() is None
     assert table.spark_ids(spark) == once(table.ids)
@@ -288,14 +288,14 @@ def test_a_query_beside_an_owner_that_stands_still_refuses_what_others_have_chan
         write_file(table.folders[0] / "new.parquet" if change == "overwrite" else visible[0], NEW)
 
     def ids() -> Counter[int]:
-        # A folder may have no file left to say its columns.
+        # A folder may have no file left that shows its columns.
         return Counter(row[0] for row in spark.read.schema("id BIGINT").parquet(str(table.root)).collect())
 
     with pytest.raises(PySparkException) as e:
         ids()
     assert e.value.getCondition() == "ZORDER_RECOVERY_FAILED"
     assert "while another process publishes" in str(e.value)
-    # The owner or, if it cannot tell either, a person decides.
+    # The owner decides, or a person if the owner cannot tell either.
     if running.error() != "ZORDER_RECOVERY_UNCLEAR":
         assert ids() == (table.plain_ids() if table.files() else Counter())
 
@@ -315,12 +315,12 @@ def test_a_frame_made_while_an_operation_lasted_that_was_undone_is_listed_anew(
         ids = delete_input(partitioned, spark)
     assert running.error() == CONFLICT
     first, second = ({i for i in ids if (i < 3 * ROWS) == head} for head in (True, False))
-    # More than one operation may have come since.
+    # More than one operation may have run since.
     if place in ("retire-1", "undo-outputs"):
         one = f"OPTIMIZE {partitioned.source} WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '3')"
         assert rival.run(one).error() is None
     if place in ("retire-rest", "retire-first-1"):
-        # In the second folder nothing was exchanged: a frame of it alone fails as any does whose file was deleted.
+        # In the second folder no file was exchanged. A frame of this folder fails as any frame does after a delete.
         with pytest.raises(Py4JJavaError, match=r"FAILED_READ_FILE\.FILE_NOT_EXIST"):
             frames.pop().collect()
     for frame, expected in zip(frames, (ids, first, second), strict=False):
@@ -348,7 +348,7 @@ def test_a_frame_made_before_several_operations_is_listed_anew(
     for p in (1, 2):
         one = f"OPTIMIZE {partitioned.source} WHERE p = {p} ZORDER BY (a) OPTIONS ('num-files' = '2')"
         assert rival.run(one).error() is None
-    # A partition that the frame has not seen is the last one that anything was done to.
+    # The last operation was on a partition that the frame has not seen.
     new = write_file(partitioned.root / "p=3" / "part-0.parquet", NEW)
     new |= write_file(partitioned.root / "p=3" / "part-1.parquet", range(2000, 2000 + ROWS))
     third = f"OPTIMIZE {partitioned.source} WHERE p = 3 ZORDER BY (a) OPTIONS ('num-files' = '1')"

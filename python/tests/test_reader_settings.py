@@ -1,4 +1,4 @@
-"""The same files read by schemas and settings under which a column has other values: skipping follows the reader."""
+"""The same files under schemas and settings that change a column's values: skipping follows the reader."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 FILES = 4
-"""Files of a folder, of 100 rows each."""
+"""The files of a folder, of 100 rows each."""
 
 
 def write(folder: Path, file_format: str, *names: str) -> None:
-    """Files of columns with these names. The first counts up from 0, each next one from a million more."""
+    """Write files with these column names. The first column counts from 0, each next one from a million more."""
     folder.mkdir(parents=True, exist_ok=True)
     for f in range(FILES):
         rows = range(f * 100, f * 100 + 100)
@@ -47,7 +47,7 @@ def external(spark: SparkSession, name: str, columns: str, folder: Path, file_fo
 
 
 def agree(spark: SparkSession, frame: DataFrame) -> int:
-    """The number of rows of a query, or -1 for an error, after a look at whether skipping changes the rows."""
+    """Check that skipping does not change a query's rows. Returns their number, or -1 for an error."""
     frame.createOrReplaceTempView("asked")
     with no_skipping(spark):
         expected = outcome(spark.sql("SELECT * FROM asked"))
@@ -72,12 +72,12 @@ def test_the_reading_schema_says_what_a_missing_column_is(
             same_rows(spark, query)
             assert files_read(spark, query) == (files, FILES), query
     assert len(same_rows(spark, "SELECT * FROM fives WHERE c = 5")) == 400
-    # Another schema has another default. Files without defaults are skipped by the same index.
+    # Another schema has another default. The same index still skips files if they do not need a default.
     nine = StructType([StructField("id", LongType()), StructField("c", IntegerType(), True, {"EXISTS_DEFAULT": "9"})])
     read = spark.read.schema(nine).format(file_format)
     assert agree(spark, read.load(str(folder)).where("c = 9")) == 400
     assert agree(spark, read.load(str(folder)).where("c = 5")) == 0
-    # An index that is made by the table with the default says nothing wrong to the one without.
+    # The index made with the default is right for the table without it.
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON fives")
     for table in ("nulls", "fives"):
         for predicate in asked:
@@ -116,14 +116,14 @@ def test_a_default_that_is_added_after_the_index(spark: SparkSession, database: 
     for statement in ("REFRESH SKIPPING INDEX ON t", "CREATE OR REPLACE SKIPPING INDEX ON t", "OPTIMIZE t ORDER BY id"):
         assert [len(same_rows(spark, query)) for query in queries] == [400, 0, 0]
         spark.sql(statement)
-    # Now the files hold the values.
+    # Now the files contain the values.
     assert [len(same_rows(spark, query)) for query in queries] == [400, 0, 0]
     assert files_read(spark, queries[2])[0] == 0
 
 
 @contextmanager
 def in_hadoop(spark: SparkSession, key: str, value: str) -> Iterator[None]:
-    """A setting of Hadoop, of all sessions, for a while."""
+    """Set a setting of Hadoop, for all sessions, for a while."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     hadoop.set(key, value)
     try:
@@ -145,7 +145,7 @@ def test_orc_columns_that_are_found_by_position(spark: SparkSession, database: P
     assert (len(same_rows(spark, query)), files_read(spark, query)) == (1, (1, FILES))
 
     def by_position(table: str) -> None:
-        # `a` is the second column, which is `b` in the files.
+        # `a` is the second column. In the files it is `b`.
         assert same_rows(spark, f"SELECT * FROM {table} WHERE a = 7") == []
         assert len(same_rows(spark, f"SELECT * FROM {table} WHERE a = 1000007")) == 1
         assert files_read(spark, f"SELECT * FROM {table} WHERE a = 1000007") == (FILES, FILES)
@@ -169,14 +169,14 @@ def test_orc_files_of_hive_without_names(spark: SparkSession, database: Path, tm
     spark.sql(f"CREATE SKIPPING INDEX ON orc.`{folder}`")
     by_path = f"SELECT * FROM orc.`{folder}` WHERE _col1 = 1000007"
     assert (len(same_rows(spark, by_path)), files_read(spark, by_path)) == (1, (1, FILES))
-    # Whatever a schema calls them, the first column is the file's first.
+    # Whatever its name in a schema, the first column is the file's first.
     for names in ("_col1 BIGINT, _col0 BIGINT", "x BIGINT, _col0 BIGINT", "_col0 BIGINT, x BIGINT, _col1 BIGINT"):
         read = spark.read.schema(names).orc(str(folder))
         for name in read.columns:
             for value in (7, 1000007):
                 agree(spark, read.where(f"{name} = {value}"))
             agree(spark, read.where(f"{name} IS NULL"))
-    # Names that are not those of their positions.
+    # Names that differ from those by position.
     odd = tmp_path / "odd"
     write(odd, "orc", "_col1", "_col0")
     for statement in ("CREATE SKIPPING INDEX ON", "OPTIMIZE"):
@@ -184,7 +184,7 @@ def test_orc_files_of_hive_without_names(spark: SparkSession, database: Path, tm
         for names in ("_col0 BIGINT, _col1 BIGINT", "_col1 BIGINT, _col0 BIGINT"):
             for predicate in ("_col0 = 7", "_col0 = 1000007", "_col1 = 7", "_col1 = 1000007"):
                 agree(spark, spark.read.schema(names).orc(str(odd)).where(predicate))
-    # A table whose first name is the file's, and whose second is not.
+    # A table whose first name is in the file, and whose second is not.
     external(spark, "t", "_col0 BIGINT, a BIGINT, b BIGINT", folder, "orc")
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
     assert len(same_rows(spark, "SELECT * FROM t WHERE a = 1000007")) == 1
@@ -205,7 +205,7 @@ SETTINGS: list[dict[str, str]] = [
     {"spark.sql.orc.impl": "hive"},
     {"orc.force.positional.evolution": "true", "orc.force.positional.evolution.level": "5"},
 ]
-"""Settings under which a reader may find other columns, other types or other values."""
+"""Settings that let a reader find other columns, other types or other values."""
 
 PREDICATES = [
     "i = 17",
@@ -220,7 +220,7 @@ PREDICATES = [
 
 
 def columns_of_many_kinds(path: Path, file_format: str, first: int) -> None:
-    """A file with a column of each kind and ten values of its own."""
+    """Write a file with a column of each kind and ten values of its own."""
     numbers = range(first, first + 10)
     start = dt.datetime(2020, 1, 1)
     columns = {
@@ -240,7 +240,7 @@ def columns_of_many_kinds(path: Path, file_format: str, first: int) -> None:
 
 
 def counts(spark: SparkSession, predicates: list[str]) -> dict[str, int] | None:
-    """How many rows of the view `asked` satisfy each predicate; None when one of them fails."""
+    """How many rows of the view `asked` satisfy each predicate. None if one of the queries fails."""
     try:
         queries = [f"SELECT {n} AS n, count(*) AS c FROM asked WHERE {p}" for n, p in enumerate(predicates)]
         return {predicates[row.n]: row.c for row in spark.sql(" UNION ALL ".join(queries)).collect()}

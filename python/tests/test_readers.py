@@ -1,4 +1,4 @@
-"""What readers without us do with each form of path is what docs/readers.md says, and never a wrong number of rows."""
+"""Readers without the extension do what docs/readers.md says with each form of path, and never count wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Found = dict[tuple[str, str], int | str]
 
 
 def asked(python: Path | str, folder: Path, *names: str) -> Found:
-    """What readers find in a folder: a number, or the words of an error."""
+    """The results of readers on a folder: numbers of rows, or the words of an error."""
     command = [str(python), str(Path(__file__).with_name("readers.py")), str(folder), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]
@@ -33,7 +33,7 @@ def asked(python: Path | str, folder: Path, *names: str) -> Found:
 
 
 def with_us(spark: SparkSession, path: str) -> int | str:
-    """What a session with the extension finds."""
+    """The results of a session with the extension."""
     try:
         return spark.read.parquet(path).count()
     except PySparkException as e:
@@ -41,7 +41,7 @@ def with_us(spark: SparkSession, path: str) -> int | str:
 
 
 def all_of(spark: SparkSession, folder: Path) -> Found:
-    """What all readers find."""
+    """The results of all readers."""
     ours: Found = {(OURS, form): with_us(spark, f"{folder}{form}") for form in FORMS}
     return asked(PYTHON, folder) | asked(sys.executable, folder, "Spark without the extension") | ours
 
@@ -51,7 +51,7 @@ def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
 
     Args:
         flat: Whether the form works before OPTIMIZE and after it.
-        partitioned: The same of a table with partitions.
+        partitioned: The same for a table with partitions.
     """
     before = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[0]]
     after = [kind for kind, works in (("flat", flat), ("partitioned", partitioned)) if works[1]]
@@ -63,7 +63,7 @@ def word(flat: tuple[bool, bool], partitioned: tuple[bool, bool]) -> str:
 
 
 def rows_of(page: str) -> dict[str, list[str]]:
-    """The table of the page: reader to cells."""
+    """The table of the page: the cells of each reader."""
     lines = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|")
     ]

@@ -1,4 +1,4 @@
-"""RESTORE and VACUUM on real files: what comes back, what is refused, what goes."""
+"""RESTORE and VACUUM on real files: what they bring back, refuse and delete."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> SmallTable:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: SmallTable) -> ZOrderTable:
-    """The same as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder.root), "parquet")
 
 
 def optimize(table: ZOrderTable, folder: SmallTable, files: int, **options: object) -> None:
-    """Rewrite all into so many files of each folder."""
+    """Rewrite all files into this number of files in each folder."""
     named = {"num-files": files * len(folder.folders)} | {k.replace("_", "-"): v for k, v in options.items()}
     table.optimize(["a"], full=True, options=named)
 
@@ -55,7 +55,7 @@ def trash(folder: SmallTable) -> list[Path]:
 
 
 def states(table: ZOrderTable) -> list[str]:
-    """The history's last column, oldest version first."""
+    """The states in the history, oldest version first."""
     return [row.state for row in reversed(table.describe_history().collect())]
 
 
@@ -82,7 +82,7 @@ def test_what_others_appended_stays(spark: SparkSession, folder: SmallTable, tab
     first = contents(folder)
     optimize(table, folder, 2)
     ids = folder.ids | write_file(folder.folders[-1] / "later.parquet", range(1000, 1000 + ROWS))
-    # Of these two one lies there still and the other has been rewritten.
+    # One of these two is still there, and the other was rewritten.
     optimize(table, folder, 3)
     ids |= write_file(folder.folders[0] / "last.parquet", range(2000, 2000 + ROWS))
     table.restore(0)
@@ -96,7 +96,7 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     optimize(table, folder, 2)
     changed, deleted = folder.files()[:2]
     new = write_file(changed, range(1000, 1000 + ROWS))
-    # Who leaves Hadoop's checksum beside another file makes it unreadable to all of Spark.
+    # If Hadoop's checksum stays beside a changed file, no Spark session can read the file.
     changed.with_name(f".{changed.name}.crc").unlink(missing_ok=True)
     deleted.unlink()
     before = contents(folder)
@@ -118,7 +118,7 @@ def test_a_file_whose_name_is_taken_comes_back_by_another(
     ids = folder.ids | write_file(taken, range(1000, 1000 + ROWS))
     table.restore(0)
     assert folder.plain_ids() == folder.spark_ids(spark) == once(ids)
-    # It is the same file but for its name.
+    # It is the same file under another name.
     found = contents(folder)
     assert first[str(taken.relative_to(folder.root))] in found.values()
     assert sum("-restored-" in name for name in found) == 1
@@ -129,11 +129,11 @@ def test_a_file_whose_name_is_taken_comes_back_by_another(
 
 
 FAILURES = (PySparkException, Py4JJavaError)
-"""What a statement throws that fails while it runs."""
+"""The error of a statement that fails while it runs."""
 
 
 def flip(file: Path, at: int) -> None:
-    """Change one byte, which neither length nor modification time tells."""
+    """Change one byte, so that length and modification time stay the same."""
     before = file.stat()
     content = bytearray(file.read_bytes())
     content[at] ^= 1
@@ -198,6 +198,13 @@ def test_statistics_come_back_with_the_files(spark: SparkSession, folder: SmallT
     assert kept() == first
 
 
+def test_the_history_is_shown_to_a_limit_newest_first(folder: SmallTable, table: ZOrderTable) -> None:
+    for files in (2, 4, 1):
+        optimize(table, folder, files)
+    for limit, versions in ((None, [3, 2, 1]), (2, [3, 2]), (9, [3, 2, 1]), (0, [])):
+        assert [row.version for row in table.describe_history(limit).collect()] == versions
+
+
 def test_the_history_tells_times_and_trash(folder: SmallTable, table: ZOrderTable) -> None:
     before = sum(f.stat().st_size for f in folder.files())
     optimize(table, folder, 2)
@@ -243,6 +250,26 @@ def test_vacuum_deletes_what_is_old_and_says_before_what(
     assert states(table) == ["vacuumed", "vacuumed"]
     assert folder.leftovers(2) == []
     assert folder.plain_ids() == folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_vacuum_retains_parts_of_an_hour_as_sql_does(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    optimize(table, folder, 2)
+    [record] = (folder.root / "_zorder").glob("_v0000000001-*.json")
+    forty_minutes_ago = json.loads(record.read_text())
+    forty_minutes_ago["timestamp"] -= 40 * 60_000
+    record.write_bytes(sealed(forty_minutes_ago))
+    for hours, files in ((0.75, []), (0.5, trash(folder))):
+        for result in (
+            table.vacuum(retain_hours=hours, dry_run=True),
+            spark.sql(f"VACUUM {folder.source} RETAIN {hours} HOURS DRY RUN"),
+        ):
+            assert sorted(Path(row.path.removeprefix("file:")) for row in result.collect()) == files
+    table.vacuum(retain_hours=0.75)
+    assert trash(folder)
+    table.vacuum(retain_hours=0.5)
+    assert not trash(folder)
 
 
 def test_vacuum_keeps_as_long_as_optimize_was_told(folder: SmallTable, table: ZOrderTable) -> None:

@@ -1,4 +1,4 @@
-"""What Spark reuses and merges in a plan, and filters that come late: as without skipping."""
+"""Spark reuses and merges parts of a plan, and pushes filters late, as it does without skipping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 400
 
 @pytest.fixture(scope="module")
 def tables(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """`reuse.t`: files that follow each other in `id`. `reuse.p`: the same in each of two partitions `day`."""
+    """`reuse.t` has files in the order of `id`. `reuse.p` has the same in each of two partitions `day`."""
     spark = spark_session.newSession()
     folder = tmp_path_factory.mktemp("reuse")
     spark.sql(f"CREATE DATABASE reuse LOCATION '{folder}'")
@@ -35,7 +35,7 @@ def tables(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def reuse(spark: SparkSession, tables: None) -> SparkSession:
-    """A session in that database, which plans each query once and reuses exchanges instead of broadcasts."""
+    """A session in this database. It plans each query once, and reuses exchanges instead of broadcasts."""
     spark.sql("USE reuse")
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
@@ -43,13 +43,13 @@ def reuse(spark: SparkSession, tables: None) -> SparkSession:
 
 
 def all_nodes(frame: DataFrame) -> Counter[str]:
-    """Classes of the nodes of the physical plan and of its subqueries, Spark's scans and ours by one name."""
+    """The classes of the plan's nodes, with subqueries. Spark's scans and ours have one name."""
     names = (n.getClass().getSimpleName() for n in every(frame._jdf.queryExecution().executedPlan()))
     return Counter(name.replace("SkippingScan", "FileSourceScan") for name in names)
 
 
 def every(plan: Any) -> Iterator[Any]:
-    """The node and all below it, those of subqueries too."""
+    """The node and all nodes below it, including those of subqueries."""
     yield plan
     for below in (plan.subqueries(), plan.children()):
         for i in range(below.size()):
@@ -57,7 +57,7 @@ def every(plan: Any) -> Iterator[Any]:
 
 
 def same_nodes(spark: SparkSession, query: str) -> Counter[str]:
-    """The plan has the same nodes as without skipping, and the same rows."""
+    """Check that the plan has the same nodes as without skipping, and the same rows."""
     with no_skipping(spark):
         expected = all_nodes(spark.sql(query))
     found = all_nodes(spark.sql(query))
@@ -125,7 +125,7 @@ def test_scans_of_other_files_share_nothing(reuse: SparkSession) -> None:
 
 
 LATE = [
-    # The subquery has a filter of its own, and gets that on id when it has become a join.
+    # The subquery has a filter of its own. It gets the one on id after it becomes a join.
     "SELECT id, (SELECT max(y.b) FROM {0} y WHERE y.id = x.id AND y.a >= 0) FROM t x WHERE id BETWEEN 10 AND 20",
     "SELECT id, (SELECT max(y.b) FROM {0} y WHERE y.id = x.id) FROM t x WHERE id BETWEEN 10 AND 20",
 ]
@@ -151,7 +151,7 @@ def test_partitions_are_pruned_by_filters_that_come_later(reuse: SparkSession) -
 
 
 def run(frame: DataFrame) -> list[Any]:
-    """Runs the query and gives its scans."""
+    """Run the query and return its scans."""
     frame.collect()
     plan = frame._jdf.queryExecution().executedPlan()
     return [n for n in every(plan) if n.getClass().getSimpleName() == "SkippingScanExec"]
@@ -161,7 +161,7 @@ def test_the_metastore_is_asked_for_partitions_once(reuse: SparkSession, databas
     reuse.sql("CREATE TABLE own USING parquet PARTITIONED BY (day) AS SELECT * FROM reuse.p")
     reuse.sql("OPTIMIZE own ZORDER BY (id)")
     metrics = reuse._jvm.org.apache.spark.metrics.source.HiveCatalogMetrics  # type: ignore[union-attr]
-    # Each time that partitions are asked for, each one's files are taken from the cache, or listed.
+    # Each request for partitions takes their files from the cache, or lists them.
     for _ in range(2):
         metrics.reset()
         reuse.sql("SELECT * FROM own WHERE id < 20")._jdf.queryExecution().executedPlan()

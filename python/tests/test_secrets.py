@@ -1,4 +1,4 @@
-"""Who may see values: rights of what we write, columns that are kept out of the index, and words of ours in logs."""
+"""Protects values: permissions of the files that we write, columns excluded from the index, our messages in logs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="rights are those of 
 
 
 def write(folder: Path, mode: int = 0o644, files: int = 3) -> None:
-    """Files of rows with a token in them that nothing else has."""
+    """Write files of rows with a unique token in them."""
     folder.mkdir(parents=True, exist_ok=True)
     for n in range(files):
         numbers = range(n * 50, n * 50 + 50)
@@ -42,7 +42,7 @@ def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
-# --- Rights ---
+# --- Permissions ---
 
 
 @POSIX
@@ -106,21 +106,21 @@ def test_files_belong_to_the_group_of_the_table(spark: SparkSession, tmp_path: P
     assert {p.stat().st_gid for p in written} == {group}
 
 
-# --- Columns that are kept out ---
+# --- Excluded columns ---
 
 
 def told(spark: SparkSession, folder: Path) -> set[str]:
-    """The columns of which the index says anything."""
+    """The columns that the index has any statistics of."""
     return {row["column"] for row in spark.sql("DESCRIBE SKIPPING INDEX ON t").collect() if row["status"] == "indexed"}
 
 
 def raw(folder: Path) -> bytes:
-    """All that is in the indexes, as far as it is not compressed."""
+    """The uncompressed content of the indexes."""
     return b"".join(path.read_bytes() for path in (folder / "_zorder").glob("*.zidx"))
 
 
 def blocks(folder: Path) -> bytes:
-    """What is compressed in the indexes."""
+    """The compressed content of the indexes."""
     found = []
     for path in (folder / "_zorder").glob("*.zidx"):
         content = path.read_bytes()
@@ -138,7 +138,7 @@ def blocks(folder: Path) -> bytes:
 
 @pytest.fixture
 def table(spark: SparkSession, database: Path, tmp_path: Path) -> Path:
-    """The table `t` with a property that keeps two columns out of the index."""
+    """The table `t`, with a property that excludes two columns and a field from the index."""
     folder = tmp_path / "t"
     write(folder)
     spark.sql(
@@ -185,7 +185,7 @@ def test_boundaries_of_what_is_excluded_later_go_too(spark: SparkSession, table:
     spark.sql("ALTER TABLE t UNSET TBLPROPERTIES ('zorder.index.exclude-columns')")
     spark.sql("CREATE SKIPPING INDEX ON t (id)")
     spark.sql("OPTIMIZE t ZORDER BY (name, card) OPTIONS ('num-files' = '8')")
-    # No bounds of it, but a frame, which fewer than four files have not.
+    # The index has no bounds of it, but a curve frame with its values. Fewer than four files would have no frame.
     assert told(spark, table) == {"id"}
     assert b"Token0" in blocks(table)
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'name')")
@@ -217,7 +217,7 @@ def test_a_name_that_is_none_is_told(spark: SparkSession, table: Path) -> None:
     assert not (table / "_zorder").exists()
 
 
-# --- Words ---
+# --- Messages ---
 
 
 def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
         run(f"SELECT * FROM {source} WHERE name = 'Token0071'")
         run(f"OPTIMIZE {source} FULL ZORDER BY (id) OPTIONS ('num-files' = '3')")
         (side / "_v0000000002.publishing").unlink()
-        # Types that do not go together, a file cut short, one of a few bytes.
+        # Incompatible types, a truncated file, and a file of a few bytes.
         pq.write_table(pa.table({"id": ["Token0003"], "name": [4_242_424_240_001]}), folder / "other.parquet")
         run(f"OPTIMIZE {source} FULL ZORDER BY (id) OPTIONS ('num-files' = '3')")
         run(f"REFRESH SKIPPING INDEX ON {source}")
@@ -264,7 +264,7 @@ def test_no_word_of_ours_holds_a_value(spark: SparkSession, tmp_path: Path) -> N
     assert "pending" in words
     assert "publishing" in words
     for text in (words, *errors):
-        # Names of folders and files are no values; the test's own is in each.
+        # Names of folders and files are not values, and the test's own name is in each.
         assert "Token" not in text
         assert "42424242" not in text
 
@@ -286,11 +286,11 @@ def test_the_folder_remembers_what_its_table_keeps_out(spark: SparkSession, tabl
         spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target} (card)")
     [entry] = spark.sql(f"DESCRIBE HISTORY {target}").collect()
     assert "rowHash" not in entry.operationMetrics
-    # An index that is dropped and made anew by the path is one of the same columns.
+    # Drop the index and make it anew by the path: it has the same columns.
     spark.sql("DROP SKIPPING INDEX ON t")
     spark.sql(f"CREATE SKIPPING INDEX ON {target}")
     assert told(spark, table) - {"s"} == {"id", "s.open"}
-    # The table's name follows the property, and tells the path.
+    # A statement by the table's name reads the property, and remembers it for statements by path.
     spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card')")
     spark.sql("CREATE OR REPLACE SKIPPING INDEX ON t")
     spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON {target}")

@@ -1,4 +1,4 @@
-"""What `configure_spark` does to a builder, before any JVM is there."""
+"""`configure_spark` on a builder, before a JVM is there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of Spark's, and names, that have words of ours in them: nothing is taken away from Spark."""
+"""Spark's own statements, and names, that contain our keywords: all of them still work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def condition(spark: SparkSession, statement: str) -> str | None:
 
 
 def version_after(spark: SparkSession, statement: str) -> int:
-    """The version of the table after an OPTIMIZE of ours."""
+    """The version of the table after an OPTIMIZE."""
     [row] = spark.sql(statement).collect()
     return int(row["metrics"]["version"])
 
@@ -63,7 +63,7 @@ def test_without_such_a_table_the_error_is_about_what_follows(spark: SparkSessio
     assert condition(spark, f"DESCRIBE {word} j") == "ZORDER_UNSUPPORTED_TARGET"
 
 
-# --- Tables and columns that are called like words of ours ---
+# --- Tables and columns with the names of our keywords ---
 
 WORDS = "optimize, vacuum, restore, zorder, hilbert, skipping, clustering, history, weight, auto, options, retain"
 
@@ -163,7 +163,7 @@ def test_a_slip_elsewhere_is_told_by_spark(spark: SparkSession, statement: str) 
     assert "spark-zorder" not in str(slip)
 
 
-# --- How a statement may be written ---
+# --- Forms of a statement ---
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_what_is_no_path_is_told_in_words(spark: SparkSession, path: str) -> Non
     [
         ("INSERT INTO u SELECT * FROM t WHERE a = 7", [2]),
         ("INSERT OVERWRITE u SELECT * FROM t WHERE a = 7", [2]),
-        # Spark plans the query of such a statement only when it runs it.
+        # Spark plans the query of such a statement only when it runs.
         ("CREATE TABLE w USING parquet AS SELECT * FROM t WHERE a = 7", []),
         ("DROP TABLE t", []),
         ("TRUNCATE TABLE t", []),
@@ -219,7 +219,7 @@ def test_what_is_explained_is_not_done(spark: SparkSession, statement: str, file
 
 def test_parameters_of_an_explained_query_are_bound(spark: SparkSession) -> None:
     if spark.version.startswith("4.0."):
-        pytest.skip("Spark 4.0 binds parameters after parsing, and only in plans of its own")
+        pytest.skip("Spark 4.0 binds parameters after parsing, and only in its own plans")
     spark.sql(f"CREATE TABLE t {TWO_FILES}")
     spark.sql("CREATE SKIPPING INDEX ON t")
     [scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM t WHERE id = :id AND a < :a", {"id": 1000, "a": 7}).collect()

@@ -1,4 +1,4 @@
-"""The three ways into Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
+"""Three ways to start Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path
 
 
 def run(command: list[str], folder: Path, stdin: str = "") -> str:
-    """What a command prints."""
+    """Run a command and return its output."""
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    # Without a terminal Python takes itself for a program, and would not run the shell's start-up file.
+    # Without a terminal, Python runs as a program and skips the shell's start-up file.
     environment["PYSPARK_DRIVER_PYTHON_OPTS"] = "-i" if command[0].endswith("/pyspark") else ""
-    # Set by the session of the other tests, for its own JVM.
+    # The session of the other tests sets these for its own JVM.
     for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
         environment.pop(name, None)
     done = subprocess.run(
@@ -45,7 +45,7 @@ def run(command: list[str], folder: Path, stdin: str = "") -> str:
 
 @pytest.fixture
 def arguments() -> list[str]:
-    """What each of the commands is given."""
+    """The arguments of each command."""
     settings = {
         "spark.sql.extensions": EXTENSION,
         "spark.ui.enabled": "false",
@@ -90,6 +90,16 @@ assert "connect" in type(spark).__module__, type(spark)
 ZOrderTable.for_path(spark, path).optimize(["a"], options={{"num-files": 8}})
 [scan] = explain_skipping(spark, f"SELECT * FROM parquet.`{{path}}` WHERE a = 17").collect()
 print("kept", scan.files_kept, "rows", spark.read.parquet(path).where("a = 17").count())
+[scan] = explain_skipping(spark, spark.read.parquet(path).where("a = 17")).collect()
+print("kept of a DataFrame", scan.files_kept, "views", spark.catalog.listTables())
+table = ZOrderTable.for_path(spark, path)
+table.optimize(["a"], options={{"num-files": 4}})
+print("history", [row.version for row in table.describe_history(limit=1).collect()])
+print("expired", table.vacuum(retain_hours=0.5, dry_run=True).count())
 spark.stop()
 """
-    assert "kept 1 rows 7" in run([sys.executable, "-c", program], tmp_path)
+    printed = run([sys.executable, "-c", program], tmp_path)
+    assert "kept 1 rows 7" in printed
+    assert "kept of a DataFrame 1 views []" in printed
+    assert "history [2]" in printed
+    assert "expired 0" in printed

@@ -1,4 +1,4 @@
-"""The statements that the methods of `ZOrderTable` write."""
+"""The SQL that the methods of `ZOrderTable` write."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from pyspark.sql import DataFrame
 
@@ -71,6 +72,9 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.restore(0), "RESTORE `db`.`t` TO VERSION AS OF 0"),
         (lambda t: t.vacuum(), "VACUUM `db`.`t`"),
         (lambda t: t.vacuum(0, dry_run=True), "VACUUM `db`.`t` RETAIN 0 HOURS DRY RUN"),
+        (lambda t: t.vacuum(retain_hours=0.5), "VACUUM `db`.`t` RETAIN 0.5 HOURS"),
+        (lambda t: t.vacuum(1e-7), "VACUUM `db`.`t` RETAIN 0.0000001 HOURS"),
+        (lambda t: t.vacuum(np.float64(0.5)), "VACUUM `db`.`t` RETAIN 0.5 HOURS"),
     ],
 )
 def test_a_method_writes_its_statement(run: Callable[[ZOrderTable], object], statement: str) -> None:
@@ -129,6 +133,12 @@ def test_a_string_is_escaped() -> None:
         (lambda t: t.restore(-1), ValueError, "version"),
         (lambda t: t.restore("1"), ValueError, "version"),
         (lambda t: t.vacuum(True), ValueError, "retain_hours"),
+        (lambda t: t.vacuum(-0.5), ValueError, "retain_hours must be a number, 0 or more, not -0.5"),
+        (lambda t: t.vacuum(float("nan")), ValueError, "retain_hours"),
+        (lambda t: t.vacuum(float("inf")), ValueError, "retain_hours"),
+        (lambda t: t.vacuum("12"), ValueError, "retain_hours"),
+        (lambda t: t.describe_history(-1), ValueError, "limit must be a whole number, 0 or more, not -1"),
+        (lambda t: t.describe_history(limit=1.5), ValueError, "limit"),
     ],
 )
 def test_a_wrong_argument_is_refused_before_any_statement(

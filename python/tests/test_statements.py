@@ -1,4 +1,4 @@
-"""From a plain table to fewer files read, through the package: what every Spark has to do."""
+"""From a plain table to fewer files read, with the Python package, on every Spark."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = 4000
 
 
 def rows(spark: SparkSession) -> DataFrame:
-    """Some rows, with nulls, in an order that has nothing to do with their columns."""
+    """Rows with nulls. Their order is independent of their columns."""
     return spark.range(ROWS).selectExpr(
         "id",
         "pmod(hash(id), 1000) AS a",
@@ -34,7 +34,7 @@ def rows(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(params=["parquet", "orc"])
 def file_format(request: pytest.FixtureRequest) -> str:
-    """Each format of files."""
+    """Both file formats."""
     return str(request.param)
 
 
@@ -48,12 +48,12 @@ def folder(spark: SparkSession, tmp_path: Path, file_format: str) -> Path:
 
 @pytest.fixture
 def table(spark: SparkSession, folder: Path, file_format: str) -> ZOrderTable:
-    """The same folder as a target."""
+    """The folder as a table."""
     return ZOrderTable.for_path(spark, str(folder), file_format)
 
 
 def files(spark: SparkSession, folder: Path, file_format: str, predicate: str) -> tuple[int, int]:
-    """Files kept, and files in all."""
+    """The number of files kept, and of all files."""
     scans = explain_skipping(spark, f"SELECT * FROM {file_format}.`{folder}` WHERE {predicate}").collect()
     return sum(s["files_kept"] for s in scans), sum(s["files_total"] for s in scans)
 
@@ -68,6 +68,16 @@ def test_optimize_keeps_every_row_and_a_query_reads_fewer_files(
     kept, total = files(spark, folder, file_format, "a = 17 AND b = 155")
     assert 8 <= total <= 24
     assert kept <= total // 4
+
+
+def test_a_dataframe_is_explained_as_its_query_is(
+    spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable
+) -> None:
+    table.optimize(["a", "b"], options={"num-files": 16})
+    frame = spark.read.format(file_format).load(str(folder)).where("a = 17 AND b = 155")
+    [scan] = explain_skipping(spark, frame).collect()
+    assert (scan.files_kept, scan.files_total) == files(spark, folder, file_format, "a = 17 AND b = 155")
+    assert not spark.catalog.listTables()
 
 
 def test_skipping_changes_no_answer(spark: SparkSession, folder: Path, file_format: str, table: ZOrderTable) -> None:
@@ -129,7 +139,7 @@ def test_clustering_is_described_before_and_after(table: ZOrderTable) -> None:
         assert abs(column.skipped_fraction - (1 - column.mean_files / 16)) < 1e-9
         assert 3.8 < column.mean_files < 4.5
         assert abs(sum(column.depth_histogram) - known) < 5
-    # Without columns, of all that have an order.
+    # Without columns, it describes all columns that have an order.
     assert {row.column for row in table.describe_clustering().collect()} > {"a", "b"}
 
 

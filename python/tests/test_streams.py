@@ -23,7 +23,7 @@ ALL_BUT_OURS = "{[!z]*,z[!o]*}"
 
 
 class Stream:
-    """A stream of ids over a folder, which can be stopped and started again from its checkpoint."""
+    """A stream of ids over a folder. It can be stopped, and started again from its checkpoint."""
 
     def __init__(self, spark: SparkSession, path: Path | str, at: Path, **options: str) -> None:
         self.spark, self.path, self.at, self.options = spark, str(path), at, options
@@ -31,7 +31,7 @@ class Stream:
         self.query: StreamingQuery | None = None
 
     def start(self, once: bool = False) -> Stream:
-        """Go on where it stopped."""
+        """Go on from the checkpoint."""
         reader = self.spark.readStream.schema(self.schema).options(**self.options)
         writer = reader.parquet(self.path).writeStream.option("checkpointLocation", str(self.at / "checkpoint"))
         if once:
@@ -43,7 +43,7 @@ class Stream:
         rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
 
     def catch_up(self) -> Counter[int]:
-        """Read what is there, in as many batches as it takes."""
+        """Read all that is there, in one or more batches."""
         if self.query is None:
             self.start()
         assert self.query is not None
@@ -51,7 +51,7 @@ class Stream:
         return self.arrived()
 
     def run_once(self) -> Counter[int]:
-        """Start it, read what is there, stop."""
+        """Start it, read all that is there, and stop."""
         self.start(once=True)
         assert self.query is not None
         self.query.awaitTermination()
@@ -65,7 +65,7 @@ class Stream:
             self.query = None
 
     def arrived(self) -> Counter[int]:
-        """Ids with how often each arrived."""
+        """How often each id arrived."""
         arrived = self.at / "arrived"
         if not arrived.exists():
             return Counter()
@@ -73,13 +73,13 @@ class Stream:
 
 
 def once(ids: set[int]) -> Counter[int]:
-    """Each of them once."""
+    """A count of one for each id."""
     return Counter(ids)
 
 
 @pytest.fixture
 def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream]]:
-    """Make streams, which are stopped in the end."""
+    """Make streams. They are stopped after the test."""
     made: list[Stream] = []
 
     def make(path: Path | str, **options: str) -> Stream:
@@ -93,12 +93,12 @@ def stream(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., Stream
 
 
 def append(folder: Path, name: str, start: int) -> set[int]:
-    """A file of new rows."""
+    """Write a file of new rows."""
     return write_file(folder / name, range(start, start + ROWS))
 
 
 def optimize(spark: SparkSession, root: Path, more: str = "") -> None:
-    """Three files, or as many as the incremental policy takes."""
+    """Rewrite three files, or as many as the incremental policy chooses."""
     spark.sql(f"OPTIMIZE parquet.`{root}` {more} ZORDER BY (a) OPTIONS ('num-files' = '2')")
 
 
@@ -180,7 +180,7 @@ def test_a_batch_that_is_run_again_reads_the_same_rows(
     table = SmallTable.write(tmp_path / "t", partitioned=False)
     stopped = stream(table.root)
     stopped.run_once()
-    # As if the process had died before it noted that the batch is done.
+    # As if the process had died before it noted the end of the batch.
     (stopped.at / "checkpoint" / "commits" / "0").unlink()
     (stopped.at / "checkpoint" / "commits" / ".0.crc").unlink(missing_ok=True)
     shutil.rmtree(stopped.at / "arrived")
@@ -195,7 +195,7 @@ def test_a_name_that_an_operation_has_freed_is_new_data_when_it_is_used_again(
     optimize(spark, table.root, "FULL")
     stopped = stream(table.root)
     assert stopped.run_once() == once(table.ids)
-    # A load under a name of the first one is rewritten before the stream lists it.
+    # A load under a name of the first load is rewritten before the stream lists it.
     ids = set(table.ids) | append(table.root, "part-0.parquet", 10_000)
     optimize(spark, table.root, "FULL")
     assert stopped.run_once() == once(ids)
@@ -236,7 +236,7 @@ def test_files_whose_times_change_after_the_stream_read_them_are_not_new(
     assert stopped.run_once() == once(table.ids)
     for path in table.files():
         shift(path, seconds)
-    # One that the stream has not read yet goes the same way.
+    # A file that the stream has not read yet gets the same treatment.
     ids = set(table.ids) | append(table.root, "new.parquet", 10_000)
     optimize(spark, table.root, "FULL")
     assert stopped.run_once() == once(ids)
@@ -288,7 +288,7 @@ def test_a_stream_over_a_copied_table(spark: SparkSession, tmp_path: Path, strea
     optimize(spark, table.root, "FULL")
     spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0")
     copy = tmp_path / "copy"
-    # With times of now, the newest record first.
+    # With time stamps of now, the newest record first.
     for path in sorted(table.root.rglob("*"), reverse=True):
         if path.is_file() and path.suffix != ".crc":
             (copy / path.relative_to(table.root)).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Every kind of table, of name, of column, of option and of file that `OPTIMIZE` may meet: no row changes."""
+"""All kinds of tables, names, columns, options and files that `OPTIMIZE` may meet: no row changes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 
 def rows(frame: DataFrame) -> Counter[str]:
-    """The rows as text with how often they occur, which tells NaN, -0.0 and null apart from all else."""
-    # PySpark has no value for intervals of months.
+    """The rows as text, and how often each occurs. The text distinguishes NaN, -0.0 and null from all others."""
+    # PySpark has no Python value for intervals of months.
     columns = [
         f"CAST(`{field.name}` AS STRING)" if isinstance(field.dataType, YearMonthIntervalType) else f"`{field.name}`"
         for field in frame.schema
@@ -38,17 +38,17 @@ def rows(frame: DataFrame) -> Counter[str]:
 
 
 def numbers(spark: SparkSession, count: int = 1000) -> DataFrame:
-    """`id`, and `a` and `b` in an order that has nothing to do with it."""
+    """Rows with `id`, and with `a` and `b`, whose order is independent of it."""
     return spark.range(count).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 997 AS b")
 
 
 def optimize(spark: SparkSession, target: str, rest: str) -> Row:
-    """The metrics of an OPTIMIZE, after a look at whether the table has the same rows after it.
+    """Run an OPTIMIZE, check that the table has the same rows after it, and return its metrics.
 
     Args:
         spark: The session.
-        target: The table, as it stands in any statement.
-        rest: What follows it.
+        target: The table, as every statement names it.
+        rest: The rest of the statement.
     """
     before = rows(spark.sql(f"SELECT * FROM {target}"))
     [result] = spark.sql(f"OPTIMIZE {target} {rest}").collect()
@@ -58,7 +58,7 @@ def optimize(spark: SparkSession, target: str, rest: str) -> Row:
 
 
 def data_files(folder: Path) -> list[Path]:
-    """Files of rows in a folder and its partitions."""
+    """The data files in a folder and its partitions."""
     return sorted(p for p in folder.rglob("*.*") if p.suffix in (".parquet", ".orc") and "_zorder" not in p.parts)
 
 
@@ -108,7 +108,7 @@ def test_keys_with_dots_blanks_and_backquotes_in_their_names(
     spark: SparkSession, tmp_path: Path, file_format: str
 ) -> None:
     folder = tmp_path / "t"
-    # Spark cannot write a backquote in the name of a column of ORC: what comes behind it is lost.
+    # Spark cannot write a backquote in the name of an ORC column: it loses the rest of the name.
     odd = "back``quote" if file_format == "parquet" else "quote"
     frame = numbers(spark).selectExpr(
         "a AS `a.b`",
@@ -165,7 +165,7 @@ def test_keys_of_every_type_with_an_order(spark: SparkSession, tmp_path: Path, f
     spark.range(1000).selectExpr("id", *columns).repartition(4).write.format(file_format).save(str(folder))
     target = f"{file_format}.`{folder}`"
     names = list(TYPES)
-    # A column alone takes another way through the sort.
+    # A single column is sorted in a different way.
     for keys in (names[:6], names[6:12], names[12:], ["double"], ["large_decimal"], ["collated"]):
         optimize(spark, target, f"FULL ZORDER BY ({', '.join(keys)}) OPTIONS ('num-files' = '4')")
         for name in keys:
@@ -201,7 +201,7 @@ def test_nulls_are_counted_of_types_without_order(spark: SparkSession, tmp_path:
     for name in columns:
         same_rows(spark, f"SELECT id FROM {target} WHERE {name} IS NULL")
     [scan] = explain_skipping(spark, f"SELECT id FROM {target} WHERE ts < TIMESTAMP'1970-01-01 00:04:00'").collect()
-    # Instants in ORC have no bounds, but a file of nulls has none of any time.
+    # Instants in ORC have no bounds. But a file of nulls cannot match any time.
     assert scan["files_kept"] == {"parquet": 1, "orc": 6}[file_format]
 
 
@@ -295,7 +295,7 @@ def test_only_the_partitions_asked_for_change(spark: SparkSession, database: Pat
         }
         assert len(chosen) == folders, where
         before = snapshot(folder)
-        # Some come twice.
+        # Some of them select the same partitions.
         metrics = optimize(spark, "t", f"FULL WHERE {where} ZORDER BY (a) OPTIONS ('num-files' = '{folders * 3}')")
         assert metrics["partitionsOptimized"] == folders, where
         assert metrics["numFilesAdded"] == folders * 3, where
@@ -333,7 +333,7 @@ def test_a_partition_folder_may_be_spelled_unusually(spark: SparkSession, tmp_pa
     same_rows(spark, f"SELECT * FROM {target} WHERE d = 1 AND a < 300")
 
 
-# --- Which layout, and which files ---
+# --- Layouts and files ---
 
 
 @FORMATS
@@ -369,7 +369,7 @@ def test_a_bare_statement_takes_sparks_own_clustering(spark: SparkSession, datab
     assert [c["column"] for c in metrics["clustering"]] == ["a", "s.x"]
     other = optimize(spark, "t", "ZORDER BY (id) OPTIONS ('num-files' = '8')")
     assert [c["column"] for c in other["clustering"]] == ["id"]
-    # The last one's, now.
+    # Now it is the layout of the last statement.
     assert optimize(spark, "t", "")["numFilesAdded"] == 0
     spark.sql("ALTER TABLE t CLUSTER BY (s.x)")
     assert optimize(spark, "t", "")["numFilesAdded"] == 0
@@ -405,7 +405,7 @@ def test_only_what_is_new_is_rewritten(spark: SparkSession, database: Path, file
 def test_the_number_of_files_is_exact(spark: SparkSession, tmp_path: Path, wanted: int) -> None:
     folder = tmp_path / "t"
     numbers(spark, 200).repartition(3).write.parquet(str(folder))
-    # Two columns whose combinations are all different, so that a file of each row is possible.
+    # All combinations of the two columns are distinct, so a file for each row is possible.
     options = f"OPTIONS ('num-files' = '{wanted}', 'cuts' = 'equal')"
     metrics = optimize(spark, f"parquet.`{folder}`", f"ZORDER BY (a, b) {options}")
     assert metrics["numFilesAdded"] == wanted == len(data_files(folder))
@@ -420,7 +420,7 @@ def test_files_of_whole_cells_are_about_as_many(spark: SparkSession, tmp_path: P
     metrics = optimize(spark, f"parquet.`{folder}`", layout)
     assert abs(metrics["numFilesAdded"] - wanted) <= wanted / 4
     assert metrics["numFilesAdded"] == len(data_files(folder))
-    # And that is what was asked for.
+    # This is also the requested number.
     assert optimize(spark, f"parquet.`{folder}`", layout)["numFilesAdded"] == 0
 
 
@@ -431,7 +431,7 @@ def test_the_number_of_files_is_that_of_all_partitions(spark: SparkSession, tmp_
     target = f"parquet.`{folder}`"
     assert optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '10')")["numFilesAdded"] == 10
     assert min(len(data_files(folder / f"p={p}")) for p in (1, 2, 3, 4)) >= 1
-    # At least one a partition.
+    # Each partition gets at least one.
     optimize(spark, target, "ZORDER BY (a) OPTIONS ('num-files' = '2')")
     assert [len(data_files(folder / f"p={p}")) for p in (1, 2, 3, 4)] == [1, 1, 1, 1]
 
@@ -439,7 +439,7 @@ def test_the_number_of_files_is_that_of_all_partitions(spark: SparkSession, tmp_
 @FORMATS
 def test_files_have_the_target_size(spark: SparkSession, tmp_path: Path, file_format: str) -> None:
     folder = tmp_path / "t"
-    # Bytes that no codec makes smaller.
+    # No codec makes these bytes smaller.
     numbers(spark, 20000).selectExpr("*", "unhex(sha2(CAST(id AS STRING), 512)) AS noise").repartition(2).write.format(
         file_format
     ).save(str(folder))
@@ -476,7 +476,7 @@ def test_the_size_of_row_groups_and_the_codec_can_be_chosen(spark: SparkSession,
     codecs, groups = codecs_and_groups()
     assert codecs == {"ZSTD"}
     assert groups >= 8
-    # Files that are there tell the codec of those that come.
+    # The existing files decide the codec of new files.
     optimize(spark, target, "FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
     assert codecs_and_groups()[0] == {"ZSTD"}
 
@@ -500,14 +500,14 @@ def test_there_are_as_many_files_as_asked_for_of_the_size_asked_for(
     spark.range(0, 150_000, 1, 4).selectExpr(*keys).write.parquet(str(folder))
 
     def sizes(asked: int, cuts: str) -> list[float]:
-        """Rows of each file, as parts of what a file would have if all had as many."""
+        """The rows of each file, as a share of the mean."""
         spark.sql(
             f"OPTIMIZE parquet.`{folder}` FULL {curve} BY (a, b, c) "
             f"OPTIONS ('num-files' = '{asked}', 'cuts' = '{cuts}')"
         ).collect()
         return [parquet.read_metadata(f).num_rows * asked / 150_000 for f in data_files(folder)]
 
-    # Cells of powers of two are 1.56 times the target for 50 and 100 files, and 0.93 for 119.
+    # Cells of powers of two have 1.56 times the target for 50 and 100 files, and 0.93 times for 119.
     off = []
     for asked in (50, 100, 119):
         equal, aligned = sizes(asked, "equal"), sizes(asked, "aligned")
@@ -523,7 +523,7 @@ def test_files_have_no_more_rows_than_the_user_wants_and_are_in_order_still(
     spark: SparkSession, tmp_path: Path, kind: str
 ) -> None:
     folder = tmp_path / "t"
-    # `a` has every value twice.
+    # Column `a` has every value twice.
     numbers(spark, 2000).repartition(4).write.format(kind).save(str(folder))
     target = f"{kind}.`{folder}`"
     spark.sql(f"CREATE SKIPPING INDEX ON {target}")
@@ -537,10 +537,10 @@ def test_files_have_no_more_rows_than_the_user_wants_and_are_in_order_still(
     assert again["numFilesAdded"] == 0
     assert sum(file.n for file in files) == 2000
     assert all(file.n <= 100 for file in files)
-    # No more files than there must be, and no value in two of them.
+    # There are no more files than necessary, and no value is in two of them.
     assert 20 <= len(files) <= 23
     assert all(one.high < other.low for one, other in itertools.pairwise(files))
-    # Each is a file to the index, to queries, and to the way back.
+    # The index, queries and RESTORE treat each as a file.
     entries = spark.sql(f"DESCRIBE SKIPPING INDEX ON {target}").where("column = 'a'").collect()
     expected = sorted((file.n, str(file.low), str(file.high), "indexed") for file in files)
     assert sorted((e["rows"], e["min"], e["max"], e["status"]) for e in entries) == expected
@@ -600,11 +600,11 @@ def test_settings_of_the_user_change_no_row(
     same_rows(spark, f"SELECT * FROM parquet.`{folder}` WHERE ts < TIMESTAMP'2024-01-02' AND d > 3")
 
 
-# --- Files that differ ---
+# --- Files with different schemas ---
 
 
 def merged(spark: SparkSession, file_format: str, folder: Path) -> Counter[str]:
-    """The rows of a folder with the columns of all its files."""
+    """The rows of a folder, with the columns of all its files."""
     return rows(spark.read.option("mergeSchema", "true").format(file_format).load(str(folder)))
 
 
@@ -617,7 +617,7 @@ def test_a_column_that_came_later_is_kept(
     later = numbers(spark, 200).selectExpr("id + 1000 AS id", "a", "b", "named_struct('x', b) AS s")
     later.repartition(2).write.format(file_format).mode("append").save(str(folder))
     before = merged(spark, file_format, folder)
-    # The path does not say whether the column has a default; a table does.
+    # A path does not say whether the column has a default. A table does.
     with pytest.raises(PySparkException, match="ZORDER_MISSING_COLUMN"):
         spark.sql(f"OPTIMIZE {file_format}.`{folder}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
     spark.sql(f"CREATE TABLE t USING {file_format} OPTIONS (mergeSchema 'true') LOCATION '{folder}'")
@@ -671,7 +671,7 @@ def test_columns_whose_names_differ_in_case_only_stay_two(
     spark.sql(f"CREATE TABLE t (id BIGINT, Case INT, cASE STRING) USING {file_format}")
     spark.sql("INSERT INTO t SELECT id, CAST(id % 7 AS INT), concat('s', id) FROM range(0, 100, 1, 3)")
     optimize(spark, "t", "ZORDER BY (Case) OPTIONS ('num-files' = '2')")
-    # One of the two is in no other file.
+    # Only one file has one of the two.
     spark.sql("SELECT id, 'x' AS cASE FROM range(100, 110)").write.format(file_format).mode("append").save(
         str(database / "t")
     )

@@ -1,4 +1,4 @@
-"""`python -m spark_zorder status`, `recover`, `unlock` and `uninstall` on tables of processes that really died."""
+"""`python -m spark_zorder status`, `recover`, `unlock` and `uninstall` on tables that processes really died on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DIED = ("after-lock", "after-pending", "retire-1", "publish-rest-1", "after-record-done")
-"""Where the processes died: before the record, before the commit point, twice behind it, and when all was done."""
+"""Where the processes died: before the record, before the commit point, twice after it, and after the end."""
 
 
 def asked(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -38,7 +38,7 @@ def asked(*arguments: str | Path, **environment: str) -> subprocess.CompletedPro
 
 
 def answer(*arguments: str | Path) -> dict[str, Any]:
-    """The JSON of a command, whose exit code it repeats."""
+    """The JSON of a command. It contains the exit code."""
     done = asked(*arguments, "--json")
     found = dict(json.loads(done.stdout))
     assert found["exitCode"] == done.returncode, done
@@ -52,7 +52,7 @@ def everything(root: Path) -> dict[str, tuple[int, int]]:
 
 @dataclass
 class Scene:
-    """Tables on which processes died, what was found while one lived, and a table that is as it should be."""
+    """Tables that processes died on, the status while one lived, and an intact table."""
 
     base: Path
     living: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -62,8 +62,8 @@ class Scene:
     forced_table: SmallTable | None = None
 
     def copy(self, name: str, to: Path) -> SmallTable:
-        """A table of the scene, for one test alone."""
-        # With the times, by which files are known.
+        """A copy of a table of the scene for one test."""
+        # Keep the time stamps, because files are known by them.
         shutil.copytree(self.base / name, to / "t")
         return SmallTable(to / "t", partitioned=True)
 
@@ -80,7 +80,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
         rival.pause(tables["alive"].optimize, "retire-1")
         alive = base / "alive"
         scene.living["status"] = answer("status", alive)
-        # But for the heartbeat.
+        # All is equal, except for the heartbeat.
         before = {k: v for k, v in everything(alive).items() if "_lock-" not in k}
         scene.living["recover"] = answer("recover", alive)
         scene.living["unlock"] = answer("unlock", alive)
@@ -115,7 +115,7 @@ def test_status_of_a_half_published_table_says_what_is_half_done_and_changes_not
     assert text.returncode == 0
     assert f"unfinished: run `python -m spark_zorder recover {table.root}`" in text.stdout
     assert f"{operation['retired']} of 6 inputs are in the trash" in text.stdout
-    # Nothing that somebody could take for rubbish.
+    # No file that a person could take for rubbish.
     assert found["trash"] == found["otherTrash"] == []
     assert operation["retiredBytes"] == sum(f.stat().st_size for f in table.root.rglob("*.retired"))
     assert everything(table.root) == before
@@ -140,7 +140,7 @@ def test_a_table_that_somebody_repaired_by_hand_needs_a_choice(
     spark: SparkSession, scene: Scene, tmp_path: Path, flag: str
 ) -> None:
     table = scene.copy("retire-1", tmp_path)
-    # Who repairs deletes what he sees of the partition, and loads it again.
+    # A person repairs the partition: deletes its visible files, and loads it again.
     [half] = {f.parents[3] for f in table.root.rglob("*.retired")}
     part = set(range(60)) if half.name == "p=1" else set(range(60, 120))
     waiting = {i for f in half.rglob("*.retired") for i in pq.read_table(f, columns=["id"])["id"].to_pylist()}
@@ -157,9 +157,9 @@ def test_a_table_that_somebody_repaired_by_hand_needs_a_choice(
     assert error.value.getCondition() == "ZORDER_RECOVERY_UNCLEAR"
     assert error.value.getSqlState() == "55000"
     assert (error.value.getMessageParameters() or {})["path"] == str(table.root)
-    # A query does not wait for the choice: what is visible is right, or it fails.
+    # A query does not wait for the choice. The visible files are right, or it fails.
     assert table.spark_ids(spark) == once(table.ids - part | loaded)
-    # But for the other partition, which does not stay half published.
+    # The other partition does not stay half published.
     assert {k: v for k, v in before.items() if half.name in k} == {
         k: v for k, v in everything(table.root).items() if half.name in k
     }
@@ -265,7 +265,7 @@ def test_what_cannot_be_run_says_why(tmp_path: Path) -> None:
     assert "install Java 17, or set JAVA_HOME" in no_java.stderr
     no_spark = asked("status", tmp_path, SPARK_HOME=str(tmp_path))
     assert no_spark.returncode == 1
-    assert "holds no jars of Spark" in no_spark.stderr
+    assert "there are no jars of Spark in" in no_spark.stderr
 
 
 def test_a_side_folder_tells_people_what_it_is(scene: Scene, tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_side_folder_tells_people_what_it_is(scene: Scene, tmp_path: Path) -> 
         [page] = table.root.rglob("_README.txt")
         assert page.parent == table.root / "_zorder"
         assert "ONLY COPY OF ROWS" in page.read_text()
-    # Of an operation that was rolled back nothing stays.
+    # No files of an operation that was rolled back remain.
     table = scene.copy("after-pending", tmp_path)
     answer("recover", table.root)
     assert not (table.root / "_zorder").exists()
@@ -297,7 +297,7 @@ def test_a_session_does_the_same_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    # The session's file system is asked for any path then.
+    # Then the session's file system handles every path.
     monkeypatch.setattr(tool, "local_path", lambda _: None)
     table = scene.copy("retire-1", tmp_path)
     uri = table.root.as_uri()
@@ -319,7 +319,7 @@ def test_over_spark_connect_a_statement_recovers_and_the_rest_says_what_it_needs
         sql = staticmethod(spark.sql)
 
     class Builder:
-        """What makes it."""
+        """A builder of this session."""
 
         def getOrCreate(self) -> Connected:  # noqa: N802
             return Connected()

@@ -1,4 +1,4 @@
-"""Tables whose rows an exchange of files could lose or double are refused, before anything is written."""
+"""OPTIMIZE refuses tables whose rows an exchange of files could lose or double, before it writes anything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ACCEPT_LOSS = "'allow-nanosecond-loss' = 'true'"
 
 
 def refused(spark: SparkSession, statement: str, condition: str, folder: Path) -> str:
-    """The message of a refusal that left the folder as it was."""
+    """Check that a statement is refused and leaves the folder as it was. Returns the message."""
     before = snapshot(folder)
     with pytest.raises((PySparkException, Py4JJavaError)) as caught:
         spark.sql(statement).collect()
@@ -47,7 +47,7 @@ def test_a_partition_that_is_a_link_to_another_is_refused_by_both_names(spark: S
     message = refused(spark, table.optimize, "ZORDER_SHARED_FOLDER", tmp_path)
     assert str(table.root / "p=1") in message
     assert str(table.root / "p=3") in message
-    # A query of the link's partition could not tell that its files are being exchanged.
+    # A query of the link's partition would not notice that its files are being exchanged.
     refused(spark, f"OPTIMIZE {table.source} WHERE p = 2 ZORDER BY (a)", "ZORDER_SHARED_FOLDER", tmp_path)
     (table.root / "p=3").unlink()
     spark.sql(table.optimize).collect()
@@ -96,7 +96,7 @@ def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optim
 
 
 def as_links(files: list[Path], cache: Path) -> None:
-    """Put the files away and relative links in their places, as DVC and git-annex do."""
+    """Move the files elsewhere and put relative links in their places, as DVC and git-annex do."""
     cache.mkdir(exist_ok=True)
     for file in files:
         kept = cache / f"{file.parent.name}-{file.name}"
@@ -179,7 +179,7 @@ def test_a_path_filter_of_the_session_is_refused(spark: SparkSession, tmp_path: 
         ("ignoreMissingFiles", "false"),
         ("mergeSchema", "true"),
         ("datetimeRebaseMode", "CORRECTED"),
-        # Spark's own files say their calendar, so the option does not matter.
+        # Spark's own files record their calendar, so the option does not matter.
         ("int96RebaseMode", "LEGACY"),
     ],
 )
@@ -230,7 +230,7 @@ INT96_REBASE = "spark.sql.parquet.int96RebaseModeInRead"
 
 
 def write_old_days(folder: Path, int96: bool) -> None:
-    """Files of a writer that does not say its calendar, with old days in a list of a struct."""
+    """Write files that do not record their calendar, with ancient days in a list of a struct."""
     folder.mkdir()
     kind, value = (pa.timestamp("us"), datetime.datetime(1500, 1, 1)) if int96 else (pa.date32(), OLD_DAY)
     for i in range(3):
@@ -255,7 +255,7 @@ def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_t
         spark.conf.unset(key)
     assert key in message
     assert "`s.l.list." in message
-    # The other setting is about other columns.
+    # The other setting is for other columns.
     spark.conf.set(other, "LEGACY")
     try:
         spark.sql(statement).collect()
@@ -290,7 +290,7 @@ def test_the_calendar_of_a_table_wins_over_that_of_the_session(
 
 
 def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
-    """A file for each unit: `us` or `ns`."""
+    """Write a file for each unit: `us` or `ns`."""
     folder.mkdir()
     for i, unit in enumerate(units):
         at = pa.array([1_001_001, 5_000_001], pa.time64(unit))
@@ -300,7 +300,7 @@ def write_times(folder: Path, units: list[str], nested: bool = False) -> None:
 
 @pytest.fixture
 def times(spark: SparkSession) -> Iterator[None]:
-    """`TIME` with all its digits, where Spark has it."""
+    """`TIME` with all its digits, on a Spark that has it."""
     if spark.version < "4.3":
         pytest.skip("TIME(9) came with Spark 4.3")
     spark.conf.set("spark.sql.timeType.enabled", "true")
@@ -342,7 +342,7 @@ def test_times_of_spark_have_the_digits_that_spark_noted(spark: SparkSession, da
         statement = f"OPTIMIZE t_{file_format} FULL ZORDER BY (id) OPTIONS ('num-files' = '2')"
         spark.sql(statement).collect()
         spark.sql(statement).collect()
-        # The same files under a table that keeps fewer digits than they have.
+        # The same files under a table with fewer digits.
         folder = database / f"fine_{file_format}"
         spark.sql(
             "SELECT /*+ REPARTITION(2) */ id, named_struct('at', CAST('12:34:56.789' AS TIME(3))) AS s FROM range(9)"
@@ -420,14 +420,14 @@ def test_a_summary_file_above_a_table_s_partition_is_refused(spark: SparkSession
 
 
 def instants(count: int, step: int) -> pa.Array:
-    """Instants in nanoseconds, with nulls among them."""
+    """Instants in nanoseconds, some of them null."""
     return pa.array(
         [None if i % 7 == 3 else 1_600_000_000_000_000_000 + i * step for i in range(count)], pa.timestamp("ns")
     )
 
 
 def write_instants(folder: Path, file_format: str, steps: list[int], dictionary: bool = True) -> None:
-    """A file for each step: steps of 1000 are whole microseconds."""
+    """Write a file for each step. Steps of 1000 are whole microseconds."""
     folder.mkdir()
     for i, step in enumerate(steps):
         at = instants(300, step)
@@ -459,7 +459,7 @@ def test_timestamps_finer_than_microseconds_are_refused_unless_the_loss_is_accep
     before = sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect())
     spark.sql(f"{statement} OPTIONS ('num-files' = '2', {ACCEPT_LOSS})").collect()
     assert sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect()) == before
-    # Now all of it is Spark's own.
+    # Now all files are Spark's own.
     spark.sql(f"OPTIMIZE {name}.`{folder}` FULL ZORDER BY (id) OPTIONS ('num-files' = '3')").collect()
     assert sorted(spark.sql(f"SELECT * FROM {name}.`{folder}`").collect()) == before
 

@@ -1,4 +1,4 @@
-"""What lies in `_zorder` is not trusted: whatever it is, a query has the same rows, and the log names the file."""
+"""Files in `_zorder` are not trusted. Whatever they contain, a query has the same rows, and the log names the file."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def clustered(spark_session: SparkSession, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def copy(clustered: Path, tmp_path: Path) -> SmallTable:
-    """A copy of it, time stamps and all."""
+    """Copy it with its time stamps."""
     return SmallTable(Path(shutil.copytree(clustered, tmp_path / "t")), partitioned=True)
 
 
 def newest(side: Path, pattern: str) -> Path:
-    """The file of the highest number."""
+    """The file with the highest number."""
     return max(p for p in side.iterdir() if re.fullmatch(pattern, p.name))
 
 
@@ -69,7 +69,7 @@ def only_index(side: Path, content: bytes) -> Path:
 
 
 def as_state(side: Path, suffix: str, **changes: object) -> Path:
-    """The newest record as one of an operation under way, with other contents."""
+    """Write the newest record as that of an operation under way, with other contents."""
     content = json.loads(record(side).read_bytes()) | {"version": 3} | changes
     return write(side / f"_v0000000003.{suffix}", sealed(content))
 
@@ -83,7 +83,7 @@ def entry(path: str, rows: int = 1) -> dict[str, object]:
 
 
 def linked(side: Path, name: str) -> Path:
-    """A symbolic link to what lies outside."""
+    """Put a symbolic link to a folder outside."""
     path = side / name
     if path.is_dir():
         shutil.rmtree(path)
@@ -92,19 +92,19 @@ def linked(side: Path, name: str) -> Path:
 
 
 CASES: dict[str, Callable[[Path], Path | None]] = {
-    "an index cut short": lambda side: only_index(side, index(side).read_bytes()[:-9]),
+    "a truncated index": lambda side: only_index(side, index(side).read_bytes()[:-9]),
     "an empty index": lambda side: only_index(side, b""),
-    "an index of noise": lambda side: only_index(side, random.Random(1).randbytes(5000)),
+    "an index of random bytes": lambda side: only_index(side, random.Random(1).randbytes(5000)),
     "an index of a later format": lambda side: only_index(side, later_format(index(side).read_bytes())),
-    "an index with a byte changed": lambda side: only_index(side, changed(index(side).read_bytes(), -200)),
-    "a record of noise": lambda side: write(record(side), random.Random(2).randbytes(500)),
-    "a record cut short": lambda side: write(record(side), record(side).read_bytes()[:-5]),
+    "an index with one byte changed": lambda side: only_index(side, changed(index(side).read_bytes(), -200)),
+    "a record of random bytes": lambda side: write(record(side), random.Random(2).randbytes(500)),
+    "a truncated record": lambda side: write(record(side), record(side).read_bytes()[:-5]),
     "a record of a later format": lambda side: write(
         record(side), sealed(json.loads(record(side).read_bytes()) | {"format": 99})
     ),
-    "a record that goes deep": lambda side: write(record(side), b"[" * 100_000),
-    "a publishing record of noise": lambda side: write(side / "_v0000000003.publishing", b"{\x00"),
-    "a publishing record with a path that leads away": lambda side: as_state(
+    "a deeply nested record": lambda side: write(record(side), b"[" * 100_000),
+    "a damaged publishing record": lambda side: write(side / "_v0000000003.publishing", b"{\x00"),
+    "a publishing record with a path that leads outside": lambda side: as_state(
         side, "publishing", inputs=[entry("../outside/kept.parquet")], outputs=[entry("p=1/../../x.parquet")]
     ),
     "a publishing record with an absolute path": lambda side: as_state(
@@ -113,16 +113,16 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
     "a publishing record of billions of rows": lambda side: as_state(
         side, "publishing", inputs=[entry("p=1/a.parquet", 4_000_000_000_000_000_000)] * 2, outputs=[]
     ),
-    "a publishing record that takes everything away": lambda side: as_state(side, "publishing", outputs=[]),
-    "a pending record of noise": lambda side: write(side / "_v0000000003.pending", b"\xff" * 100),
-    "an undoing record of noise": lambda side: write(side / "_v0000000003.undoing", b"\xff" * 100),
-    "an undone record of noise": lambda side: write(side / "_v0000000003-x.undone", b"\xff" * 100),
+    "a publishing record that removes all files": lambda side: as_state(side, "publishing", outputs=[]),
+    "a damaged pending record": lambda side: write(side / "_v0000000003.pending", b"\xff" * 100),
+    "a damaged undoing record": lambda side: write(side / "_v0000000003.undoing", b"\xff" * 100),
+    "a damaged undone record": lambda side: write(side / "_v0000000003-x.undone", b"\xff" * 100),
     "a link in place of the trash": lambda side: linked(side, "trash"),
     "a link in place of the staging folder": lambda side: linked(side, "staging"),
-    "a lock of noise": lambda side: write(side / "_lock-x", b"\x00" * 100) and None,
+    "a damaged lock": lambda side: write(side / "_lock-x", b"\x00" * 100) and None,
     "a lock that is too large": lambda side: write(side / "_lock-x", b"x" * 70_000) and None,
-    "a record of the last version": lambda side: write(side / "v999999999999999999-1ms.json", b"{}"),
-    "an index of the last number": lambda side: write(side / "_index-999999999999999999.zidx", b"{}"),
+    "a record of the greatest version": lambda side: write(side / "v999999999999999999-1ms.json", b"{}"),
+    "an index of the greatest number": lambda side: write(side / "_index-999999999999999999.zidx", b"{}"),
     "names of nobody": lambda side: write(side / "v1.exe", b"\x00") and None,
 }
 

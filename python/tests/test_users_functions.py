@@ -1,4 +1,4 @@
-"""Functions of users that have the name of one of ours."""
+"""Users' functions that have the name of one of ours."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ USERS = 1002
 
 
 def first(spark: SparkSession, query: str) -> object:
-    """The one value of a query."""
+    """The only value of a query."""
     return spark.sql(query).collect()[0][0]
 
 
 @pytest.fixture
 def users(spark: SparkSession, database: Path) -> Iterator[str]:
-    """A database, the current one, with a function `zvalue` that is the user's."""
+    """A database, which is the current one, with a user's function `zvalue`."""
     spark.sql("CREATE FUNCTION zvalue(a BIGINT, b BIGINT) RETURNS BIGINT RETURN a * 1000 + b")
     yield database.name
     spark.sql("USE default")

@@ -1,4 +1,4 @@
-"""What OPTIMIZE keeps of files beside their rows: held against the footers of the inputs."""
+"""OPTIMIZE keeps metadata and settings of files. Compares the footers of its outputs with those of its inputs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = [i * 7919 % 101 for i in range(60)]
 
 
 def files(folder: Path) -> list[Path]:
-    """The data files that any reader sees."""
+    """The data files that every reader sees."""
     return sorted(folder.glob("*.parquet"))
 
 
@@ -37,7 +37,7 @@ def rows(spark: SparkSession, folder: Path) -> Counter[str]:
 
 
 def optimize(spark: SparkSession, folder: Path, column: str, options: str = "") -> str:
-    """OPTIMIZE, with a look at the rows through Spark, Arrow and DuckDB. Returns what the history says is not kept."""
+    """Run OPTIMIZE, and check the rows with Spark, Arrow and DuckDB. Returns what the history lists as not kept."""
     before = (rows(spark, folder), arrow_rows(folder), duck_rows(folder))
     spark.sql(f"OPTIMIZE parquet.`{folder}` FULL ZORDER BY ({column}) OPTIONS ('num-files' = '2'{options})").collect()
     assert len(files(folder)) == 2
@@ -56,7 +56,7 @@ def duck_rows(folder: Path) -> Counter[str]:
 
 
 def write(folder: Path, tables: list[pa.Table], **options: Any) -> list[parquet.FileMetaData]:
-    """One file a table. Returns the footers."""
+    """Write one file for each table. Returns the footers."""
     folder.mkdir()
     for i, table in enumerate(tables):
         parquet.write_table(table, folder / f"in-{i}.parquet", **options)
@@ -64,12 +64,12 @@ def write(folder: Path, tables: list[pa.Table], **options: Any) -> list[parquet.
 
 
 def schemas(folder: Path) -> set[str]:
-    """What the footers say of the columns: names, ids, types, what is required."""
+    """The columns in the footers: names, ids, types, and whether they are required."""
     return {str(parquet.ParquetFile(f).schema).split("\n", 1)[1] for f in files(folder)}
 
 
 def metadata(folder: Path) -> dict[bytes, bytes]:
-    """Key-value metadata that all the files have, without Spark's own."""
+    """The key-value metadata that all files share, without Spark's own."""
     [first, *others] = [parquet.read_metadata(f).metadata or {} for f in files(folder)]
     assert all(first == other for other in others)
     return {k: v for k, v in first.items() if not k.startswith(b"org.apache.spark")}
@@ -126,7 +126,7 @@ def test_units_types_and_required_columns_of_arrow_stay(spark: SparkSession, tmp
         found = parquet.ParquetFile(f).schema_arrow
         assert found.metadata == {b"note": b"of the user"}
         assert found.equals(arrow.with_metadata(found.metadata), check_metadata=True)
-    # A second round finds our own files, and keeps it all again. Spark reads plain values in another way.
+    # A second round reads our own files, and keeps everything again. Spark reads plain values in a different way.
     spark.conf.set("parquet.enable.dictionary", "false")
     assert optimize(spark, folder, "u32") == ""
     assert schemas(folder) == before
@@ -228,14 +228,14 @@ def test_bloom_filters_and_pages_of_the_inputs_stay(spark: SparkSession, tmp_pat
         use_dictionary=False,
     )
     assert before[0].row_group(0).column(1).bloom_filter_offset is not None
-    # A column that is all dictionary gets no filter: readers look into the dictionary.
+    # A column in a dictionary gets no filter, because readers use the dictionary.
     spark.conf.set("parquet.enable.dictionary", "false")
     assert optimize(spark, folder, "a") == ""
     for f in files(folder):
         columns = [parquet.read_metadata(f).row_group(0).column(i) for i in range(3)]
         assert [c.path_in_schema for c in columns if c.bloom_filter_offset is not None] == ["Name"]
         assert {c.compression for c in columns} == {"GZIP"}
-        # Only pages of version 2 of parquet-java hold these.
+        # Only pages of version 2 of parquet-java contain these.
         assert "DELTA_BINARY_PACKED" in columns[0].encodings
     assert optimize(spark, folder, "a", ", 'bloom-filter-columns' = 'none'") == ""
     for f in files(folder):

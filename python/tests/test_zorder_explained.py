@@ -1,4 +1,4 @@
-"""The worked example of the text that introduces Z-order: eight points, four files, one of them read."""
+"""The worked example of the text that introduces Z-order: eight points, four files, and one of them is read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTION = "SELECT sum(z) FROM test WHERE y = 2"
 
 @pytest.fixture
 def test(spark: SparkSession, database: Path) -> Path:
-    """The folder of the table `test`: the points in the order of (x, y), two in a file."""
+    """The folder of the table `test`: the points in the order of (x, y), two in each file."""
     spark.createDataFrame(POINTS, "x INT, y INT, z INT").repartitionByRange(4, "x").sortWithinPartitions(
         "x", "y"
     ).write.saveAsTable("test")
@@ -30,13 +30,13 @@ def test(spark: SparkSession, database: Path) -> Path:
 
 
 def files_and_rows(folder: Path) -> list[list[tuple[int, int]]]:
-    """The points of each file, files in the order of their names."""
+    """The points of each file, in the order of the files' names."""
     tables = [parquet.read_table(path).to_pylist() for path in sorted(folder.glob("*.parquet"))]
     return [[(row["x"], row["y"]) for row in rows] for rows in tables]
 
 
 def read(spark: SparkSession) -> tuple[int, int]:
-    """Files that the question reads, of how many."""
+    """The number of files that the query reads, and of all files."""
     [scan] = explain_skipping(spark, QUESTION).collect()
     return scan["files_kept"], scan["files_total"]
 

@@ -1,1 +1,1 @@
-"""The parts of the run, each a module with `run(setting) -> Part`."""
+"""The parts of the comparison. Each is a module with `run(setting) -> Part`."""

@@ -1,4 +1,4 @@
-"""An index of many small files that somebody else wrote, against the query that finds the same out by reading them."""
+"""Indexes many small files of another writer. Compares with a query that reads them for the same values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = ("a", "b", "c", "d")
 
 
 def run(setting: Setting) -> Part:
-    """In turns; each lists the files itself."""
+    """Run both in turns. Each lists the files itself."""
     log = setting.work / "events"
     folder = setting.work / f"small-{setting.small_files}"
     steps = Steps(1 + 2 * setting.rounds)

@@ -1,4 +1,4 @@
-"""Rows a second of the expressions that put rows on the curve."""
+"""Measures rows per second of the expressions that compute positions on the curve."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from peers.sessions import Setting
 
-# Cheap columns whose bits are all in use; no arithmetic that could overflow.
+# Cheap columns that use all bits, without any arithmetic that could overflow.
 COLUMNS = (
     "id ^ shiftleft(id, 40) AS a",
     "shiftright(id, 3) ^ shiftleft(id, 29) AS b",
@@ -27,12 +27,12 @@ COLUMNS = (
 NAMES = ("a", "b", "c")
 RANGES = 1000
 WARM_UP = 3
-# Those that take long get fewer rows, so that all are measured for about as long.
+# Slow expressions get fewer rows, so that all run for about the same time.
 FEWER = 10
 
 
 def run(setting: Setting) -> Part:
-    """Rows are made, and what is computed of them is thrown away; the processor's time is as Spark counts it."""
+    """Compute each expression for generated rows and drop the results. Spark counts the processor time."""
     log = setting.work / "events"
     spark = start(setting, log)
     frames = {
@@ -51,7 +51,7 @@ def run(setting: Setting) -> Part:
     runs: list[tuple[str, float, float, float]] = []
     for r in range(rounds + WARM_UP):
         for name, frame in list(frames.items())[r % 3 :] + list(frames.items())[: r % 3]:
-            # The number of rows is part of the generated code: another one would have to be compiled anew.
+            # The number of rows is part of the generated code. Another number would mean another compilation.
             steps.next(f"{name}, {rows[name]:,} rows, {f'round {r - WARM_UP + 1}' if r >= WARM_UP else 'warms up'}")
             settle(spark)
             made = frame(rows[name])
@@ -80,7 +80,7 @@ def _part(
         Figure(
             "rows a second", "million", {n: [1e3 / c for c in costs] for n, costs in cost.items()}, more_is_better=True
         ),
-        Figure("processor's time of a row, with making it", "ns", processor),
+        Figure("processor time per row, with making the row", "ns", processor),
     ]
     part.settings = {
         "rows": ", ".join(f"{n} {count:,}" for n, count in rows.items()),
@@ -103,7 +103,7 @@ def _part(
     ]
     bare = statistics.median(processor["the columns alone"])
     part.where = [
-        "processor's time without making the rows, ns of a row: "
+        "processor time per row in ns, without making the rows: "
         + ", ".join(f"{n} {statistics.median(c) - bare:.1f}" for n, c in processor.items() if n != "the columns alone")
     ]
     return part
@@ -118,13 +118,13 @@ def _of_sql(spark: SparkSession, *expressions: str) -> Callable[[int], DataFrame
 
 
 def _ours_by_ranges() -> str:
-    """Bounds are of no account for the cost: any ascending ones do."""
+    """Any ascending bounds do, because their values do not change the cost."""
     bounds = ", ".join(f"{-(2**62) + i * (2**63 // RANGES)}L" for i in range(RANGES - 1))
     return f"interleave_bits({', '.join(f'ordered_bytes(range_id({c}, array({bounds})))' for c in NAMES)})"
 
 
 def _delta(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """What OPTIMIZE sorts by; its sample is drawn when the query is planned."""
+    """The key that OPTIMIZE sorts by. Its sample is drawn when the query is planned."""
     from pyspark.sql import DataFrame as Frame
 
     jvm: Any = spark._jvm
@@ -135,7 +135,7 @@ def _delta(spark: SparkSession, frame: DataFrame) -> DataFrame:
 
 
 def _iceberg(spark: SparkSession, frame: DataFrame) -> DataFrame:
-    """What rewrite_data_files sorts by; the class is not public."""
+    """The key that rewrite_data_files sorts by. Its class is not public."""
     from pyspark.sql import DataFrame as Frame
     from pyspark.sql import functions as f
 

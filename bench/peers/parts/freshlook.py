@@ -1,4 +1,4 @@
-"""What a look at the files costs that a query leaves out, beside Spark's own listing of the same folders."""
+"""Measures the check for changed files that a query skipped, and Spark's own listing of the same folders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from peers.sessions import Setting
 
 SHAPES = ((1, 10), (1, 1000), (100, 1000))
-"""Folders, and files in each."""
+"""The number of folders, and of files in each."""
 ROUNDS = 9
 RATIO = 1.0
 DFS_PORT, STORE_PORT = 15123, 15124
@@ -29,11 +29,11 @@ STORE_PYTHON = Path(__file__).parents[3] / "build" / "envs" / "store" / "bin" / 
 
 
 def run(setting: Setting) -> Part:
-    """Looks and listings by turns, over empty or tiny files: neither opens them."""
-    part = Part("freshlook", "A look at the files that a query leaves out")
+    """Measure checks and listings in turns. The files are empty or tiny, because neither opens them."""
+    part = Part("freshlook", "The check for changed files that a query skips")
     part.settings = {
-        "files": "10, 1,000 and 100,000 files, in 1, 1 and 100 folders; the query leaves all of them out",
-        "listing": "what Spark does for a table of which it holds no listing: the same folders",
+        "files": "10, 1,000 and 100,000 files in 1, 1 and 100 folders; the query skips all of them",
+        "listing": "Spark's listing of the same folders, for a table without a listing in the cache",
         "storage": "local disk; HDFS with one name node and S3A over moto, one Python process, on this machine",
     }
     spark = _session(setting)
@@ -60,7 +60,7 @@ def _measure(part: Part, name: str, look: Callable[[], None], listing: Callable[
                 times[key].append((time.perf_counter() - began) * 1e3)
     part.figures.append(Figure(name, "ms", times))
     ratio = statistics.median(a / b for a, b in zip(times["look"], times["listing"], strict=True))
-    part.checks.append(Check(f"{name}: look / listing, median of pairs", ratio, RATIO))
+    part.checks.append(Check(f"{name}: check / listing, median of pairs", ratio, RATIO))
 
 
 def _both(
@@ -93,7 +93,7 @@ def _both(
 
 
 def _make(spark: SparkSession, storage: str, base: str) -> Callable[[int, int], None]:
-    """Puts so many files into so many folders, if they are not there."""
+    """Write this number of files into this number of folders, if they are missing."""
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path
 
@@ -116,7 +116,7 @@ def _make(spark: SparkSession, storage: str, base: str) -> Callable[[int, int], 
             list(pool.map(create, range(folders * files)))
 
     def nothing(folders: int, files: int) -> None:
-        """The server made them."""
+        """Do nothing: the server has made the files."""
 
     return {"local disk": on_disk, "HDFS": on_hdfs}.get(storage, nothing)
 
@@ -160,7 +160,7 @@ def _session(setting: Setting) -> SparkSession:
 
 @contextmanager
 def _dfs(spark: SparkSession, work: Path) -> Iterator[None]:
-    """A name node and a data node, in a process of their own."""
+    """Run a name node and a data node in a process of their own."""
     import pyspark
 
     files: Any = spark._jvm.org.apache.spark.SparkFiles  # type: ignore[union-attr]

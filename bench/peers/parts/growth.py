@@ -1,4 +1,4 @@
-"""OPTIMIZE of a fifth and of five times the data, in the same small heap: time grows as the data does."""
+"""Runs OPTIMIZE on a fifth of the data and on five times the data, in the same small heap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAP = "1g"
 
 
 def run(setting: Setting) -> Part:
-    """The data are there already, see `tables`; the number of files grows with them."""
+    """Measure the tables that `tables` has made. The number of files grows with the data."""
     log = setting.work / "events"
     small = replace(setting, heap=HEAP)
     scales = _scales(setting)
@@ -47,7 +47,7 @@ def run(setting: Setting) -> Part:
             where.append((name, began, time.time()))
     spark.stop()
     figure = Figure(f"OPTIMIZE, heap {HEAP}", "s", times)
-    # Larger tables of TPC-H have more different values, so their rows take more bytes.
+    # Larger tables of TPC-H have more distinct values, so their rows have more bytes.
     sizes = {name: [engine.size / 1e6] for name, engine in zip(times, engines, strict=True)}
     part = Part(
         "growth", f"OPTIMIZE of {TIMES} times the data, heap {HEAP}", figures=[figure, Figure("its input", "MB", sizes)]
@@ -62,7 +62,7 @@ def run(setting: Setting) -> Part:
 
 
 def tables(setting: Setting) -> None:
-    """Made before, in a heap in which TPC-H's tables can be joined."""
+    """Make the tables in a heap that is large enough for the joins of TPC-H."""
     spark = start(setting)
     for scale in _scales(setting):
         wide.make(spark, scale, setting.work, setting.tpchgen)

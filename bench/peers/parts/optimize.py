@@ -1,4 +1,4 @@
-"""OPTIMIZE by each engine, interleaved."""
+"""Runs OPTIMIZE by each engine, in turns."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ LIMITS = {"delta": 0.60, "iceberg": 0.65, "spark": 0.95}
 
 @dataclass
 class Rounds:
-    """What OPTIMIZE took each engine, in seconds, and left.
+    """The seconds that OPTIMIZE took each engine, and its results.
 
     Args:
-        written: files of the last round, by engine
-        last: when the last round of an engine began and ended, as the clock said
+        written: files of the last round by engine
+        last: start and end of the last round by engine, in clock time
     """
 
     times: dict[str, list[float]]
@@ -39,11 +39,11 @@ class Rounds:
     last: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def files(self) -> str:
-        """Files written, as the page says it."""
+        """Format the numbers of files for the page."""
         return ", ".join(f"{name} {n}" for name, n in self.written.items())
 
     def stages(self, log: Path) -> list[str]:
-        """Where the time went in each last round, of the session's event log."""
+        """Describe how each engine spent its last round, from the session's event log."""
         found = events.stages(log)
         return [
             f"{name}, last round, {line}"
@@ -53,7 +53,7 @@ class Rounds:
 
 
 def in_turns(spark: SparkSession, engines: Sequence[Engine], rounds: int, steps: Steps) -> Rounds:
-    """Each round in another order; every engine's table is made anew of the same files."""
+    """Run the rounds in different orders. Each engine's table is made anew from the same files."""
     found = Rounds({e.name: [] for e in engines})
     for r in range(rounds):
         at = r % len(engines)
@@ -71,7 +71,7 @@ def in_turns(spark: SparkSession, engines: Sequence[Engine], rounds: int, steps:
 
 
 def run(setting: Setting) -> Part:
-    """Of TPC-H's wide table."""
+    """Measure on TPC-H's wide table."""
     log = setting.work / "events"
     spark = start(setting, log)
     source = wide.make(spark, setting.scale, setting.work, setting.tpchgen)
@@ -88,7 +88,7 @@ def run(setting: Setting) -> Part:
         "session": f"local[{setting.cores}], heap {setting.heap}, one session with all extensions, "
         + ", ".join(f"{k} = {v}" for k, v in SETTINGS.items()),
         "before each": "files copied anew (so in the page cache, for all), garbage collected, sync",
-        "number of files": f"ours is told {FILES}, the others as many as ours has written",
+        "number of files": f"ours is asked for {FILES}, and the others for the number that ours wrote",
         "Spark's own": "repartitionByRange(files, keys) + sortWithinPartitions(keys) + write",
     }
     part.checks = [

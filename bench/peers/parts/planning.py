@@ -1,4 +1,4 @@
-"""What planning costs where nothing can be skipped, with the extension and without, in one JVM."""
+"""Measures planning where nothing can be skipped, with the extension and without it, in one JVM."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ REUSED = (
 
 
 def run(setting: Setting) -> Part:
-    """Each query is planned in both sessions, who is first turns; two rounds warm the JVM up."""
+    """Plan each query in both sessions, in alternating order. Two rounds warm the JVM up."""
     sessions = _sessions(setting)
     _tables(sessions["with"], setting.work / "planning")
     for session in sessions.values():
@@ -66,13 +66,13 @@ def run(setting: Setting) -> Part:
                     if r >= 2:
                         times[name][mode].append(took)
     figures = [Figure(f"planning, {name}", "ms", modes) for name, modes in times.items()]
-    part = Part("planning", f"Planning of {QUERIES} queries that nothing can be skipped of", figures=figures)
+    part = Part("planning", f"Planning of {QUERIES} queries that can skip nothing", figures=figures)
     part.settings = {
         "queries": f"{QUERIES} of {len(SHAPES)} shapes, or two without a filter, {rounds} times; text to physical plan",
-        "sessions": "two in one JVM, the same but for spark.sql.extensions, in turns",
+        "sessions": "two in one JVM, equal except for spark.sql.extensions, in turns",
     }
     for figure in figures:
-        # Shapes differ more than modes do: each query is compared with itself.
+        # Shapes differ more than sessions do, so each query is compared with itself.
         pairs = list(zip(figure.values["with"], figure.values["without"], strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
         more = statistics.median(a - b for a, b in pairs)
@@ -87,7 +87,7 @@ def run(setting: Setting) -> Part:
 
 
 def _long(sessions: dict[str, Any], folder: Path, part: Part) -> None:
-    """Queries of many files that they name, and with many values: each in both sessions, compared with itself."""
+    """Plan queries that name many files, or have many values. Each runs in both sessions."""
     files = sorted(str(file) for file in (folder / "named").glob("*.parquet"))
     for session in sessions.values():
         session.read().parquet(_strings(session, *files)).createOrReplaceTempView("named")
@@ -113,7 +113,7 @@ def _long(sessions: dict[str, Any], folder: Path, part: Part) -> None:
 
 
 def _reused(session: Any) -> int:
-    """Without adaptive execution, which reuses only as it runs."""
+    """Turn adaptive execution off, because it reuses exchanges only at run time."""
     session.conf().set("spark.sql.adaptive.enabled", "false")
     plans = [session.sql(sql.format(t="indexed")).queryExecution().executedPlan().toString() for sql in REUSED]
     session.conf().set("spark.sql.adaptive.enabled", "true")
@@ -121,7 +121,7 @@ def _reused(session: Any) -> int:
 
 
 def _sessions(setting: Setting) -> dict[str, Any]:
-    """Extensions are read from the context's settings when a session is made."""
+    """Make a session. It reads its extensions from the settings of the context."""
     from pyspark.sql import SparkSession
 
     spark = (
@@ -182,7 +182,7 @@ def _plan(session: Any, sql: str) -> float:
 
 
 def _plan_analyzed(session: Any, sql: str) -> float:
-    """From names resolved to a physical plan: the text of thousands of values is Spark's to read."""
+    """Plan from resolved names to a physical plan, because Spark alone parses the text of thousands of values."""
     execution = session.sql(sql).queryExecution()
     begin = time.perf_counter()
     execution.executedPlan()

@@ -1,4 +1,4 @@
-"""What the processor is at while OPTIMIZE runs, and while lookups do."""
+"""Shows how the processor spends its time during OPTIMIZE and during lookups."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ if TYPE_CHECKING:
 
 LOOKUPS = 60
 
-# Of a stack's frames the innermost that is named here decides. A frame of a task's writer is below all of its work.
+# The innermost frame of a stack that is named here decides. Frames of a task's writer are below all its work.
 READ = (
-    ("dictionaries looked at for whether a row group can match", ("DictionaryFilter",)),
+    ("checking dictionaries for matching row groups", ("DictionaryFilter",)),
     ("footers", ("ParquetMetadataConverter", "ParquetFooterReader")),
-    ("Hadoop's settings copied for each file", ("mapred.JobConf", "conf.Configuration")),
+    ("copying Hadoop's settings for each file", ("mapred.JobConf", "conf.Configuration")),
     ("decoding of Parquet", ("Vectorized", "WritableColumnVector", "ParquetDictionary", "PlainValuesDictionary")),
-    ("opening and reading of Parquet, but for that", ("ParquetFileReader", "ParquetFileFormat")),
+    ("other opening and reading of Parquet", ("ParquetFileReader", "ParquetFileFormat")),
 )
 OPTIMIZE = (
-    ("encoding of Parquet: dictionaries", ("DictionaryValuesWriter",)),
-    ("encoding of Parquet: all else", ("org.apache.parquet.hadoop.InternalParquet", "org.apache.parquet.column")),
-    ("encoding of Parquet: compression", ("BytesCompressor", "SnappyCompressor")),
-    ("from rows to columns", ("ParquetWriteSupport",)),
-    ("statistics of what is written", ("org.sparkzorder.stats",)),
-    ("places on the curve", ("org.sparkzorder.layout", "CurveValue", "SlotKey", "RowPlan", "UnitLayout")),
+    ("encoding Parquet: dictionaries", ("DictionaryValuesWriter",)),
+    ("encoding Parquet: all else", ("org.apache.parquet.hadoop.InternalParquet", "org.apache.parquet.column")),
+    ("encoding Parquet: compression", ("BytesCompressor", "SnappyCompressor")),
+    ("turning rows into columns", ("ParquetWriteSupport",)),
+    ("collecting statistics of the written rows", ("org.sparkzorder.stats",)),
+    ("computing positions on the curve", ("org.sparkzorder.layout", "CurveValue", "SlotKey", "RowPlan", "UnitLayout")),
     ("sorting", ("UnsafeExternal", "UnsafeInMemorySorter", "RadixSort", "TimSort")),
     ("files of the shuffle", ("lz4", "LZ4", "DiskBlockObjectWriter", "ShuffleBlockFetcher", "UnsafeRowSerializer")),
     *READ,
-    ("rows from columns, and copied", ("GeneratedIterator", "UnsafeRow", "UnsafeWriter", "SpecificUnsafeProjection")),
-    ("shuffle, but for its files", ("ShuffleWriter",)),
+    ("making rows from columns", ("GeneratedIterator", "UnsafeRow", "UnsafeWriter", "SpecificUnsafeProjection")),
+    ("other shuffle work", ("ShuffleWriter",)),
 )
-LOOKUP = (*READ, ("rows made, and added up", ("GeneratedIterator", "GeneratedClass")))
+LOOKUP = (*READ, ("making rows and adding them up", ("GeneratedIterator", "GeneratedClass")))
 
 
 def run(setting: Setting) -> Part:
-    """A table of a fifth of the scale is made anew, after once to warm up; lookups are of the table of `optimize`."""
+    """Optimize a table of a fifth of the scale, after one warm-up run. Lookups query the table of `optimize`."""
     spark = samples.session(setting)
     small = wide.make(spark, setting.scale / 5, setting.work, setting.tpchgen)
     whole = wide.make(spark, setting.scale, setting.work, setting.tpchgen)
@@ -81,13 +81,13 @@ def run(setting: Setting) -> Part:
     looked = setting.work / "lookups.jfr"
     samples.stop(spark, looked)
     spark.stop()
-    part = Part("profile", "What the processor is at")
+    part = Part("profile", "How the processor spends its time")
     part.figures = [
         _figure(f"OPTIMIZE, scale {setting.scale / 5:g}", samples.shares(made, OPTIMIZE)),
         _figure(f"point lookups, scale {setting.scale:g}", samples.shares(looked, LOOKUP)),
     ]
     part.settings = {
-        "how": "stacks of tasks' threads by Java's flight recorder; each counts for its innermost frame of known work"
+        "how": "stacks of task threads by Java's flight recorder; each counts for its innermost frame of known work"
     }
     return part
 

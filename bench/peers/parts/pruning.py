@@ -1,4 +1,4 @@
-"""Pruning of a million files by a conjunction of three columns, without making the files."""
+"""Prunes a million files by a conjunction of three columns, without making the files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDS = 20
 
 
 def run(setting: Setting) -> Part:
-    """By a program beside the tests, which reaches the rooms inside."""
+    """Run a program beside the Scala tests, which uses the engine's internal classes."""
     steps = Steps(1)
     steps.next(f"an index of {setting.index_files:,} files")
     folder = setting.work / "pruning"
@@ -32,7 +32,7 @@ def _part(found: dict[str, list[float]]) -> Part:
     files = int(found["files"][0])
 
     def less(what: str, listing: str) -> list[float]:
-        """Spark lists its files whether we are there or not."""
+        """Spark lists its files with or without the extension."""
         return [a - b for a, b in zip(found[what], found[listing], strict=True)]
 
     warm, cold = less("warm_ms", "listing_ms"), less("cold_ms", "cold_listing_ms")
@@ -40,10 +40,10 @@ def _part(found: dict[str, list[float]]) -> Part:
         "warm": warm,
         "warm, processor": less("warm_processor_ms", "listing_processor_ms"),
         "index cold on disk": cold,
-        "first query of a listing, with it": found["first_ms"],
-        "Spark's own listing, which comes to each of these": found["listing_ms"],
-        "Spark's own listing, processor": found["listing_processor_ms"],
-        "the scan's list, with Spark's": found["scan_ms"],
+        "first query of a listing, with the listing": found["first_ms"],
+        "Spark's own listing, to be added to each of these": found["listing_ms"],
+        "Spark's own listing, processor time": found["listing_processor_ms"],
+        "the list of the scan, with Spark's": found["scan_ms"],
     }
     sizes = {
         "on disk": found["disk_bytes"],
@@ -65,7 +65,7 @@ def _part(found: dict[str, list[float]]) -> Part:
         "query": "a = v AND b >= v AND b < w AND c IN (v, x); cells of a grid, "
         f"{found['kept'][0]:.0f} of {files:,} files kept",
         "warm": f"{ROUNDS} runs after {ROUNDS} to warm up, from filters to reports; one thread",
-        "cold": "the index put out of the page cache (dd oflag=nocache), a listing not seen before; in a new JVM "
+        "cold": "the index is not in the page cache (dd oflag=nocache), and the listing is new; in a new JVM "
         f"{cold[0]:,.0f} ms",
     }
     part.checks = [

@@ -1,4 +1,4 @@
-"""Lookups, conjunctions, ranges and lists over the tables that OPTIMIZE left."""
+"""Runs lookups, conjunctions, ranges and lists on the tables that OPTIMIZE wrote."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IN_LIST = 100
 
 
 def run(setting: Setting) -> Part:
-    """All engines answer each query, one after the other, the order turning; their answers must agree."""
+    """Run each query on all engines, one after the other, in rotating order. Their answers must agree."""
     spark = start(setting)
     source = wide.make(spark, setting.scale, setting.work, setting.tpchgen)
     engines = [e(spark, source, setting.work, wide.KEYS, FILES) for e in (Ours, Delta, Iceberg)]
@@ -65,7 +65,7 @@ def run(setting: Setting) -> Part:
 def asked(
     spark: SparkSession, views: dict[str, str], kinds: Sequence[tuple[str, list[str]]], summed: str, steps: Steps
 ) -> list[Figure]:
-    """Milliseconds of each condition by each engine, in turns, and by ours without skipping; they must agree."""
+    """Milliseconds of each condition by each engine, in turns, and by ours without skipping. The answers must agree."""
     views = {**views, "off": views["ours"]}
     figures = []
     for kind, conditions in kinds:
@@ -116,7 +116,7 @@ def _queries(spark: SparkSession, source: str, count: int) -> Iterator[tuple[str
 
 
 def _where(spark: SparkSession, view: str, kinds: list[tuple[str, list[str]]]) -> list[str]:
-    """Of the last query of each kind: planning, of that pruning, and running."""
+    """Describe the last query of each kind: planning, the pruning within it, and running."""
     lines = []
     spark.conf.set("spark.zorder.skipping.enabled", "true")
     for kind, conditions in kinds:

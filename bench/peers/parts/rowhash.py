@@ -1,4 +1,4 @@
-"""What the hash of all rows, by which a rewrite proves that it lost none, adds to the rewrite."""
+"""Measures the hash of all rows, which a rewrite uses to prove that it lost none."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 PROGRAM = "org.sparkzorder.write.RowHashBench"
 RATIO = 1.03
-# Pairs for each round: between two rewrites the machine's noise is larger than the cost, so many small ones are run.
+# Noise between two rewrites is larger than the cost. So each round runs many small pairs.
 PAIRS = 16
 PART = 20
 
 
 def run(setting: Setting) -> Part:
-    """By turns with and without, over a twentieth of the data."""
+    """Rewrite a twentieth of the data in turns, with the hash and without it."""
     part = Part("rowhash", "The hash of all rows")
     steps = Steps(2)
     steps.next("the wide table")

@@ -1,4 +1,4 @@
-"""What each step of Spark's own path by rows costs OPTIMIZE, and whether other ways would pay."""
+"""Measures each step of Spark's row-based path in OPTIMIZE, and whether alternatives would pay."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOOKUPS = 15
 SHUFFLE = "org.sparkzorder.write.ShuffleBench"
 WHOLE = "OPTIMIZE: all that, and written"
-# Values of these are nearly all different: their dictionaries are given up after the first page.
+# Nearly all values of these columns are distinct. The writer gives up their dictionaries after the first page.
 UNLIKE = ("l_orderkey", "l_extendedprice", "l_comment", "o_totalprice", "o_comment")
 VARIANTS: dict[str, dict[str, str]] = {
     "ours": {},
@@ -36,7 +36,7 @@ VARIANTS: dict[str, dict[str, str]] = {
 
 
 def run(setting: Setting) -> Part:
-    """Of a fifth of the data; each step holds those before it."""
+    """Run the steps on a fifth of the data. Each step includes those before it."""
     spark = start(setting)
     scale = setting.scale / 5
     source = wide.make(spark, scale, setting.work, setting.tpchgen)
@@ -70,11 +70,11 @@ def run(setting: Setting) -> Part:
     trial = Figure("read, shuffled, sorted, and every value looked at", "s", ways)
     copied, groups = _whole(source, tables["ours"].folder)
     part.where = [
-        f"between columns decoded and rows sorted lie {end - begin:.1f} of {figure.median(WHOLE):.1f} s: "
+        f"decoded columns become sorted rows in {end - begin:.1f} of {figure.median(WHOLE):.1f} s: "
         "another shuffle cannot save more than that",
         f"shuffled as columns, in a trial without nulls or nesting: {trial.ratio('columns', 'rows'):.2f} of the time "
-        "of rows; no column is ever made rows there, but each is spread over all slots",
-        f"{copied} of {groups} row groups lie within the bounds of one new file, and could be copied as they are",
+        "of rows; the columns never become rows there, but each is spread over all slots",
+        f"{copied} of {groups} row groups are within the bounds of one new file, and could be copied as they are",
     ]
     part.figures = [
         figure,
@@ -87,7 +87,7 @@ def run(setting: Setting) -> Part:
 
 
 def _whole(source: Path, written: Path) -> tuple[int, int]:
-    """Row groups of the source of which one of the files written has room for every row, and all there are."""
+    """The number of row groups of the source that are within the bounds of one new file, and of all row groups."""
     import pyarrow.parquet as pq
 
     def boxes(folder: Path) -> Iterator[list[list[tuple[int, int]]]]:
@@ -115,7 +115,7 @@ def _table(spark: SparkSession, source: Path, work: Path, files: int) -> Ours:
 
 
 def _steps(spark: SparkSession, source: Path, files: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The write's own place on the curve is a hash here, which costs less."""
+    """A hash replaces the position on the curve here. It costs less."""
 
     def scan() -> DataFrame:
         return spark.read.parquet(str(source))
@@ -166,7 +166,7 @@ def _looked(
             for name in names[n % len(names) :] + names[: n % len(names)]:
                 sql = f"SELECT count(*), sum(l_extendedprice) FROM {views[name]} WHERE {key} = {value}"
                 took = seconds(spark.sql(sql).collect)
-                # The first half warms up.
+                # The first half of the queries warms up.
                 times[name] += [took * 1e3] * (n >= LOOKUPS)
         looked[key] = times
     return looked

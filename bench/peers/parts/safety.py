@@ -1,4 +1,4 @@
-"""What it costs to be sure: the window of publishing, planning behind a long history."""
+"""Measures the cost of safety: the window of publishing, and planning behind a long history."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DAY_MS = 86_400_000
 
 
 def run(setting: Setting) -> Part:
-    """The window in two shapes of a table, then planning."""
+    """Measure the window for two shapes of a table, then planning."""
     part = Part("safety", "The price of safety")
     steps = Steps(2 * len(WINDOWS) + 1)
     spark = alone(setting)
@@ -45,7 +45,7 @@ def run(setting: Setting) -> Part:
 
 
 def _window(spark: SparkSession, work: Path, partitions: int, files: int, part: Part, steps: Steps) -> None:
-    """Twice from the same files: once nobody looks, once somebody lists the table again and again."""
+    """Optimize twice from the same files. The second time, a thread lists the table again and again."""
     made = _small_files(work / f"small-{partitions}-{files}", partitions, files)
     folder = work / "window"
     name = f"{partitions} partitions of {files} files"
@@ -91,7 +91,7 @@ def _small_files(folder: Path, partitions: int, files: int) -> Path:
 
 
 class _Watcher(threading.Thread):
-    """Lists a table as a reader without the extension does, until it is told to end."""
+    """Lists a table again and again as a reader without the extension does, until it is told to stop."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ class _Watcher(threading.Thread):
         return found
 
     def run(self) -> None:
-        """Samples that are like the first are not kept."""
+        """List until the end. Keep a listing only if it differs from the one before."""
         while not self.ended.is_set():
             now = frozenset(self._listed())
             if now != self.before and (not self.samples or now != self.samples[-1]):
@@ -116,7 +116,7 @@ class _Watcher(threading.Thread):
             time.sleep(0.001)
 
     def end(self) -> tuple[list[float], int]:
-        """The fewest rows that a listing showed, in per cent of all, and how many listings showed fewer than all."""
+        """The fewest rows that a listing showed, in per cent of all, and how many listings lacked rows."""
         import pyarrow.parquet as pq
 
         self.ended.set()
@@ -125,13 +125,13 @@ class _Watcher(threading.Thread):
         for path in self._listed():
             rows[path] = pq.read_metadata(path).num_rows
         whole = len(self.before) * ROWS_OF_FILE
-        # A name that is neither of the old nor of the new files is one that no reader may see.
+        # A file name that is neither an old nor a new one must not be visible to any reader.
         seen = [sum(rows[path] for path in sample) for sample in self.samples]
         return [100 * min([whole, *seen]) / whole], sum(n < whole for n in seen)
 
 
 def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
-    """The same table twice, behind a few operations and behind many; each query is planned on both, in turns."""
+    """Plan each query on two equal tables, one behind a few operations and one behind many, in turns."""
     tables = {"one": work / "history-one", "many": work / "history-many"}
     steps.next(f"planning behind {OPERATIONS:,} operations")
     idle: dict[str, list[float]] = {}
@@ -143,7 +143,7 @@ def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
         spark.sql(f"{optimize} ZORDER BY (k) {options}").collect()
         if name == "many":
             _lengthen(folder / "_zorder", OPERATIONS)
-            # The next operation is the one that may gather what came before.
+            # The next operation may write a checkpoint of the earlier ones.
             spark.sql(f"{optimize} FULL ZORDER BY (k) {options}").collect()
         again = f"{optimize} ZORDER BY (k) {options}"
         idle[name] = [seconds(partial(spark.sql, again)) for _ in range(3)]
@@ -154,7 +154,7 @@ def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
             begin = time.perf_counter()
             frame: Any = spark.sql(f"SELECT count(*), sum(v) FROM {name} WHERE k = {n}")._jdf
             frame.queryExecution().executedPlan()
-            # The first half warms up.
+            # The first half of the queries warms up.
             times[name] += [(time.perf_counter() - begin) * 1e3] * (n >= QUERIES)
     behind = {"one": "one operation", "many": f"{OPERATIONS:,}"}
     part.figures += [
@@ -167,10 +167,10 @@ def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
 
 
 def _lengthen(side: Path, operations: int) -> None:
-    """Further records after the first, each of an operation that replaced the file of the one before."""
+    """Write further records. In each, an operation replaced the file of the operation before."""
     [first] = side.glob("_v*.json")
     record = json.loads(first.read_text())
-    # It is of the bytes before it, and may be missing.
+    # The checksum covers the bytes before it. It may be missing.
     record.pop("crc")
     shown = len(first.name.split("-")[0])
     now = record["timestamp"]

@@ -1,4 +1,4 @@
-"""A table of a thousand files in the shape of the document that asked for all this: three columns of strings."""
+"""Measures a table of a thousand files with three columns of strings, the shape in the project's specification."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 FILES = 1000
 ROWS = 6_000_000
-# Prefix, digits and number of values of each.
+# The prefix, the digits and the number of values of each column.
 KEYS = {"s_city": ("CITY", 5, 5025), "c_city": ("CITY", 5, 5025), "p_brand": ("MFGR#", 7, 884_686)}
 
 
 def run(setting: Setting) -> Part:
-    """OPTIMIZE and lookups, as of the wide table."""
+    """Run OPTIMIZE and lookups, as for the wide table."""
     log = setting.work / "events"
     spark = start(setting, log)
     rows = round(ROWS * setting.scale)

@@ -1,4 +1,4 @@
-"""Storage that a part starts for itself: HDFS, and an object store."""
+"""Starts the storage that a part needs: HDFS, or an object store."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PATIENCE = 300.0
-"""Seconds until a server has to answer."""
+"""The seconds that a server has to start."""
 
 
 @contextmanager
 def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
-    """A process that answers at a port of this machine; it is killed in the end."""
+    """Run a process that answers at a port of this machine, and kill it at the end."""
     with tempfile.NamedTemporaryFile("w+", suffix=".log") as log:
         process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
         try:

@@ -1,4 +1,4 @@
-"""An object store in memory with files in it, run by the interpreter that has moto.
+"""Serves an object store in memory with files in it. The interpreter that has moto runs it.
 
 `python store.py PORT FOLDERS*FILES ..` answers at the port once it holds the files.
 """
@@ -15,7 +15,7 @@ BUCKET = "bucket"
 
 
 def main() -> None:
-    """Serves until it is killed."""
+    """Serve until the process is killed."""
     port, *shapes = sys.argv[1:]
     backend = s3_backends["123456789012"]["aws"]
     backend.create_bucket(BUCKET, "us-east-1")

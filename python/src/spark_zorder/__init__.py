@@ -1,10 +1,21 @@
 """`OPTIMIZE .. ZORDER BY` and file skipping for plain Parquet and ORC tables in Spark.
 
-Importing this package starts no JVM, and does not import pyspark either.
+Importing this package starts no JVM and does not import pyspark.
+
+Examples:
+    The examples of all functions and methods use this table. It has a row for each pair of 64 users and 64 days, in
+    eight files. Each example starts with a new copy of the table.
+
+    >>> from pyspark.sql import SparkSession
+    >>> from spark_zorder import ZOrderTable, configure_spark
+    >>> spark = configure_spark(SparkSession.builder).getOrCreate()
+    >>> rows = spark.range(4096).selectExpr("id", "id DIV 64 AS user", "id % 64 AS day")
+    >>> rows.repartition(8, "id").write.saveAsTable("events")
+    >>> events = ZOrderTable(spark, "events")
 """
 
 from spark_zorder.artifacts import jar_path
-from spark_zorder.clustering import Clustering
+from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.session import EXTENSION, configure_spark
@@ -15,6 +26,8 @@ __version__ = "0.1.0"
 __all__ = [
     "EXTENSION",
     "Clustering",
+    "ColumnDepth",
+    "FileRange",
     "NoExtensionError",
     "NoJarError",
     "ZOrderTable",

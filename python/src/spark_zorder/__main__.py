@@ -1,6 +1,6 @@
 """The command line. `python -m spark_zorder jar` prints the jar's path, for `spark-submit --jars`.
 
-`status`, `recover`, `unlock` and `uninstall` are for the person on call.
+`status`, `recover`, `unlock` and `uninstall` help after a crash.
 """
 
 import argparse
@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Returns:
-        The exit code: 0 when all went well, 1 when it failed, 3 when a living owner has the table's lock.
+        The exit code: 0 for success, 1 for a failure, 3 when a living owner holds the table's lock.
 
     Raises:
         SystemExit: With 2 when the arguments are wrong.
@@ -24,7 +24,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"spark_zorder {spark_zorder.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", dest="command")
     jar = commands.add_parser("jar", help="print the path of the jar", description="Print the path of the jar.")
-    jar.add_argument("--spark", metavar="VERSION", help="for this Spark, 4.1 say; default: the installed pyspark's")
+    jar.add_argument(
+        "--spark", metavar="VERSION", help="the version of Spark, such as 4.1 (default: the installed pyspark's)"
+    )
     jar.set_defaults(run=_jar)
     tool_commands.add(commands)
     options = parser.parse_args(arguments)

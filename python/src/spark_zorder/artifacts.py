@@ -1,4 +1,4 @@
-"""The jars inside this package: one for each Spark minor, whose planners are not binary compatible with each other."""
+"""The jars in this package. Each minor version of Spark needs its own, because Spark's planner changes between them."""
 
 import re
 from pathlib import Path
@@ -10,32 +10,41 @@ _NAME = re.compile(r"spark-zorder-(\d+\.\d+)-.+\.jar")
 
 
 def available_jars() -> dict[str, Path]:
-    """The jars of this package by Spark minor, oldest first: `{"4.0": Path(..), ..}`."""
+    """The jars of this package by minor version of Spark, oldest first: `{"4.0": Path(..), ..}`."""
     found = {match[1]: path for path in _FOLDER.glob("*.jar") if (match := _NAME.fullmatch(path.name))}
     return dict(sorted(found.items(), key=lambda item: [int(part) for part in item[0].split(".")]))
 
 
 def installed_spark() -> str:
-    """The version of the installed pyspark, `4.3.0`.
+    """The version of the installed pyspark, such as `4.3.0`.
 
     Raises:
-        NoJarError: pyspark cannot be imported.
+        NoJarError: pyspark is not installed.
     """
     try:
         from pyspark.version import __version__
     except ImportError as error:
-        raise NoJarError("pyspark is not installed here: install it, or say for which Spark the jar is") from error
+        raise NoJarError("pyspark is not installed here: install it, or give the version of Spark") from error
     return str(__version__)
 
 
 def jar_path(spark_version: str | None = None) -> Path:
-    """The jar for a version of Spark.
+    """The path of the jar for a version of Spark.
 
     Args:
-        spark_version: `4.1`, `4.1.4` and `4.1.0.dev1` are all Spark 4.1; the installed pyspark's when None.
+        spark_version: `4.1`, `4.1.4` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
 
     Raises:
-        NoJarError: there is no jar for that minor; the message names those that there are.
+        NoJarError: There is no jar for this minor version. The message lists the versions that have one.
+
+    Examples:
+        >>> from spark_zorder import jar_path
+        >>> jar_path("4.1").name
+        'spark-zorder-4.1...jar'
+        >>> jar_path("3.5")
+        Traceback (most recent call last):
+        ...
+        spark_zorder.errors.NoJarError: no jar for Spark 3.5: this spark_zorder has jars for Spark 4.0, 4.1, 4.2, 4.3
     """
     wanted = installed_spark() if spark_version is None else spark_version
     minor = ".".join(wanted.split(".")[:2])

@@ -1,4 +1,4 @@
-"""How a table's files lie in its columns, at one moment."""
+"""How well a table's files are clustered by its columns, at one moment."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ColumnDepth:
-    """How many files a lookup of one value reads; a row of `DESCRIBE CLUSTERING`.
+    """The number of files that a lookup of one value reads: a row of `DESCRIBE CLUSTERING`.
+
+    A file may hold a value if the value is within the file's bounds.
 
     Attributes:
-        column: The column's name, fields of structs with dots.
-        files: Files of the table.
-        mean_files: Files whose bounds hold the value of a row drawn at random, on average.
-        max_files: The most files that hold one value.
-        bound_files: The least mean that so many files can have for each of the columns asked for.
-        histogram: Rows, about, whose value 0, 1, .. `max_files` files hold.
+        column: The name of the column. A field of a struct has dots in its name.
+        files: The number of the table's files.
+        mean_files: How many files may hold the value of a random row, on average.
+        max_files: How many files may hold a value, at most.
+        bound_files: The best `mean_files` that this number of files can reach for all described columns together.
+        histogram: At position `n`, about how many rows have a value that `n` files may hold.
+
+    Examples:
+        >>> events.clustering("user").depth("user")
+        ColumnDepth(column='user', files=8, mean_files=8.0, max_files=8, bound_files=1.0,
+            histogram=(0, 0, 0, 0, 0, 0, 0, 0, 4096))
     """
 
     column: str
@@ -33,14 +40,34 @@ class ColumnDepth:
 
     @classmethod
     def of(cls, row: Row) -> ColumnDepth:
-        """From a row of the statement."""
+        """Make a depth of a row of `DESCRIBE CLUSTERING`.
+
+        Examples:
+            >>> [row] = events.describe_clustering("day").collect()
+            >>> ColumnDepth.of(row).mean_files
+            8.0
+        """
         histogram = tuple(row.depth_histogram)
         return cls(row.column, row.files, row.mean_files, row.max_files, row.bound_files, histogram)
 
 
 @dataclass(frozen=True)
 class FileRange:
-    """The least and the greatest value of a column in a file, as text."""
+    """The bounds of a column in one file: a row of `DESCRIBE SKIPPING INDEX`.
+
+    Attributes:
+        path: The file, relative to the table's folder.
+        column: The name of the column. A field of a struct has dots in its name.
+        data_type: The column's type in SQL.
+        low: The least value, as text.
+        high: The greatest value, as text.
+
+    Examples:
+        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+        >>> ranges = events.clustering("user").ranges
+        >>> len(ranges), ranges[0].data_type, ranges[0].low
+        (16, 'BIGINT', '0')
+    """
 
     path: str
     column: str
@@ -50,18 +77,34 @@ class FileRange:
 
     @classmethod
     def all_of(cls, rows: Iterable[Row]) -> tuple[FileRange, ...]:
-        """From rows of `DESCRIBE SKIPPING INDEX`; one without bounds has no range."""
+        """Make ranges of rows of `DESCRIBE SKIPPING INDEX`. Rows without bounds are left out.
+
+        Examples:
+            >>> result = events.create_skipping_index("user")
+            >>> len(FileRange.all_of(events.describe_skipping_index().collect()))
+            8
+        """
         return tuple(cls(r.path, r.column, r.data_type, r.min, r.max) for r in rows if r.min is not None)
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """What `ZOrderTable.clustering` found.
+    """The result of `ZOrderTable.clustering`.
 
     Attributes:
-        target: The table, as it stands in statements.
+        target: The table, as statements name it.
         columns: A depth for each column.
-        ranges: Of the columns' files that the skipping index knows. None where the table has no index.
+        ranges: The bounds of these columns in each file that the skipping index knows. None without an index.
+
+    Examples:
+        >>> before = events.clustering("user", "day")
+        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+        >>> for depth in before.columns + events.clustering("user", "day").columns:
+        ...     print(f"{depth.column}: {depth.mean_files:.0f} of {depth.files} files")
+        user: 8 of 8 files
+        day: 8 of 8 files
+        user: 4 of 16 files
+        day: 4 of 16 files
     """
 
     target: str
@@ -69,16 +112,27 @@ class Clustering:
     ranges: tuple[FileRange, ...] | None
 
     def depth(self, column: str) -> ColumnDepth | None:
-        """The depth of a column, None when it was not asked for."""
+        """The depth of a column. None for a column that was not described.
+
+        Examples:
+            >>> events.clustering("user").depth("user").max_files
+            8
+        """
         return next((c for c in self.columns if c.column == column), None)
 
     def ranges_of(self, column: str) -> dict[str, FileRange]:
-        """The ranges of a column by the files' paths."""
+        """The ranges of a column by the paths of the files.
+
+        Examples:
+            >>> result = events.create_skipping_index("user")
+            >>> len(events.clustering("user").ranges_of("user"))
+            8
+        """
         return {r.path: r for r in self.ranges or () if r.column == column}
 
 
 def positions(texts: Iterable[str], data_type: str) -> Mapping[str, float]:
-    """Where values stand on an axis: numbers and times by their value, all else by their rank among each other.
+    """The positions of values on an axis. Numbers and times are placed by value, all others by rank.
 
     Args:
         texts: Values as `DESCRIBE SKIPPING INDEX` writes them.
@@ -92,7 +146,7 @@ def positions(texts: Iterable[str], data_type: str) -> Mapping[str, float]:
 
 
 def is_measured(data_type: str) -> bool:
-    """Whether values of a type have places on an axis by their value."""
+    """Whether values of this type are placed on an axis by value."""
     return data_type in _NUMBERS or data_type.startswith("DECIMAL") or data_type in _TIMES
 
 

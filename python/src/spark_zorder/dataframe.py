@@ -1,4 +1,4 @@
-"""Rows of any DataFrame in partitions along a space-filling curve, whatever they are written to."""
+"""Puts the rows of any DataFrame in partitions along a space-filling curve, for any sink."""
 
 from __future__ import annotations
 
@@ -14,36 +14,61 @@ if TYPE_CHECKING:
 
 
 def repartition_by_zorder_range(df: Frame, n: int | Column | str, *cols: Column | str) -> Frame:
-    """Partitions along the Z-order curve of some columns, each sorted along it; the hint `ZORDER`.
+    """Partition rows along the Z-order curve of some columns, and sort each partition along it. The hint `ZORDER`.
 
-    Files that are written from it have narrow ranges of each of the columns, so readers that skip files by their
-    statistics (Delta Lake, Iceberg, this package) read few of them. The boundaries come of a sample of the columns,
-    which is taken when the result is computed.
+    Each file written from the result has a narrow range of every column. So readers that skip files by statistics
+    (Delta Lake, Iceberg, this package) read few files. The borders come from a sample of the columns. Spark takes the
+    sample when it computes the result.
 
     Args:
-        df: Any DataFrame that is no stream, over Spark Connect as well.
-        n: How many partitions, exactly. It may be left out for `spark.sql.shuffle.partitions`.
-        cols: One to eight columns, of atomic types that can be ordered; names or expressions.
+        df: Any DataFrame that is not a stream. It may be one of Spark Connect.
+        n: The exact number of partitions. Without it, `spark.sql.shuffle.partitions`.
+        cols: One to eight columns of atomic types that have an order, as names or expressions.
 
     Raises:
-        NoExtensionError: The session has not the extension.
-        AnalysisException: `n` is not from 1 to 1000000, or a column is unknown or cannot be ordered. Over Spark
-            Connect it comes when the result is asked for.
+        NoExtensionError: This session was started without the extension.
+        AnalysisException: `n` is not from 1 to 1000000, or a column is unknown or has no order. Over Spark Connect
+            the error comes when the result is computed.
+
+    Examples:
+        >>> from spark_zorder import repartition_by_zorder_range
+        >>> clustered = repartition_by_zorder_range(rows, 16, "user", "day")
+        >>> clustered.rdd.getNumPartitions()
+        16
+        >>> clustered.write.format("csv").saveAsTable("clustered_events")
     """
     return _hinted(df, "ZORDER", n, *cols)
 
 
 def repartition_by_hilbert_range(df: Frame, n: int | Column | str, *cols: Column | str) -> Frame:
-    """Partitions along the Hilbert curve of some columns, each sorted along it; the hint `HILBERT`.
+    """Partition rows along the Hilbert curve of some columns, and sort each partition along it. The hint `HILBERT`.
 
-    As `repartition_by_zorder_range`, and more even among the columns.
+    The same as `repartition_by_zorder_range` along another curve, which treats the columns more evenly.
+
+    Args:
+        df: Any DataFrame that is not a stream. It may be one of Spark Connect.
+        n: The exact number of partitions. Without it, `spark.sql.shuffle.partitions`.
+        cols: One to eight columns of atomic types that have an order, as names or expressions.
+
+    Raises:
+        NoExtensionError: This session was started without the extension.
+        AnalysisException: `n` is not from 1 to 1000000, or a column is unknown or has no order. Over Spark Connect
+            the error comes when the result is computed.
+
+    Examples:
+        >>> from spark_zorder import repartition_by_hilbert_range
+        >>> clustered = repartition_by_hilbert_range(rows, 16, "user", "day")
+        >>> clustered.rdd.getNumPartitions()
+        16
     """
     return _hinted(df, "HILBERT", n, *cols)
 
 
 def _hinted(df: Frame, name: str, *parameters: int | Column | str) -> Frame:
-    # Spark passes over hints that nobody knows. The functions come with the extension.
+    # Spark ignores unknown hints. The extension brings this function too, so it shows whether the hint is known.
     if not df.sparkSession.catalog.functionExists("interleave_bits"):
-        raise NoExtensionError(f"the session has not the extension {EXTENSION}: start it with configure_spark")
+        raise NoExtensionError(
+            f"this session was started without the extension {EXTENSION}: start it with configure_spark"
+        )
     hinted: Frame = df.hint(name, *parameters)  # type: ignore[assignment]
     return hinted

@@ -1,13 +1,32 @@
-"""What can go wrong on the Python side; all else is raised by Spark."""
+"""The errors of the Python side. Spark raises all others."""
 
 
 class NoJarError(RuntimeError):
-    """This package carries no jar for the Spark that was asked for, or there is no Spark to ask."""
+    """This package has no jar for this version of Spark, or pyspark is not installed.
+
+    Examples:
+        >>> from spark_zorder import NoJarError, jar_path
+        >>> try:
+        ...     jar_path("3.5")
+        ... except NoJarError as error:
+        ...     print(error)
+        no jar for Spark 3.5: this spark_zorder has jars for Spark 4.0, 4.1, 4.2, 4.3
+    """
 
 
 class NoExtensionError(RuntimeError):
-    """The session was started without the extension."""
+    """The session was started without the extension.
+
+    Examples:
+        >>> from spark_zorder import NoExtensionError, repartition_by_zorder_range
+        >>> try:
+        ...     clustered = repartition_by_zorder_range(rows, 16, "user", "day")
+        ... except NoExtensionError:
+        ...     clustered = rows.repartitionByRange(16, "user")
+        >>> clustered.count()
+        4096
+    """
 
 
 class ToolError(RuntimeError):
-    """A command of `python -m spark_zorder` cannot be run here."""
+    """A command of `python -m spark_zorder` cannot run here."""

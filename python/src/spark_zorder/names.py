@@ -10,17 +10,17 @@ _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
 
 def quote(part: str) -> str:
-    """One part of a name in backquotes: `quote("a b")` is "`a b`"."""
+    """Put one part of a name in backquotes: `quote("a b")` is "`a b`"."""
     return "`" + part.replace("`", "``") + "`"
 
 
 def quote_name(name: str) -> str:
-    """A dotted name with each part in backquotes: `s.first name` names the field `first name` of `s`.
+    """Put each part of a dotted name in backquotes: `s.first name` is the field `first name` of `s`.
 
-    A part that holds a dot itself comes in backquotes already: "`a.b`.c".
+    A part with a dot in it must be in backquotes already: "`a.b`.c".
 
     Raises:
-        ValueError: the name is empty, has an empty part, or its backquotes do not match.
+        ValueError: The name is empty, has an empty part, or has a backquote without its pair.
     """
     parts, at = [], 0
     while match := _PART.match(name, at):
@@ -31,31 +31,51 @@ def quote_name(name: str) -> str:
         if name[at] != ".":
             break
         at += 1
-    raise ValueError(f"not a name: {name!r}. A part with dots or backquotes in it goes into backquotes: `a.b`.c")
+    raise ValueError(f"not a name: {name!r}. Put a part with dots or backquotes in it into backquotes: `a.b`.c")
 
 
 def quote_string(text: str) -> str:
-    r"""A string literal: `quote_string("it's")` is `'it\'s'`."""
+    r"""Write a string literal: `quote_string("it's")` is `'it\'s'`."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def whole_number(value: int, what: str) -> str:
-    """A whole number, 0 or more.
+    """Write a whole number, 0 or more.
 
     Raises:
-        ValueError: it is something else; the message names `what`.
+        ValueError: It is something else. The message starts with `what`.
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"{what} must be a whole number, 0 or more, not {value!r}")
     return str(value)
 
 
-def positive_number(value: float, what: str) -> str:
-    """A number above 0, written without an exponent.
+def number_from_zero(value: float, what: str) -> str:
+    """Write a number, 0 or more, without an exponent.
 
     Raises:
-        ValueError: it is something else; the message names `what`.
+        ValueError: It is something else. The message starts with `what`.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+    if not _is_number(value) or not 0 <= value < math.inf:
+        raise ValueError(f"{what} must be a number, 0 or more, not {value!r}")
+    return _without_exponent(value)
+
+
+def positive_number(value: float, what: str) -> str:
+    """Write a number above 0, without an exponent.
+
+    Raises:
+        ValueError: It is something else. The message starts with `what`.
+    """
+    if not _is_number(value) or not 0 < value < math.inf:
         raise ValueError(f"{what} must be a number above 0, not {value!r}")
-    return format(Decimal(repr(value)), "f")
+    return _without_exponent(value)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _without_exponent(value: float) -> str:
+    # numpy's floats are floats, but their repr is `np.float64(0.5)`.
+    return format(Decimal(value if isinstance(value, int) else repr(float(value))), "f")

@@ -1,4 +1,4 @@
-"""Pictures of a table's clustering, to decide by. Needs matplotlib: `pip install spark_zorder[plot]`."""
+"""Draws a table's clustering. Needs matplotlib: `pip install spark_zorder[plot]`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BEFORE, _NOW, _BOUND = "#b0b0b0", "#2a6f97", "#d1495b"
 
 
 def draw(now: Clustering, before: Clustering | None) -> Figure:
-    """A histogram of files touched for each column, and the files of the first two columns as rectangles.
+    """Draw a histogram of files per lookup for each column, and the files as rectangles in the first two columns.
 
-    The columns are those of `now`, in its order.
+    The columns are those of `now`, in the same order.
 
     Raises:
         ValueError: There is no column, or `before` lacks one.
@@ -31,7 +31,7 @@ def draw(now: Clustering, before: Clustering | None) -> Figure:
         raise ValueError(f"{now.target} has no column with an order")
     lacking = [c.column for c in now.columns if before and before.depth(c.column) is None]
     if lacking:
-        raise ValueError(f"`before` does not have {', '.join(lacking)}: ask it for the same columns")
+        raise ValueError(f"`before` lacks {', '.join(lacking)}: call clustering() with the same columns")
     maps = [("now", now)] if len(now.columns) > 1 and now.ranges is not None else []
     if maps and before and before.ranges is not None:
         maps.insert(0, ("before", before))
@@ -66,10 +66,10 @@ def _histogram(axes: Axes, now: ColumnDepth, before: ColumnDepth | None) -> None
         axes.axvline(column.mean_files, color=colour, linewidth=1)
     axes.axvline(now.bound_files, color=_BOUND, linestyle="--", label=f"bound: {now.bound_files:.1f}")
     axes.set_title(now.column)
-    axes.set_xlabel("files that hold a value")
+    axes.set_xlabel("files that may hold a value")
     axes.set_ylabel("share of the rows")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    # Room for the legend above the bars.
+    # Leaves room for the legend above the bars.
     axes.set_ylim(0, axes.get_ylim()[1] * 1.4)
     axes.legend(fontsize="small", loc="upper center")
 
@@ -80,7 +80,7 @@ def _shares(histogram: Sequence[int], width: int) -> list[float]:
 
 
 def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], shown: Sequence[Clustering]) -> None:
-    """`shown` are all that share the axes: ranks are among all of their values."""
+    """Draw one map. All `shown` clusterings share its axes, so a text's position is its rank among all their values."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
 
@@ -103,5 +103,5 @@ def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], show
     axes.autoscale_view()
     total = of.columns[0].files
     axes.set_title(
-        f"{when}: {len(files):,} files" + (f" of {total:,}, others not indexed" if len(files) < total else "")
+        f"{when}: {len(files):,} files" + (f" of {total:,}, the others have no index" if len(files) < total else "")
     )

@@ -1,4 +1,4 @@
-"""Putting the extension into a session that is about to be built."""
+"""Adds the extension to a session before it is built."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EXTENSION = "org.sparkzorder.ZOrderSparkExtension"
-"""The class to name in `spark.sql.extensions`."""
+"""The class for `spark.sql.extensions`."""
 
 
 def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Add the jar for the installed pyspark and the extension to a session builder.
 
-    What the builder, or else `spark-defaults.conf`, says for `spark.jars` and `spark.sql.extensions` is kept. Ours goes
-    last: parsers nest in that order, and the last one reads a statement first and hands on what is not its own. Calling
-    this twice is the same as once.
+    Jars and extensions that the builder or `spark-defaults.conf` already names stay. This extension goes last: Spark
+    gives each statement to the last parser first, and this parser passes on all statements of others. A second call
+    changes nothing.
 
-    A builder for a Spark Connect server (`sc://..`) is left as it is: the server has to have jar and extension. When a
-    session without the extension is running already, a warning says so, as `getOrCreate` returns that session.
+    A builder for a Spark Connect server (`sc://..`) does not change: the server needs the jar and the extension. A
+    warning tells you when a session without the extension is running, because `getOrCreate` returns that session.
 
     Returns:
         The same builder.
 
     Raises:
-        NoJarError: no jar of this package fits the installed pyspark.
+        NoJarError: No jar of this package fits the installed pyspark.
 
-    Example:
+    Examples:
         >>> from pyspark.sql import SparkSession
         >>> from spark_zorder import configure_spark
-        >>> spark = configure_spark(SparkSession.builder).getOrCreate()  # doctest: +SKIP
+        >>> spark = configure_spark(SparkSession.builder).getOrCreate()
+        >>> spark.conf.get("spark.sql.extensions")
+        'org.sparkzorder.ZOrderSparkExtension'
     """
     options = builder._options
     if _is_remote(str(options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")))):
@@ -50,7 +52,7 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def _is_remote(url: str) -> bool:
-    # `local` starts a server here, which takes the builder's settings.
+    # `local` starts a server in this process, and this server reads the builder's settings.
     return url != "" and not url.startswith("local")
 
 
@@ -60,7 +62,7 @@ def _entries(value: object) -> list[str]:
 
 
 def _defaults() -> dict[str, str]:
-    """What `spark-defaults.conf` says; any value on a builder would replace it."""
+    """The settings of `spark-defaults.conf`. A value set on a builder replaces them, so it has to repeat them."""
     from pyspark.find_spark_home import _find_spark_home
 
     folder = os.environ.get("SPARK_CONF_DIR") or str(Path(_find_spark_home()) / "conf")
@@ -76,12 +78,12 @@ def _warn_of_running() -> None:
     from pyspark.sql import SparkSession
 
     running = SparkSession.getActiveSession()
-    # Over Spark Connect there is no such attribute, and the extension is the server's.
+    # A session over Spark Connect lacks this attribute. The server has the extension there.
     if running is None or getattr(running, "_jsparkSession", None) is None:
         return
     if EXTENSION not in _entries(running.conf.get("spark.sql.extensions", "")):
         warnings.warn(
-            "A session without spark-zorder is running already. getOrCreate() returns that one, in which OPTIMIZE is a "
-            "syntax error. Call stop() on it first, or give it the jar and the extension where it is started.",
+            "A session without spark-zorder is running already. getOrCreate() returns that session, and OPTIMIZE is a "
+            "syntax error in it. Call stop() on it first, or add the jar and the extension where it starts.",
             stacklevel=3,
         )

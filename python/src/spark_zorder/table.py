@@ -1,4 +1,4 @@
-"""A method for each statement."""
+"""`ZOrderTable`, with a method for each statement, and `explain_skipping`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
-from spark_zorder.names import positive_number, quote, quote_name, quote_string, whole_number
+from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Session(Protocol):
-    """All that is asked of a session: a `SparkSession` has it, in this process or over Spark Connect."""
+    """The only method of a session that this package calls. Classic sessions and those of Spark Connect have it."""
 
     def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
         """Run a statement."""
@@ -25,19 +25,25 @@ class Session(Protocol):
 class ZOrderTable:
     """A table of plain Parquet or ORC files.
 
-    Every method writes one SQL statement and returns what the statement returns, so what holds for the statement holds
-    here, its errors too: `AnalysisException` for a statement that cannot be right, `SparkException` for what went wrong
-    while it ran. The statement has run when the method returns.
+    Each method writes one SQL statement, runs it, and returns the statement's result. So it has the statement's errors:
+    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. The statement has ended
+    when the method returns.
 
-    Columns are named as in SQL, fields of structs with dots: `"address.city"`. A column with a dot in its own name goes
-    into backquotes.
+    Columns have the same names as in SQL. A field of a struct has dots in its name: `"address.city"`. If a column has a
+    dot in its own name, put it in backquotes.
 
     Args:
-        spark: The session, whose Spark has the extension.
+        spark: The session. Start it with the extension, for example by `configure_spark`.
         target: A table's name, `[catalog.][database.]table`. For a folder, see `for_path`.
 
     Raises:
-        ValueError: The name is not one, but a path, for instance.
+        ValueError: The name is a path, or cannot be a name.
+
+    Examples:
+        >>> from spark_zorder import ZOrderTable
+        >>> events = ZOrderTable(spark, "events")
+        >>> events
+        ZOrderTable(`events`)
     """
 
     def __init__(self, spark: Session, target: str) -> None:
@@ -48,12 +54,19 @@ class ZOrderTable:
 
     @classmethod
     def for_path(cls, spark: Session, path: str | os.PathLike[str], format: str | None = None) -> ZOrderTable:  # noqa: A002
-        """A folder of files.
+        """A table that is a folder of files, in no catalog.
 
         Args:
             spark: The session.
             path: The folder.
-            format: `parquet` or `orc`; when None, whatever the files are.
+            format: `parquet` or `orc`. By default, the format of the files that are there.
+
+        Raises:
+            ValueError: The path is empty.
+
+        Examples:
+            >>> ZOrderTable.for_path(spark, "/data/events", "parquet")
+            ZOrderTable(`parquet`.`/data/events`)
         """
         path = os.fspath(path)
         if not path:
@@ -65,7 +78,12 @@ class ZOrderTable:
 
     @property
     def target(self) -> str:
-        """The table, as it stands in the statements."""
+        """The table, as statements name it.
+
+        Examples:
+            >>> events.target
+            '`events`'
+        """
         return self._target
 
     def __repr__(self) -> str:
@@ -82,27 +100,67 @@ class ZOrderTable:
         full: bool = False,
         options: Mapping[str, object] | None = None,
     ) -> DataFrame:
-        """Rewrite the table's files along a space-filling curve; `OPTIMIZE`.
+        """Rewrite the table's files along a space-filling curve: `OPTIMIZE`.
+
+        The statement's options are listed here. A size is a number of bytes, or a text such as `"128MB"`. Its units are
+        powers of 1024.
+
+        - `num-files`: the number of files to write. It replaces `target-file-size-bytes`.
+        - `target-file-size-bytes`: the size of the files to write. Default: 256 MiB.
+        - `rewrite-all`: rewrite all files, as `full` does. Default: false.
+        - `min-file-size-bytes`: without a layout, pack smaller files. Default: 0.75 of the target size.
+        - `max-file-size-bytes`: without a layout, split larger files. Default: 1.8 times the target size.
+        - `min-input-files`: without a layout, pack groups of at least this number of files. Default: 2.
+        - `cuts`: `aligned` ends files where the curve leaves a cell. `equal` writes files of equal size. Default:
+          `aligned`.
+        - `mapping`: `range` follows the distribution of the values. `bytes` interleaves the columns' bytes, as Iceberg
+          does. Default: `range`.
+        - `var-length-contribution`: with the mapping `bytes`, how many bytes of a string count. Default: 8.
+        - `max-output-size`: with the mapping `bytes`, the greatest length of the whole key in bytes. Default: no limit.
+        - `hot-ranges`: with `auto`, put values that queries often ask for into smaller files. Default: false.
+        - `sample-rows`: the number of rows that the layout is computed from, in all folders together. Default: 100 for
+          each file to write, and at least 2000 for each folder.
+        - `bloom-filter-columns`: columns that get Bloom filters, with commas between them, or `auto` or `none`.
+          Default: `none`.
+        - `compression`: the codec of the files to write. Default: the codec of most of the old files.
+        - `row-group-size-bytes`: the size of a row group in Parquet or of a stripe in ORC. Default: the table's own
+          setting.
+        - `allow-nanosecond-loss`: rewrite timestamps with digits below the microsecond, and drop these digits. Default:
+          false.
+        - `retain-hours`: for how many hours `vacuum` keeps the replaced files. Default: 168.
+        - `max-file-group-size-bytes`: how many bytes one job rewrites. If you set it, larger partitions are split.
+          Default: 100 GiB.
+        - `max-concurrent-file-group-rewrites`: how many of these jobs run at the same time. Default: 5.
+        - `partial-progress.enabled`: commit finished jobs in several versions. Default: false.
+        - `partial-progress.max-commits`: with partial progress, the greatest number of versions. Default: 10.
 
         Args:
-            zorder_by: The columns to cluster by, or the columns with their weights: `{"day": 2, "user": 1}`. Without
-                any columns, the layout of the last `OPTIMIZE`, else the columns of the table's `CLUSTER BY`, else small
-                files are packed.
-            hilbert_by: The same, along a Hilbert curve instead.
-            order_by: The columns to sort by instead, one after the other.
-            auto: Choose columns, weights and curve by the queries that sessions with `spark.zorder.workload.enabled`
-                have recorded; `ZORDER BY AUTO`. With the option `hot-ranges` values that are asked for often lie in
-                smaller files. `metrics.auto` of the result says what was chosen, and why.
-            where: A predicate of partition columns, in SQL: only those partitions.
-            full: Rewrite what is in the layout already, too.
-            options: The statement's options: `{"num-files": 64}`. An unknown one is an error that lists all.
+            zorder_by: The columns to cluster by. For weights, a dict: `{"day": 2, "user": 1}`. Without any columns, the
+                statement takes the layout of the last `OPTIMIZE`, or else the columns of the table's `CLUSTER BY`. If
+                there is neither, it packs small files.
+            hilbert_by: The same columns or weights, for a Hilbert curve.
+            order_by: The columns to sort by, one after the other, instead of a curve.
+            auto: Choose columns, weights and curve by recorded queries: `ZORDER BY AUTO`. Sessions with
+                `spark.zorder.workload.enabled` record them. `metrics.auto` of the result explains the choice.
+            where: A predicate on partition columns, in SQL. Only these partitions are rewritten.
+            full: Also rewrite files that are in the layout already.
+            options: The options above by their keys, such as `{"num-files": 64}`. An unknown key is an error.
 
         Returns:
-            One row: `path`, `metrics`.
+            One row with `path` and `metrics`.
 
         Raises:
-            TypeError: Columns are a string, or those to sort by have weights.
-            ValueError: A name is not one, a weight is not above 0, there is no column, or there are two layouts.
+            TypeError: The columns are a string, or `order_by` has weights.
+            ValueError: A name is wrong, a weight is not above 0, no column is named, or more than one layout is.
+
+        Examples:
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result.select("metrics.numFilesRemoved", "metrics.numFilesAdded").show()
+            +---------------+-------------+
+            |numFilesRemoved|numFilesAdded|
+            +---------------+-------------+
+            |              8|           16|
+            +---------------+-------------+
         """
         clauses = [f"OPTIMIZE {self._target}"]
         if full:
@@ -115,7 +173,7 @@ class ZOrderTable:
         if len(names) > 1:
             raise ValueError(f"one layout at a time, not {' and '.join(names)}")
         if isinstance(order_by, Mapping):
-            raise TypeError(f"order_by is a list of columns, without weights: {order_by!r}")
+            raise TypeError(f"order_by is a list of columns without weights, not {order_by!r}")
         for name, keys in chosen:
             clauses.append(f"{name.replace('_', ' ').upper()} ({_keys(name, keys)})")
         if auto:
@@ -126,47 +184,115 @@ class ZOrderTable:
         return self._spark.sql(" ".join(clauses))
 
     def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
-        """Collect the statistics by which files are skipped; `CREATE SKIPPING INDEX`.
+        """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
+
+        `optimize` does this too. So call it for tables whose files are well placed already.
 
         Args:
-            columns: The columns; all that can be used when there are none.
-            replace: Whether there may be an index already, which is replaced.
+            columns: The columns. By default, all columns that an index can have.
+            replace: Replace the index if there is one. Otherwise an existing index is an error.
+
+        Returns:
+            No rows.
+
+        Examples:
+            >>> result = events.create_skipping_index("user", "day")
+            >>> events.describe_skipping_index("day").count()
+            8
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
         return self._spark.sql(f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def refresh_skipping_index(self) -> DataFrame:
-        """Collect the statistics of files that are new or changed; `REFRESH SKIPPING INDEX`."""
+        """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
+
+        Returns:
+            No rows.
+
+        Examples:
+            >>> result = events.create_skipping_index("user")
+            >>> rows.coalesce(1).write.insertInto("events")
+            >>> result = events.refresh_skipping_index()
+            >>> events.describe_skipping_index("user").count()
+            9
+        """
         return self._spark.sql(f"REFRESH SKIPPING INDEX ON {self._target}")
 
     def drop_skipping_index(self) -> DataFrame:
-        """Forget all statistics; `DROP SKIPPING INDEX`."""
+        """Delete all statistics: `DROP SKIPPING INDEX`. Later queries skip no files of this table.
+
+        Returns:
+            No rows.
+
+        Examples:
+            >>> result = events.create_skipping_index()
+            >>> result = events.drop_skipping_index()
+            >>> events.clustering("user").ranges is None
+            True
+        """
         return self._spark.sql(f"DROP SKIPPING INDEX ON {self._target}")
 
     def describe_skipping_index(self, *columns: str) -> DataFrame:
-        """A row for each file and column: what is known of it; `DESCRIBE SKIPPING INDEX`.
+        """Show the statistics of each column in each file: `DESCRIBE SKIPPING INDEX`.
 
         Args:
-            columns: Names; none for all that the index has.
+            columns: The columns. By default, all columns of the index.
+
+        Returns:
+            A row for each file and column: `path`, `bytes`, `rows`, `column`, `data_type`, `min`, `max`, `null_count`,
+                `status`.
+
+        Examples:
+            >>> result = events.optimize(order_by=["day"], options={"num-files": 4})
+            >>> events.describe_skipping_index("day").select("rows", "column", "min", "max", "null_count").show()
+            +----+------+---+---+----------+
+            |rows|column|min|max|null_count|
+            +----+------+---+---+----------+
+            |1024|   day|  0| 15|         0|
+            |1024|   day| 16| 31|         0|
+            |1024|   day| 32| 47|         0|
+            |1024|   day| 48| 63|         0|
+            +----+------+---+---+----------+
         """
         return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def describe_clustering(self, *columns: str) -> DataFrame:
-        """A row for each column: how many files a point lookup reads now; `DESCRIBE CLUSTERING`.
+        """Show how many files a lookup of one value reads now: `DESCRIBE CLUSTERING`.
 
         Args:
-            columns: The columns; all that can be used when there are none. They need not be clustered by.
+            columns: The columns. They need not be those of the layout. By default, all columns that have an order.
+
+        Returns:
+            A row for each column: `column`, `files`, `mean_files`, `max_files`, `skipped_fraction`, `bound_files`,
+                `depth_histogram`.
+
+        Examples:
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> events.describe_clustering("user", "day").select("column", "files", "mean_files", "bound_files").show()
+            +------+-----+----------+-----------+
+            |column|files|mean_files|bound_files|
+            +------+-----+----------+-----------+
+            |  user|   16|       4.0|        4.0|
+            |   day|   16|       4.0|        4.0|
+            +------+-----+----------+-----------+
         """
         return self._spark.sql(f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
 
     def clustering(self, *columns: str) -> Clustering:
-        """How the files lie now, to draw beside how they lie later; see `plot_clustering`.
+        """Measure the clustering now. Keep the result, and compare it with a later one or draw it by `plot_clustering`.
 
         Args:
-            columns: The columns; all that can be used when there are none.
+            columns: The columns. By default, all columns that have an order.
 
         Returns:
-            What `DESCRIBE CLUSTERING` and, where there is an index, `DESCRIBE SKIPPING INDEX` say.
+            The results of `DESCRIBE CLUSTERING` and, if there is an index, of `DESCRIBE SKIPPING INDEX`.
+
+        Examples:
+            >>> before = events.clustering("user")
+            >>> result = events.optimize(["user"], options={"num-files": 8})
+            >>> now = events.clustering("user")
+            >>> print(f"{before.depth('user').mean_files:.0f} files before, {now.depth('user').mean_files:.0f} now")
+            8 files before, 1 now
         """
         from pyspark.errors import AnalysisException
 
@@ -181,77 +307,161 @@ class ZOrderTable:
         return Clustering(self._target, depths, tuple(r for r in ranges if r.column in asked))
 
     def plot_clustering(self, *columns: str, before: Clustering | None = None) -> Figure:
-        """Draw how many files a lookup reads; needs matplotlib, `pip install spark_zorder[plot]`.
+        """Draw how many files a lookup reads. Needs matplotlib: `pip install spark_zorder[plot]`.
 
-        For each column a histogram of the files that hold a value, with the mean and the bound, the best that so many
-        files can do for these columns. Below, where the table has an index, the files' ranges in the first two columns
-        as rectangles: the less they overlap, the fewer are read.
+        Each column gets a histogram: the share of the rows by the number of files that may hold their value. Lines show
+        the mean and the bound, which is the best mean that this number of files can reach.
 
-            before = table.clustering("a", "b")
-            table.optimize(zorder_by=["a", "b"])
-            table.plot_clustering("a", "b", before=before).savefig("clustering.png")
+        If the table has an index, a map of the first two columns shows each file as a rectangle. Queries read fewer
+        files when the rectangles overlap less.
 
         Args:
-            columns: The columns; all that can be used when there are none.
-            before: How the files lay, to be drawn behind and beside; of the same columns.
+            columns: The columns. By default, all columns that have an order.
+            before: An earlier result of `clustering` for the same columns, to compare with.
 
         Returns:
-            The figure, which a notebook shows.
+            The figure. A notebook shows it.
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed.
-            ValueError: `before` lacks a column, or the table has none that could be drawn.
+            ValueError: `before` lacks a column, or no column has an order.
+
+        Examples:
+            >>> before = events.clustering("user", "day")
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> figure = events.plot_clustering("user", "day", before=before)
+            >>> figure.savefig("clustering.png")
         """
         from spark_zorder.plot import draw
 
         return draw(self.clustering(*columns), before)
 
-    def describe_history(self) -> DataFrame:
-        """A row for each committed operation, newest first; `DESCRIBE HISTORY`."""
-        return self._spark.sql(f"DESCRIBE HISTORY {self._target}")
+    def describe_history(self, limit: int | None = None) -> DataFrame:
+        """Show the operations on this table, the newest first: `DESCRIBE HISTORY`.
+
+        Args:
+            limit: The number of operations to show, as for Delta's `history`. By default, all of them.
+
+        Returns:
+            A row for each operation: `version`, `timestamp`, `userId`, `operation`, `operationParameters`,
+                `operationMetrics`, `state`.
+
+        Raises:
+            ValueError: `limit` is not a whole number, 0 or more.
+
+        Examples:
+            >>> result = events.optimize(["user"], options={"num-files": 8})
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> result = events.restore(1)
+            >>> events.describe_history(limit=2).select("version", "operation", "state").show()
+            +-------+---------+---------+
+            |version|operation|    state|
+            +-------+---------+---------+
+            |      3|  RESTORE|committed|
+            |      2| OPTIMIZE| restored|
+            +-------+---------+---------+
+        """
+        if limit is not None:
+            whole_number(limit, "limit")
+        history = self._spark.sql(f"DESCRIBE HISTORY {self._target}")
+        return history if limit is None else history.limit(limit)
 
     def describe_detail(self) -> DataFrame:
-        """A row about the table: format, location, number of files, layout, version; `DESCRIBE DETAIL`."""
+        """Show the table's format, location, number of files, layout and version: `DESCRIBE DETAIL`.
+
+        Returns:
+            One row: `format`, `name`, `description`, `location`, `createdAt`, `lastModified`, `partitionColumns`,
+                `clusteringColumns`, `numFiles`, `sizeInBytes`, `properties`, `version`.
+
+        Examples:
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> events.describe_detail().select("format", "clusteringColumns", "numFiles", "version").show()
+            +-------+-----------------+--------+-------+
+            | format|clusteringColumns|numFiles|version|
+            +-------+-----------------+--------+-------+
+            |parquet|      [user, day]|      16|      1|
+            +-------+-----------------+--------+-------+
+        """
         return self._spark.sql(f"DESCRIBE DETAIL {self._target}")
 
     def restore(self, version: int) -> DataFrame:
-        """Put back the files of an earlier version, while they are kept; `RESTORE`.
+        """Bring back the files of an earlier version, until `vacuum` deletes them: `RESTORE`.
 
-        Files that others have added since stay. It is a version of its own, so there is a way back from it.
+        Files that others added since stay. A restore is a version of its own, so you can undo it by another restore.
 
         Args:
-            version: As in `describe_history`; 0 is the table before its first `optimize`.
+            version: A version of `describe_history`. 0 is the table before its first `optimize`.
 
         Returns:
             One row: `table_size_after_restore`, `num_of_files_after_restore`, `num_removed_files`,
-            `num_restored_files`, `removed_files_size`, `restored_files_size`.
+                `num_restored_files`, `removed_files_size`, `restored_files_size`.
+
+        Raises:
+            ValueError: `version` is not a whole number, 0 or more.
+
+        Examples:
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> events.restore(0).select("num_removed_files", "num_restored_files").show()
+            +-----------------+------------------+
+            |num_removed_files|num_restored_files|
+            +-----------------+------------------+
+            |               16|                 8|
+            +-----------------+------------------+
         """
         return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
-    def vacuum(self, retain_hours: int | None = None, *, dry_run: bool = False) -> DataFrame:
-        """Delete the files that `optimize` and `restore` have retired; `VACUUM`. Only `restore` would want them.
+    def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> DataFrame:
+        """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.
 
         Args:
-            retain_hours: Keep those retired within so many hours; when None, as many as the option `retain-hours` of
-                the `optimize` said, or seven days.
-            dry_run: Only say what would be deleted.
+            retain_hours: Keep the files that were replaced in the last hours, such as `24` or `0.5`. 0 keeps none. By
+                default, the option `retain-hours` of the `optimize` that replaced them, or seven days.
+            dry_run: Delete nothing, and show the files that would go.
 
         Returns:
-            One row, the table's `path`; with `dry_run` the `path` of each file that would be deleted.
+            One row, the table's `path`. With `dry_run`, the `path` of each file that would go.
+
+        Raises:
+            ValueError: `retain_hours` is not a number, 0 or more.
+
+        Examples:
+            >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+            >>> events.vacuum(retain_hours=0.5, dry_run=True).count()
+            0
+            >>> events.vacuum(retain_hours=0, dry_run=True).count()
+            8
         """
-        retain = "" if retain_hours is None else f" RETAIN {whole_number(retain_hours, 'retain_hours')} HOURS"
+        retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
         return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
 def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
-    """What skipping does for a query: a row for each scan of files; `EXPLAIN SKIPPING`. No data is read.
+    """Show how many files a query reads and skips: `EXPLAIN SKIPPING`. It reads no data.
 
     Args:
         spark: The session.
-        query: A query in SQL, or a DataFrame of this session.
+        query: A query in SQL, or a DataFrame of this session. Both may be of Spark Connect.
 
     Returns:
-        `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`, `pruning_ms`, `conjuncts`.
+        A row for each scan of files: `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`,
+            `pruning_ms`, `conjuncts`.
+
+    Examples:
+        >>> from spark_zorder import explain_skipping
+        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+        >>> query = "SELECT * FROM events WHERE user = 7 AND day = 3"
+        >>> explain_skipping(spark, query).select("files_total", "files_kept").show()
+        +-----------+----------+
+        |files_total|files_kept|
+        +-----------+----------+
+        |         16|         1|
+        +-----------+----------+
+        >>> explain_skipping(spark, spark.table("events").where("user = 7")).select("files_kept").show()
+        +----------+
+        |files_kept|
+        +----------+
+        |         4|
+        +----------+
     """
     if not isinstance(query, str):
         name = f"explained_{uuid.uuid4().hex}"
@@ -265,7 +475,7 @@ def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
 
 def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:
     if isinstance(keys, str):
-        raise TypeError(f"{layout} is a list of columns or a dict of weights, not a string: [{keys!r}]")
+        raise TypeError(f"{layout} must be a list of columns or a dict of weights, not a string: write [{keys!r}]")
     if not keys:
         raise ValueError(f"{layout} names no column")
     if isinstance(keys, Mapping):

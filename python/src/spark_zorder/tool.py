@@ -1,6 +1,6 @@
-"""Commands on a table's side folder that need no session: a small Java program does the work, with the jars of pyspark.
+"""Commands on a table's side folder that need no session. A small Java program runs them with the jars of pyspark.
 
-For a path that is not on a local disk the same code runs in the JVM of a session.
+For a path that is not on a local disk, the same code runs in the JVM of a session.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> d
     """Run `status`, `recover`, `unlock` or `uninstall` on a table.
 
     Args:
-        command: Which of them.
-        path: The table's folder: a local path, or a URI.
-        lock_timeout: Seconds after which the heartbeat of an owner that nobody can look up counts as too old.
-        flag: `force` makes `unlock` take the lock of an owner that may live. `keep-visible` or `bring-back` tells
-            `recover` what is right when others deleted or wrote files after an operation died.
+        command: One of these four.
+        path: The table's folder, as a local path or a URI.
+        lock_timeout: The age in seconds at which the heartbeat of an owner on another host counts as too old.
+        flag: `force` makes `unlock` remove the lock of an owner that may live. If others deleted or wrote files after
+            an operation died, `keep-visible` or `bring-back` tells `recover` which files are right.
 
     Returns:
-        What was found or done. `exitCode` is 0 when it is done, 1 when it failed, 3 when a living owner has the lock.
-        Unless it is 0, `error` and `message` say why.
+        The findings or actions. `exitCode` is 0 for success, 1 for a failure, 3 when a living owner holds the lock.
+            Unless it is 0, `error` and `message` give the reason.
 
     Raises:
-        ToolError: There is neither a Java with pyspark's jars nor a session that can do it.
+        ToolError: Neither Java with pyspark's jars nor a session is available.
     """
     local = local_path(path)
     if local is None:
@@ -55,7 +55,7 @@ def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> d
 
 
 def local_path(path: str) -> str | None:
-    """The path on a local disk; None when a URI names another file system."""
+    """The path on a local disk. None if a URI names another file system."""
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*):/", path)
     if scheme is None:
         return path
@@ -67,11 +67,11 @@ def _java() -> list[str]:
     core = next(iter(jars.glob("spark-core_*.jar")), None)
     version = re.search(r"-(\d+\.\d+[^-]*)\.jar$", core.name) if core else None
     if version is None:
-        raise ToolError(f"{jars} holds no jars of Spark")
+        raise ToolError(f"there are no jars of Spark in {jars}")
     home = os.environ.get("JAVA_HOME")
     java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
     if java is None:
-        where = f"in {home}/bin, which JAVA_HOME names" if home else "on the path: install Java 17, or set JAVA_HOME"
+        where = f"in {home}/bin, the folder in JAVA_HOME" if home else "on the path: install Java 17, or set JAVA_HOME"
         raise ToolError(f"there is no `java` {where}")
     try:
         ours = jar_path(version[1])
@@ -84,7 +84,7 @@ def _spark_jars() -> Path:
     home = os.environ.get("SPARK_HOME")
     if home:
         return Path(home) / "jars"
-    # Not imported: that takes as long as all the rest.
+    # Importing pyspark takes as long as all the rest, so this only looks for its folder.
     found = importlib.util.find_spec("pyspark")
     if found is None or not found.submodule_search_locations:
         raise ToolError("there are no jars of Spark: install pyspark, or set SPARK_HOME")
@@ -113,7 +113,7 @@ def _by_session(command: str, path: str, lock_timeout: int, *, flag: str, why: s
     if not os.environ.get("SPARK_REMOTE"):
         builder = configure_spark(builder)
     session = builder.getOrCreate()
-    # Over Spark Connect there is no such attribute.
+    # A session over Spark Connect lacks this attribute.
     jvm: Any = getattr(session, "_jvm", None)
     if jvm is not None:
         state: Any = session._jsparkSession.sessionState()
@@ -125,6 +125,6 @@ def _by_session(command: str, path: str, lock_timeout: int, *, flag: str, why: s
             f"{reason}, and `{asked}` needs a JVM, which Spark Connect does not offer. Run it where Java and "
             "pyspark's jars are, or with a classic session. Over Spark Connect, `recover` works."
         )
-    # Any statement recovers the table before it does anything else.
+    # Each statement recovers the table first.
     session.sql("DESCRIBE HISTORY '{}'".format(path.replace("\\", "\\\\").replace("'", "\\'"))).collect()
     return {"command": command, "path": path, "exitCode": DONE, "actions": None}

@@ -14,36 +14,37 @@ from spark_zorder.tool_text import told, trash_warning
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
-_CODES = "Exit codes: 0 done, or nothing to do; 1 failed; 2 wrong usage; 3 an owner that may live has the lock."
+_CODES = "Exit codes: 0 done, or nothing to do; 1 failed; 2 wrong usage; 3 an owner that may live holds the lock."
 
-_STATUS = "Show who has the lock, what is half done, and what the trash holds. Changes nothing."
+_STATUS = "Show who holds the lock, which operations are unfinished, and what is in the trash. Changes nothing."
 
-_RECOVER = """Finish or undo what a dead process left half done, as the next statement on the table would.
-Does nothing while an owner that may live has the lock. When others have deleted or written files since, nobody can tell
-which rows are right: then it changes nothing, says what there is, and you choose with one of the two options."""
+_RECOVER = """Finish or undo what a dead process left unfinished, as the next statement on the table would. Does nothing
+while an owner that may live holds the lock. If others deleted or wrote files since, nobody can tell which rows are
+right. Then it changes nothing and lists the files, and you choose with one of the two options."""
 
-_KEEP_VISIBLE = """choose, for folders where nobody can tell what is right: the visible files are the table. The files
-of before stay in the trash until VACUUM"""
+_KEEP_VISIBLE = """choose, for folders where nobody can tell which rows are right: keep the visible files. The files
+from before the operation stay in the trash until VACUUM"""
 
-_BRING_BACK = """choose, for folders where nobody can tell what is right: the files of before the operation come back
-beside the visible files"""
+_BRING_BACK = """choose, for folders where nobody can tell which rows are right: bring back the files from before the
+operation, beside the visible files"""
 
-_UNLOCK = """Remove the locks of owners whose process is gone from this host, or whose heartbeat is older than the lock
-timeout. Then recover the table. Other locks stay, and nothing is done."""
+_UNLOCK = """Remove the locks of dead owners: their process is gone from this host, or their heartbeat is older than the
+lock timeout. Then recover the table. If other locks remain, they stay, and the table is not recovered."""
 
-_FORCE = """also remove the lock of an owner that may live. Risk: an owner that lives stops at its next look at the
-lock, but it may be in the middle of one rename, and this rename may then happen during the recovery. Its operation
-fails. Stop the owner's process first if you can reach it."""
+_FORCE = """also remove the lock of an owner that may live. Its operation fails. Risk: a living owner notices this only
+before its next step. It may be renaming a file, and this rename may happen during the recovery. Stop the owner's
+process first if you can."""
 
 _UNINSTALL = """Remove everything of spark-zorder from a table and its partitions: history, trash, statistics, locks.
-The data files stay as they are. First shows what the trash holds: RESTORE cannot bring it back afterwards. Refuses
-while an operation is half done (`recover` first). Leaves, and names, whatever spark-zorder did not make."""
+The data files stay as they are. First shows what is in the trash, because RESTORE cannot bring it back afterwards.
+Refuses while an operation is unfinished: run `recover` first. Leaves files that spark-zorder did not make, and lists
+them."""
 
 
 def add(commands: Subparsers) -> None:
     """Add the commands to the parser of the module."""
-    _add(commands, "status", "show what is half done and what the trash holds", _STATUS)
-    recover = _add(commands, "recover", "finish or undo what a dead process left half done", _RECOVER)
+    _add(commands, "status", "show unfinished operations and what is in the trash", _STATUS)
+    recover = _add(commands, "recover", "finish or undo what a dead process left unfinished", _RECOVER)
     chosen = recover.add_mutually_exclusive_group()
     for flag, meaning in (("keep-visible", _KEEP_VISIBLE), ("bring-back", _BRING_BACK)):
         chosen.add_argument(f"--{flag}", action="store_const", const=flag, default="", dest="flag", help=meaning)
@@ -64,7 +65,7 @@ def _add(commands: Subparsers, name: str, summary: str, description: str) -> arg
         type=int,
         default=60,
         metavar="SECONDS",
-        help="age of a heartbeat at which its owner counts as dead (default 60, as spark.zorder.lock.timeout)",
+        help="the age of a heartbeat at which its owner counts as dead (default 60, as spark.zorder.lock.timeout)",
     )
     parser.set_defaults(run=_run)
     return parser
@@ -115,13 +116,13 @@ def _uninstall(options: argparse.Namespace) -> int:
 
 
 def _obstacle(found: dict[str, Any]) -> dict[str, Any]:
-    """Why nothing may be removed, as a result; empty when it may."""
+    """The reason to remove nothing, as a result. Empty if there is none."""
     refused = {"command": "uninstall", "path": found["path"]}
     if found["state"] == "locked":
-        message = "An owner that may live has the lock. Nothing was removed. Wait until its operation ends."
+        message = "An owner that may live holds the lock. Nothing was removed. Wait until its operation ends."
         return refused | {"exitCode": tool.LOCKED, "error": "LOCKED", "message": message}
     if found["unfinished"]:
-        message = "An operation has come to no end. Nothing was removed. Run `recover` first."
+        message = "An operation is unfinished. Nothing was removed. Run `recover` first."
         return refused | {"exitCode": tool.FAILED, "error": "UNFINISHED", "message": message}
     return {}
 

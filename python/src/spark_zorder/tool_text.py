@@ -1,4 +1,4 @@
-"""What the commands of `python -m spark_zorder` say to people."""
+"""The output of the commands of `python -m spark_zorder` for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WIDTH = 12
 
 
 def told(result: dict[str, Any]) -> str:
-    """The result of a command as lines for people."""
+    """Format the result of a command as lines for people."""
     lines = {"status": _status, "recover": _recovered, "unlock": _unlocked, "uninstall": _uninstalled}
     return "\n".join(lines[str(result["command"])](result))
 
@@ -33,7 +33,7 @@ def _status(found: dict[str, Any]) -> Iterator[str]:
     for version in found["trash"]:
         yield _row("trash", _trash(version))
     for folder in found["otherTrash"]:
-        yield _row("trash", f"{folder['path']}: {_size(folder)}, which no record names")
+        yield _row("trash", f"{folder['path']}: {_size(folder)}, named in no record")
     for folder in found["staging"]:
         yield _row("staging", f"{folder['path']}: {_size(folder)}")
     for index in found["indexes"]:
@@ -46,7 +46,7 @@ def _status(found: dict[str, Any]) -> Iterator[str]:
 
 def _recovered(done: dict[str, Any]) -> Iterator[str]:
     if done["actions"] is None:
-        yield f"{done['path']}: recovered if that was needed. The log of the server says what was done."
+        yield f"{done['path']}: recovered if that was needed. The log of the server shows what was done."
     elif done["actions"]:
         yield done["path"]
         yield from (_row("recovery", action) for action in done["actions"])
@@ -76,7 +76,7 @@ def _uninstalled(done: dict[str, Any]) -> Iterator[str]:
 
 
 def trash_warning(found: dict[str, Any]) -> str:
-    """What an uninstall takes away for good."""
+    """Warn of the files that an uninstall deletes for good."""
     trash = f"{_count(found['trashFiles'], 'file')} ({_bytes(found['trashBytes'])}) in the trash"
     return (
         f"An uninstall removes {trash}, the history and the statistics. RESTORE cannot go back to any version then. "
@@ -103,9 +103,9 @@ def _unfinished(found: dict[str, Any]) -> str:
         return f"{found['file']}: {found.get('fault', 'it cannot be read')}"
     what = f"{found['file']}: {found['operation']} by {found['user']} at {_time(found['timestamp'])}"
     if found["state"] == "pending":
-        return f"{what}; it has not touched the files of the table; a recovery undoes it"
+        return f"{what}; it has not changed any file of the table; a recovery undoes it"
     if found["state"] == "undoing":
-        return f"{what}; the files of the table are back in their places; a recovery removes what is left"
+        return f"{what}; the files of the table are back in place; a recovery removes the rest"
     missing = f", {_count(found['missing'], 'file')} missing" if found["missing"] else ""
     return (
         f"{what}; {found['retired']} of {found['inputs']} inputs are in the trash, "

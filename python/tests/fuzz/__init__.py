@@ -1,6 +1,5 @@
-"""Tables, writers and predicates from a seed: skipping on = skipping off = another engine over the same files.
+"""Tests random tables, writers and predicates. Skipping on, skipping off and another engine must give the same rows.
 
-`make fuzz SECONDS=n SEED=s` runs new tables until the time is over; `TABLE=t QUERY=q` beside the seed asks one query
-again. What is random of a table follows from (seed, table) and of a query from (seed, table, query), so neither needs
-what came before it.
+`make fuzz SECONDS=n SEED=s` runs new tables until the time is over. With `TABLE=t QUERY=q` it repeats one query. A
+table follows from (seed, table), and a query from (seed, table, query), so neither needs earlier ones.
 """

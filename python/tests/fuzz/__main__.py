@@ -1,4 +1,4 @@
-"""`make fuzz`: new tables until the time is over, or one table or query again."""
+"""`make fuzz`: run new tables until the time is over, or repeat one table or query."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fuzz.campaign import Campaign, Tally
 from fuzz.report import Report
 
 LONG = 1800
-"""Seconds after which chance has little say in how many files were skipped."""
+"""After so many seconds, chance has little influence on the share of skipped files."""
 
 
 def main() -> int:
-    """Prints what was asked and found; 1 when an answer was wrong."""
+    """Run, and print the figures. Returns 1 when an answer was wrong."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", default="", help="a new one when none is given")
+    parser.add_argument("--seed", default="", help="the seed (default: a new one)")
     parser.add_argument("--table", type=int, help="only this table")
-    parser.add_argument("--query", type=int, help="only this query of the table")
+    parser.add_argument("--query", type=int, help="run only this query of the table")
     asked = parser.parse_args()
     if asked.query is not None and asked.table is None:
         parser.error("--query needs --table")
@@ -46,7 +46,7 @@ def main() -> int:
         report.end(tally)
         spark.stop()
     if asked.seconds >= LONG and tally.skipped < 0.45:
-        print("fewer than 45 % of the files were skipped: skipping, or what is generated, has got worse")
+        print("fewer than 45 % of the files were skipped: skipping or the generated data got worse")
         return 1
     return 1 if tally.mismatches else 0
 

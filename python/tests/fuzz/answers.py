@@ -1,4 +1,4 @@
-"""What Spark answers to conditions with skipping on and off."""
+"""Runs conditions in Spark with skipping on and off."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Answer = list[int] | str
-"""Ids in order, or the condition of an error."""
+"""Sorted ids, or the condition of an error."""
 
 
 class Questions:
-    """Conditions over one relation, under the settings in force."""
+    """Conditions on one relation, under the current settings."""
 
     def __init__(self, spark: SparkSession, relation: str, conditions: Sequence[str]) -> None:
         self._spark = spark
@@ -29,7 +29,7 @@ class Questions:
         self._conditions = [c.replace(TABLE, relation) for c in conditions]
 
     def evaluated(self) -> list[list[int]] | None:
-        """Ids by evaluating each condition on every row: no filter, no pushdown, no skipping. None when one raises."""
+        """Ids by evaluating each condition on every row, without filter or skipping. None if one raises an error."""
         columns = ", ".join(f"({c}) AS q{n}" for n, c in enumerate(self._conditions))
         with no_skipping(self._spark):
             try:
@@ -39,7 +39,7 @@ class Questions:
         return [sorted(row[0] for row in rows if row[n + 1]) for n in range(len(self._conditions))]
 
     def skipping(self) -> list[list[int]] | None:
-        """Ids by filters, all in one query. None when one raises."""
+        """Ids by filters, all in one query. None if one raises an error."""
         found: list[list[int]] = [[] for _ in self._conditions]
         try:
             for row in self._spark.sql(self._union()).collect():
@@ -58,9 +58,9 @@ class Questions:
         return sorted(row.id for row in rows)
 
     def files(self) -> tuple[int, int, int]:
-        """Files that all these queries read, files in all, and queries that read fewer for files' places on the curve.
+        """The number of files that all these queries read, of all files, and of queries that skip some by the curve.
 
-        None where they cannot be planned.
+        None if they cannot be planned.
         """
         try:
             scans = explain_skipping(self._spark, self._union()).collect()

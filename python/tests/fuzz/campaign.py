@@ -1,4 +1,4 @@
-"""Tables one after the other, questions to each, and what came of it."""
+"""Runs tables one after the other, asks questions about each, and collects the results."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PHASES, BATCHES, BATCH = 2, 1, 20
-"""A table is asked, changed and asked again; each batch has settings of its own."""
+"""A table is queried, changed and queried again. Each batch has its own settings."""
 
 HELD = 6
-"""Queries of a table over a listing held while a file of it is overwritten."""
+"""Queries of a table on a cached listing, while one of its files is overwritten."""
 
 QUERIES = PHASES * BATCHES * BATCH
 """Queries of a table."""
@@ -42,7 +42,7 @@ QUERIES = PHASES * BATCHES * BATCH
 
 @dataclass
 class Tally:
-    """What was asked and answered."""
+    """The figures and mismatches of a run."""
 
     seed: str
     tables: int = 0
@@ -51,39 +51,39 @@ class Tally:
     refused_by_duck: int = 0
     raised: int = 0
     held: int = 0
-    """Queries over a listing from before a file was overwritten."""
+    """Queries on a listing from before a file was overwritten."""
     pairs: int = 0
-    """Queries that ask for the same twice, in two orders."""
+    """Queries that have the same condition twice, in two orders."""
     files: int = 0
     kept: int = 0
     by_curve: int = 0
-    """Queries of which files were left out for their places on the curve."""
+    """Queries that skipped files by their places on the curve."""
     strategies: Counter[str] = field(default_factory=Counter)
-    """What each OPTIMIZE rewrote."""
+    """The strategies of all OPTIMIZE statements."""
     seconds: float = 0.0
     mismatches: list[str] = field(default_factory=list)
-    """A line each, which begins with the command that replays it."""
+    """The mismatches. Each line begins with the command that repeats it."""
 
     @property
     def skipped(self) -> float:
-        """The share of files skipped."""
+        """The share of files that were skipped."""
         return (self.files - self.kept) / max(self.files, 1)
 
     def summary(self) -> str:
-        """One line."""
+        """The figures in one line."""
         return (
-            f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them asked of "
-            f"DuckDB too ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
-            f"{self.held:,} more under listings held over an overwrite, {self.pairs:,} of conditions in both orders; "
+            f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them also in "
+            f"DuckDB ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
+            f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
-            f"{self.by_curve:,} queries some by their places on the curve; {self.strategies['incremental']} of "
+            f"{self.by_curve:,} queries some by the curve; {self.strategies['incremental']} of "
             f"{self.strategies.total()} OPTIMIZE were incremental; "
             f"{len(self.mismatches)} mismatches, {self.seconds:.0f} seconds"
         )
 
 
 class Campaign:
-    """Runs tables of a seed. `say` gets a line for each table."""
+    """Runs the tables of a seed. `say` gets a line for each table."""
 
     def __init__(self, session: SparkSession, folder: Path, seed: str, say: Callable[[str], None]) -> None:
         assert session._jvm is not None
@@ -94,13 +94,13 @@ class Campaign:
         self.tally = Tally(seed)
 
     def run(self, enough: Callable[[Tally], bool]) -> Tally:
-        """New tables until it is enough; a table is not broken off."""
+        """Run new tables until `enough` holds. A table always runs to its end."""
         while not enough(self.tally):
             self.table(self.tally.tables)
         return self.tally
 
     def table(self, number: int, only: int | None = None) -> Tally:
-        """One table and all of its queries, or one of them, which is shown."""
+        """Run one table with all its queries, or with one of them, which is printed."""
         began = time.monotonic()
         tally = self.tally
         before = replace(tally)
@@ -161,7 +161,7 @@ class Campaign:
         return Conditions(self._source(table.number, *what), columns, table.rows, any_case).condition()
 
     def _overwritten(self, table: FuzzTable, history: History) -> None:
-        """A file changes under listings that the session holds, under the settings of the last questions."""
+        """Overwrite a file while the session has its listing, under the settings of the last questions."""
         names = table.called()
         columns = [replace(c, called=names.get(c.path[0])) for c in table.columns]
         any_case = table.spark.conf.get("spark.sql.caseSensitive") == "false"
@@ -174,7 +174,7 @@ class Campaign:
         history.overwrite()
         self.tally.held += HELD
         for wrong in held.wrong():
-            self._mismatch(table.number, None, f"under a held listing {wrong}; {table.words()}")
+            self._mismatch(table.number, None, f"on a cached listing {wrong}; {table.words()}")
 
     def _batch(self, table: FuzzTable, copy: Copy, numbers: list[int], shown: bool) -> None:
         settings = sessions.using(self._source(table.number, "settings", numbers[0] // BATCH), table.twins)
@@ -212,7 +212,7 @@ class Campaign:
         try:
             found = copy.ids(condition.duck)
         except (duckdb.ConversionException, duckdb.OutOfRangeException):
-            # A literal out of a type's range is an error to it before a row is seen.
+            # Spark rejects a literal outside of a type's range before it reads any row.
             self.tally.refused_by_duck += 1
             return None
         self.tally.by_duck += 1
@@ -220,7 +220,7 @@ class Campaign:
 
     def _judge(self, table: FuzzTable, q: int, condition: Text, got: Answered, by_duck: list[int] | None) -> None:
         if isinstance(got.without, str):
-            # An error that only a skipped row would have raised may not be raised.
+            # An error that only a skipped row would have raised may be missing.
             self.tally.raised += 1
             return
         if got.skipping != got.without:
@@ -241,9 +241,9 @@ class Answered:
 
     skipping: Answer
     without: Answer
-    """By the filter, or by evaluating every row where that is the same as `skipping`."""
+    """The ids by the filter, or by evaluating every row if those equal `skipping`."""
     evaluated: Answer
-    """By evaluating every row."""
+    """The ids by evaluating every row."""
 
 
 def _answers(questions: Questions, count: int) -> Iterator[Answered]:
@@ -251,8 +251,8 @@ def _answers(questions: Questions, count: int) -> Iterator[Answered]:
     for n in range(count):
         found = skipping[n] if skipping else questions.filtered(n, skipping=True)
         value: Answer = evaluated[n] if evaluated else questions.filtered(n, skipping=False)
-        # Spark may answer a filter otherwise than the same expression in a projection: `x NOT IN (.., NULL)` is never
-        # true as a filter, but true of NaN where an InSet is evaluated. The filter without skipping counts.
+        # Spark may answer a filter differently from the same expression in a projection: `x NOT IN (.., NULL)` is never
+        # true as a filter, but true of NaN where an InSet is evaluated. The filter without skipping is right.
         without = value if found == value or not evaluated else questions.filtered(n, skipping=False)
         yield Answered(found, without, value)
 

@@ -1,4 +1,4 @@
-"""The columns of a table: their names, types and rows."""
+"""The columns of a table: names, types and rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Column:
     path: tuple[str, ...]
     kind: Kind
     alias: str | None
-    """What the column is called in DuckDB's copy; None where it has none."""
+    """The column's name in DuckDB's copy. None if it is not there."""
     partition: bool = False
     called: str | None = None
-    """The first name in the schema in force, where it is another than in the files."""
+    """The first name in the current schema, if it differs from that in the files."""
 
     @property
     def spark(self) -> str:
@@ -51,7 +51,7 @@ def _leaf(kind: str, *path: str) -> Leaf:
     return path, kind
 
 
-# Every table has some of them; the first are wanted for clustering.
+# Every table has some of these columns. The first are preferred for clustering.
 PLAIN = (
     _leaf("int", "i"),
     _leaf("bigint", "l"),
@@ -97,7 +97,7 @@ TWINS = (_leaf("int", "Case"), _leaf("string", "cASE"))
 
 
 def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int], hive: bool) -> list[Column]:
-    """Most of the plain columns or few of them, the struct or not, and some of the other pools; what Hive can name."""
+    """Draw most or few of the plain columns, the struct or not, and some of the other pools. Hive can name all."""
     picked = [*r.sample(PLAIN[:8], 4), *r.sample(PLAIN[8:], r.choice((3, 6, 10)))]
     if r.random() < 0.6:
         picked += STRUCT
@@ -112,7 +112,7 @@ def choose(r: Random, pools: list[tuple[Leaf, ...]], spark: tuple[int, int], hiv
 
 
 def fields(columns: list[Column]) -> list[str]:
-    """The schema as text, a top-level column each, `id` first, partition columns left out."""
+    """The schema as text: `id` first, then each top-level column, without partition columns."""
     return ["id BIGINT", *_fields([(c.path, c.kind.sql) for c in columns if not c.partition], " ")]
 
 
@@ -132,7 +132,7 @@ def _fields(leaves: list[Leaf], between: str) -> list[str]:
 
 
 class Rows:
-    """Rows that follow a hidden rank with some noise, so that clustering by any column clusters the others too."""
+    """Rows that follow a hidden rank with some noise. So clustering by one column clusters the others too."""
 
     def __init__(self, r: Random, columns: list[Column], ancient: bool) -> None:
         self._random = r
@@ -145,13 +145,13 @@ class Rows:
 
     @property
     def given(self) -> str:
-        """The schema in which rows are handed over: leaves as c0, c1.., structs as s0.. that say if they are there."""
+        """The schema of the rows that Python makes: leaves as c0, c1.., and flags s0.. of structs that are not null."""
         leaves = [f"c{n} {c.kind.given}" for n, c in enumerate(self._columns)]
         return ", ".join(["id BIGINT", *leaves, *(f"s{n} BOOLEAN" for n in range(len(self._structs)))])
 
     @property
     def typed(self) -> list[str]:
-        """From those to the columns, as SQL."""
+        """The SQL expressions that turn this schema into the columns."""
         leaves = {c.path: c.kind.cast.format(c=f"c{n}", sql=c.kind.sql) for n, c in enumerate(self._columns)}
         names = dict.fromkeys(c.path[:1] for c in self._columns)
         return ["id", *(f"{self._built(name, leaves)} AS {quote(name[0])}" for name in names)]
@@ -164,7 +164,7 @@ class Rows:
         return f"IF(s{self._structs.index(path)}, named_struct({fields}), NULL)"
 
     def make(self, count: int) -> list[tuple[Value, ...]]:
-        """So many new rows."""
+        """Make this number of new rows."""
         first = self.next_id
         self.next_id += count
         return [self._row(first + n, n / count) for n in range(count)]

@@ -1,4 +1,4 @@
-"""DuckDB over the same files: a copy of the columns that mean the same to both."""
+"""Runs DuckDB on the same files, on a copy of the columns that mean the same to both."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALIKE = {"whole", "decimal", "fraction", "text", "binary", "boolean", "date", "
 
 
 def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
-    """The columns whose values and order are the same to Spark under these settings and to DuckDB, see `dialects`."""
+    """The columns whose values and order are equal in Spark, under these settings, and in DuckDB. See `dialects`."""
     if table.twins or table.traits.positional:
         return set()
     hybrid = table.ancient and any(w.hybrid for w in table.writers)
@@ -32,15 +32,16 @@ def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
         family = c.kind.family
         if c.alias is None or family not in _ALIKE or c.path[0] in {*table.cased, *table.traits.defaults}:
             return False
-        # Widened to another family, strings of it are others.
+        # After widening to another family, their strings differ.
         if family not in ("fraction", "decimal") and table.wider.get(c, "INT") not in ("INT", "BIGINT"):
             return False
         if family == "timestamp":
             return table.form == "parquet" and not (hybrid or int96)
         if family == "date":
             return not hybrid
-        # Without Spark's own schema in the file, settings say what such a column is; in Spark's ORC it is a number. To
-        # Spark INT96 is an instant then, and pyarrow leaves out Spark's schema together with its own.
+        # Without Spark's own schema in the file, settings decide the type of such a column. In Spark's ORC it is a
+        # number.
+        # Spark reads INT96 as an instant then, and pyarrow leaves out Spark's schema together with its own.
         if family == "ntz":
             return own_types and table.form == "parquet" and not int96
         if family == "binary":
@@ -51,7 +52,7 @@ def alike(table: FuzzTable, settings: dict[str, str]) -> set[Column]:
 
 
 class Copy:
-    """What the files hold now."""
+    """Copy the rows of the files, as they are now."""
 
     def __init__(self, table: FuzzTable) -> None:
         self._connection = duckdb.connect()
@@ -60,7 +61,7 @@ class Copy:
         self.columns = [c for c in table.columns if c.alias and c.kind.family in _ALIKE and not table.twins]
         files = table.files()
         if table.form == "orc" and table.ancient:
-            # pyarrow, by which DuckDB has ORC, holds no ancient timestamps.
+            # DuckDB reads ORC through pyarrow, which cannot hold ancient timestamps.
             self.columns = []
             source = "(SELECT 0 AS id WHERE false)"
         elif table.form == "orc":
@@ -78,13 +79,13 @@ class Copy:
         self._connection.execute(f"CREATE TABLE copied AS SELECT {values} FROM {source}")
 
     def ids(self, condition: str) -> list[int]:
-        """Ids of the rows for which a condition in DuckDB's words is true, with doubles, in order."""
+        """Sorted ids, with doubles, of the rows for which a condition in DuckDB's dialect is true."""
         text = condition.replace(TABLE, "copied")
         rows = self._connection.execute(f"SELECT id FROM (SELECT id, ({text}) AS q FROM copied) WHERE q").fetchall()
         return sorted(row[0] for row in rows)
 
     def close(self) -> None:
-        """Its memory is given back."""
+        """Free its memory."""
         self._connection.close()
 
 
@@ -95,5 +96,5 @@ def _value(c: Column) -> str:
 
 
 def _orc_rows(files: list[Path]) -> pa.Table:
-    # By pyarrow, since DuckDB has no reader of ORC. Timestamps, which ORC keeps without a zone, are not asked.
+    # Read by pyarrow, because DuckDB has no reader of ORC. ORC's timestamps have no zone, so they are not compared.
     return pa.concat_tables([orc.ORCFile(str(path)).read() for path in files], promote_options="permissive")

@@ -1,4 +1,4 @@
-"""Queries over a listing that a session holds while somebody overwrites a file in place."""
+"""Queries on a listing that a session has cached, while another program overwrites a file in place."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Held:
-    """The same questions with and without skipping, over one listing, some of them planned already."""
+    """The same questions with and without skipping on one listing. Some are planned before the overwrite."""
 
     def __init__(self, table: FuzzTable, conditions: Sequence[str], r: Random) -> None:
         self._table = table
@@ -32,7 +32,7 @@ class Held:
             self._with.append(_asked(table, query, planned=r.random() < 0.5))
 
     def wrong(self) -> list[str]:
-        """The queries of which the answer is neither what the held listing gives nor what the files hold now."""
+        """The queries whose answer is neither that of the cached listing nor that of the files now."""
         answers = [(_answer(a), _answer(b)) for a, b in zip(self._with, self._without, strict=True)]
         relation = self._table.relation()
         wrong: list[str] = []
@@ -41,7 +41,7 @@ class Held:
                 continue
             with no_skipping(self._table.spark):
                 fresh = _answer(_asked(self._table, query, planned=False))
-            # A scan by the listing's old length may fail; one that leaves the file out then need not.
+            # A scan by the old length of a file may fail. A query that skips this file need not fail.
             if found != fresh:
                 wrong.append(f"{_short(found)}, not {_short(held)} or, listed anew, {_short(fresh)}: {query[:300]}")
         assert relation == self._table.name

@@ -1,4 +1,4 @@
-"""What happens to a table before it is asked, and between two rounds of questions."""
+"""Changes a table before it is queried, and between two rounds of questions."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """What an OPTIMIZE asks for; files stay laid out while it asks for the same."""
+    """The layout that OPTIMIZE is asked for. Files stay in place while it is the same."""
 
     clause: str
     cuts: str
 
 
 class RowsLostError(AssertionError):
-    """A statement that keeps every row has not."""
+    """A statement lost or added rows."""
 
 
 class History:
-    """Steps over one table; statements run under the settings of its making.
+    """Runs steps on one table. Its statements run under the settings that the table was made with.
 
     Attributes:
-        strategies: What each OPTIMIZE says that it rewrote.
+        strategies: The strategy of each OPTIMIZE.
     """
 
     def __init__(self, table: FuzzTable, r: Random) -> None:
@@ -49,23 +49,23 @@ class History:
         self.strategies: Counter[str] = Counter()
 
     def begin(self) -> None:
-        """The first rows and an index over most of them."""
+        """Write the first rows, and an index of most of them."""
         r = self._random
         self._table.create()
         for _ in range(r.choice((0, 0, 1, 2))):
             r.choice((self._append, self._append, self._copy))()
         roll = r.random()
-        # Over rows in no order an index alone skips nothing: some of that is asked, too.
+        # An index alone skips nothing in unordered rows. Some tables have only that.
         optimized = roll < (0.5 if self._table.ordered else 0.9) and self._optimize()
         if roll > 0.4 or not optimized:
             self._index()
-        # A new file beside many that are laid out: only a part is to be rewritten.
+        # New files beside many files in the layout. Only a part needs a rewrite.
         if optimized and r.random() < 0.6:
             self._append(few=True)
             self._optimize(again=True)
 
     def go_on(self) -> None:
-        """Somebody writes, and the index is brought up to date or not."""
+        """Let other programs write, and refresh the index or not."""
         r = self._random
         steps: tuple[Callable[[], None], ...] = (
             self._append,
@@ -88,14 +88,14 @@ class History:
     # --- statements of ours
 
     def _optimize(self, again: bool = False) -> bool:
-        """In the layout that the table has, if `again`, else in a new one."""
+        """OPTIMIZE in the table's layout if `again`, otherwise in a new one."""
         r, table = self._random, self._table
         if not again or self._layout is None:
             self._layout = self._new_layout()
         layout = self._layout
         full = r.choice(("", "FULL ")) if not again else "FULL " if r.random() < 0.1 else ""
         count = r.randint(16, 32)
-        # As many in each partition, or there are too few to rewrite only some.
+        # Each partition gets this number of files. With fewer files, no rewrite would be partial.
         files = table.in_any_order()
         size = sum(p.stat().st_size for p in files) // (count * max(len({p.parent for p in files}), 1))
         by_number = not again and r.random() < 0.4
@@ -110,7 +110,7 @@ class History:
         return True
 
     def _groups(self, size: int) -> str:
-        """Several jobs side by side, and perhaps several commits."""
+        """Options for several jobs at once, and perhaps several commits."""
         r = self._random
         groups = f", 'max-file-group-size-bytes' = '{max(size // r.randint(1, 4), 1)}'" if r.random() < 0.7 else ""
         if not groups or r.random() < 0.5:
@@ -131,7 +131,7 @@ class History:
         self._statement(f"CREATE OR REPLACE SKIPPING INDEX ON {table.target}{columns}")
 
     def _sure_columns(self) -> list[Column]:
-        """Those that statements can name, also where a schema is inferred from one file."""
+        """The columns that statements can name, even if the schema is inferred from one file."""
         table = self._table
         names = table.traits.renamed if table.named else {}
         return [
@@ -144,7 +144,7 @@ class History:
         self._statement(f"REFRESH SKIPPING INDEX ON {self._table.target}")
 
     def _statement(self, text: str) -> list[Row] | None:
-        """Runs it, and sees that no row is lost. A refusal with a reason is an answer, too: None."""
+        """Run a statement and check that it loses no row. A refusal with a reason returns None."""
         table = self._table
         sessions.apply(table.spark, table.making)
         before = self._contents()
@@ -176,7 +176,7 @@ class History:
             return "1"
         return replace(column, called=self._table.called().get(column.path[0])).spark
 
-    # --- what others do
+    # --- other programs
 
     def _append(self, few: bool = False) -> None:
         r, table = self._random, self._table
@@ -185,8 +185,8 @@ class History:
         table.write(table.frame(rows, first=False), writer, files, r.random() < 0.5)
 
     def _replace(self) -> None:
-        """A file of the same name with half of its rows, by another program."""
-        # pyarrow takes INT96 for another type, which a merged schema does not bear; with ids nobody else writes.
+        """Another program replaces a file by one of the same name with half of its rows."""
+        # pyarrow reads INT96 as another type, which a merged schema does not allow. It writes no field ids.
         if self._table.form == "orc" or self._table.access in ("merged", "ids"):
             self._swap()
             return
@@ -199,7 +199,7 @@ class History:
         self._table.log.append("a file replaced by half of it")
 
     def overwrite(self) -> None:
-        """One file has the bytes of another, under its own name."""
+        """Give one file the bytes of another, under its own name."""
         files = self._table.files()
         if len(files) < 2:
             return
@@ -212,7 +212,7 @@ class History:
         self._table.log.append("a file overwritten in place")
 
     def _swap(self) -> None:
-        """Two files change their contents; in a partitioned table their partitions may change, too."""
+        """Swap the contents of two files. In a partitioned table they may move to each other's partition."""
         files = self._table.files()
         if len(files) < 2:
             return

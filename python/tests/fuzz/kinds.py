@@ -1,4 +1,4 @@
-"""The types of columns: how Spark and DuckDB write them, values of them, literals of them."""
+"""The types of columns: how Spark and DuckDB write them, their values, and their literals."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from fuzz.dialects import Text, both, only_spark, quoted
 Value = bool | int | float | str | None
 
 LATIN = ("", "a", "a%b", "a_b", "ab", "b", "it's", "z ", "é", "\uffee", "\U0001f600")
-"""In the order of their bytes."""
+"""Sort by bytes."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A type, with values that ascend with a rank from 0 to 1, but for a few odd ones."""
+    """A type. Its values ascend with a rank from 0 to 1, except for a few odd ones."""
 
     sql: str
     family: str
     given: str
-    """The type in which Python hands values over."""
+    """The type of the values that Python makes."""
     value: Callable[[Random, float], Value]
     literal: Callable[[Value], Text]
     odd: tuple[Value, ...] = ()
-    """Values off the rank, now and then."""
+    """Odd values, which occur now and then."""
     outside: tuple[Text, ...] = ()
-    """Literals beyond what most rows hold, some beyond the type."""
+    """Literals beyond most values. Some are beyond the type."""
     cast: str = "CAST({c} AS {sql})"
-    """From the type handed over."""
+    """The SQL that makes the column from the type of Python's values."""
     everywhere: bool = True
-    """Whether ORC and foreign writers have it."""
+    """Whether ORC and other writers have this type."""
     ordered: bool = True
     """Whether it can be a clustering column."""
     since: tuple[int, int] = (4, 0)
@@ -83,7 +83,7 @@ def _long(r: Random, x: float) -> Value:
 
 
 def _text(sql: str, value: Callable[[Random, float], Value], everywhere: bool = True) -> Kind:
-    # Spark has no LIKE under most collations.
+    # Under most collations, Spark has no LIKE.
     family = "text" if everywhere else "other text" if "CHAR" in sql or "LCASE" in sql else "other"
     ordered = everywhere or "COLLATE" not in sql
     outside = tuple(both(quoted(v)) for v in ("", "A", "zz", "\U0010ffff", "p" * 141))
@@ -141,7 +141,7 @@ KINDS = {
         "STRING",
         lambda _, x: f"{int(x * 0xFFFFFF):06x}ff",
         _binary,
-        ("ff" * 140, ""),  # longer than a bound may be, of bytes that none is above
+        ("ff" * 140, ""),  # ("ff" * 140, ""),  # longer than a bound may be, so no bytes are above it
         tuple(map(_binary, ("", "00", "FFFFFFFF", "FF" * 130))),
         "unhex({c})",
     ),

@@ -1,4 +1,4 @@
-"""Conditions over a table's columns, as text of both dialects."""
+"""Draws conditions on a table's columns, as text for both dialects."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PARTITION_LITERALS = {
 
 
 class Conditions:
-    """Draws conditions from a source of randomness of the query's own."""
+    """Draws conditions from the query's own source of randomness."""
 
     def __init__(self, r: Random, columns: list[Column], rows: Rows, any_case: bool) -> None:
         self._random = r
         self._columns = columns
         self._rows = rows
         self._any_case = any_case
-        # Most conditions of a query are about the same part of the data: otherwise few answers had a row.
+        # Most conditions of a query are about the same part of the data. Otherwise few queries would find a row.
         self._anchor = r.random()
 
     def condition(self, depth: int = 3) -> Text:
@@ -87,7 +87,7 @@ class Conditions:
         return form(f"{{c}} {r.choice(('', '', '', '', 'NOT '))}IN ({{v}})", c=c, v=join(", ", values))
 
     def _of_two(self, column: Column, c: Text, v: Text) -> Text:
-        """Of two columns, of a subquery, or around a comparison."""
+        """A condition on two columns, on a subquery, or around a comparison."""
         r = self._random
         alike = [o for o in self._columns if o.kind.sql == column.kind.sql]
         if r.random() < 0.5:
@@ -97,14 +97,14 @@ class Conditions:
             return form(template, c=c, v=v)
         if r.random() < 0.5:
             return form(f"{{c}} {r.choice(('=', '<', '<=>'))} {{o}}", c=c, o=self._named(r.choice(alike)))
-        # The extreme of a column may be NaN, which DuckDB's min and max take as Spark's do.
+        # The extreme of a column may be NaN. DuckDB's min and max treat it as Spark's do.
         sub = form(f"(SELECT {r.choice(('min', 'max'))}({{c}}) FROM {TABLE} WHERE {{c}} < {{v}})", c=c, v=v)
         return form(f"{{c}} {r.choice(('=', '>=', '<'))} {{s}}", c=c, s=sub)
 
     # --- literals
 
     def literal(self, column: Column) -> Text:
-        """Mostly a value that occurs near the query's anchor."""
+        """A literal. Most of them are values that occur near the query's anchor."""
         r, kind = self._random, column.kind
         if column.partition:
             text = r.choice(PARTITION_LITERALS[kind.sql])
@@ -117,7 +117,7 @@ class Conditions:
         return kind.literal(seen[self._place(len(seen))])
 
     def _near(self, column: Column) -> tuple[Text, Text]:
-        """Two literals, the first mostly below the second."""
+        """Two literals. The first is mostly below the second."""
         r = self._random
         seen = [] if column.partition else self._rows.seen[column.path]
         if not seen or r.random() < 0.15:
@@ -134,7 +134,7 @@ class Conditions:
         seen = self._rows.seen[column.path]
         return str(seen[self._place(len(seen))]) if seen else "1"
 
-    # --- what is special to a family of types
+    # --- families of types
 
     def _special(self, column: Column) -> tuple[Callable[[Column, Text], Text], ...]:
         if column.partition:
@@ -204,7 +204,7 @@ class Conditions:
         r = self._random
         value = self._value(column)
         prefix = value[: r.randint(0, len(value))]
-        # Wildcards that occur in values are literal text only behind an escape.
+        # Wildcards that occur in values need an escape to be literal text.
         escaped = prefix.replace("#", "##").replace("%", "#%").replace("_", "#_")
         alike = column.kind.family == "text"
         if escaped != prefix or r.random() < 0.2:

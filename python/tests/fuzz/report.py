@@ -1,4 +1,4 @@
-"""What `make fuzz` prints."""
+"""The output of `make fuzz`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fuzz.campaign import Tally
 
 
 class Report:
-    """Lines, and in a terminal a bar below them."""
+    """Prints lines, and in a terminal a bar below them."""
 
     def __init__(self, seconds: float) -> None:
         self._began = time.monotonic()
@@ -17,12 +17,12 @@ class Report:
         self._bar = ""
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         self._clear()
         print(text, flush=True)
 
     def progress(self, tally: Tally) -> None:
-        """How far it is; nothing where nobody watches."""
+        """Show the progress in a terminal."""
         if not sys.stdout.isatty():
             return
         self._clear()
@@ -31,7 +31,7 @@ class Report:
         print(self._bar, end="", flush=True)
 
     def end(self, tally: Tally) -> None:
-        """The mismatches once more, and the figures as the last line."""
+        """Print the mismatches again, and the figures as the last line."""
         self._clear()
         for mismatch in tally.mismatches:
             print(mismatch)

@@ -1,4 +1,4 @@
-"""Equal conditions in another order: Spark runs what is the same once, with skipping as without it."""
+"""Compares equal conditions in two orders: Spark runs equal parts once, with skipping and without."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def both_orders(relation: str, one: str, other: str) -> str:
-    """A query of two parts that ask for the same rows."""
+    """A query of two parts that have the same rows."""
     part = "SELECT id % 7 AS k, count(*) AS n FROM {} WHERE ({}) AND ({}) GROUP BY id % 7"
     return f"{part.format(relation, one, other)} UNION ALL {part.format(relation, other, one)}"
 
 
 def reused(spark: SparkSession, query: str) -> tuple[int, list[tuple[int, int]]] | None:
-    """How many exchanges of the query's plan are another's, and its rows. None where it raises an error."""
+    """The number of reused exchanges in the query's plan, and its rows. None if it raises an error."""
     try:
         frame = spark.sql(query)
         return node_names(frame).count("ReusedExchangeExec"), sorted((row.k, row.n) for row in frame.collect())
@@ -28,7 +28,7 @@ def reused(spark: SparkSession, query: str) -> tuple[int, list[tuple[int, int]]]
 
 
 def lost(spark: SparkSession, query: str) -> str | None:
-    """What skipping changes of it, in words."""
+    """Describe what skipping changes. None if nothing."""
     with no_skipping(spark):
         plain = reused(spark, query)
     ours = reused(spark, query)

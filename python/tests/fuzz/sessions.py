@@ -1,4 +1,4 @@
-"""Settings of sessions: an index is made under some and used under others."""
+"""Settings of sessions. An index is made under some settings and used under others."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FIELD_IDS = "spark.sql.parquet.fieldId.read.enabled"
-"""Whether Parquet's columns are found by the ids that the schema in force has, before their names."""
+"""Whether Parquet's columns are found by field ids of the current schema, before their names."""
 
-# Thousands of tiny queries: compiling each would take longer than running it.
+# There are thousands of tiny queries. Compiling each would take longer than running it.
 _ALWAYS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.timeType.enabled": "true",
-    # A task for all files that are left.
+    # One task for all remaining files.
     "spark.sql.files.openCostInBytes": "0",
     "spark.sql.files.minPartitionNum": "1",
-    # Rows are made from text in UTC, ancient days among them.
+    # Rows are made from text in UTC. Some of their days are ancient.
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.int96RebaseModeInWrite": "CORRECTED",
 }
@@ -46,31 +46,31 @@ _USING = {
     "spark.sql.parquet.int96TimestampConversion": ("false",) * 7 + ("true",),
     "spark.sql.readSideCharPadding": ("true", "true", "false"),
     "spark.sql.optimizer.inSetConversionThreshold": ("10", "10", "2", "100"),
-    # Spark turns casts round before our rule sees them; without this rule ours has to.
+    # Spark moves casts to the other side before our rule sees them. Without this rule of Spark's, ours has to do it.
     "spark.sql.optimizer.excludedRules": (
         "",
         "",
         "org.apache.spark.sql.catalyst.optimizer.UnwrapCastInBinaryComparison",
     ),
-    # Spark's own reader trusts bounds in spite of NaN, so mostly only our skipping is asked.
+    # Spark's own reader trusts bounds although NaN is outside of them. So mostly only our skipping is on.
     "spark.sql.parquet.filterPushdown": ("false", "false", "false", "true"),
     "spark.sql.orc.filterPushdown": ("false", "false", "false", "true"),
 }
 
 
 def making(r: Random, twins: bool) -> dict[str, str]:
-    """For writing, OPTIMIZE and the statements on indexes."""
-    # Under it a rewrite makes strings of binaries, which other engines refuse where they are not UTF-8.
+    """Settings for writing, OPTIMIZE and the statements on indexes."""
+    # With it, a rewrite turns binaries into strings. Other engines refuse those that are not UTF-8.
     return {**_drawn(r, _MAKING, twins), "spark.sql.parquet.binaryAsString": "false"}
 
 
 def using(r: Random, twins: bool) -> dict[str, str]:
-    """For queries."""
+    """Settings for queries."""
     return _drawn(r, _USING, twins)
 
 
 def apply(spark: SparkSession, values: dict[str, str]) -> None:
-    """Put them into force."""
+    """Apply the settings."""
     for name, value in values.items():
         spark.conf.set(name, value)
 
@@ -78,6 +78,6 @@ def apply(spark: SparkSession, values: dict[str, str]) -> None:
 def _drawn(r: Random, choices: dict[str, tuple[str, ...]], twins: bool) -> dict[str, str]:
     drawn = {name: r.choice(values) for name, values in choices.items()}
     if twins:
-        # Names that differ in case only are ambiguous otherwise, to Spark as well.
+        # Otherwise names that differ in case only are ambiguous, for Spark as well.
         drawn["spark.sql.caseSensitive"] = "true"
     return {**_ALWAYS, **drawn}

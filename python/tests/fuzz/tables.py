@@ -1,4 +1,4 @@
-"""A generated table: its columns, its files, and how it is read."""
+"""A random table: its columns, its files, and how it is read."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _ACCESS = ("path",) * 6 + ("catalog",) * 5 + ("schema",) * 4 + ("merged",) * 3 + ("hive",) * 3 + ("ids",)
-"""A folder; a table of Spark's catalog; a folder with a schema given, or merged from all files; a table of Hive's,
-where the session has a metastore; a schema whose columns are found by field ids."""
+"""A folder; a table of Spark's catalog; a folder with a given schema, or one merged from all files; a table of Hive, if
+the session has a metastore; a schema whose columns are found by field ids."""
 
 _WRITERS = ("spark", "arrow", "spark orc", "duck", "spark", "spark", "arrow", "arrow orc", "spark orc")
-"""Tables have them in turn, so that a short run sees all."""
+"""Tables take turns with these, so that a short run sees all."""
 
 _PARTITIONS = {
     "INT": "CAST(id % 3 AS INT)",
@@ -44,12 +44,12 @@ _WIDER_IN_PARQUET = {
     "DECIMAL(9,2)": ("DECIMAL(18,2)", "DECIMAL(22,5)"),
     "DECIMAL(18,4)": ("DECIMAL(38,10)",),
 }
-"""The types in which a reader may ask for others, which are then another physical type from file to file."""
+"""Other types that a reader may ask for. So the physical type differs from file to file."""
 
 
 @dataclass
 class FuzzTable:
-    """Everything that follows from the seed of a table; `history` changes its files."""
+    """A table, which follows from its seed. `history` changes its files."""
 
     spark: SparkSession
     folder: Path
@@ -58,9 +58,9 @@ class FuzzTable:
     rows: Rows = field(init=False)
     columns: list[Column] = field(init=False)
     writers: list[Writer] = field(init=False)
-    """What has written files of it."""
+    """The writers of its files."""
     log: list[str] = field(default_factory=list)
-    """What happened to it, for people."""
+    """The changes of the table, for people."""
 
     def __post_init__(self) -> None:
         r = self.random
@@ -81,10 +81,10 @@ class FuzzTable:
         if kind == "arrow orc":
             self.columns = [c for c in self.columns if c.kind.family not in ("timestamp", "ntz")]
         self.rows = Rows(r, self.columns, self.ancient)
-        # A merged schema lacks a column when the only file that had it is gone.
+        # If the only file with a column is deleted, a merged schema lacks this column.
         drifts = {"path": [""], "ids": [""], "merged": ["", "missing"]}.get(self.access, ["", "", "added", "missing"])
         self.drift = r.choice(drifts)
-        # Where an ORC file lacks a column, Spark takes wall clocks for the instants beside them, and refuses.
+        # If an ORC file lacks a column, Spark reads the instants beside it as wall-clock times, and refuses.
         if self.form == "orc" and {"timestamp", "ntz"} <= {c.kind.family for c in self.columns}:
             self.drift = ""
         self.drifting = r.choice([c.path[0] for c in self.columns if c.kind.sql != "INT" or len(c.path) > 1])
@@ -125,7 +125,7 @@ class FuzzTable:
             self.spark.conf.set(POSITIONAL, "true")
 
     def another_writer(self, kind: str | None = None) -> Writer:
-        """One of the kind, else one that writes the same format."""
+        """A writer of this kind, or another one of the same format."""
         r = self.random
         if kind is None and self.access in ("merged", "ids"):
             return self.writers[0]
@@ -133,7 +133,7 @@ class FuzzTable:
             kind = (
                 r.choice(("spark", "arrow", "duck")) if self.form == "parquet" else r.choice(("spark orc", "arrow orc"))
             )
-            # Spark cannot read many a timestamp of the C++ library's ORC.
+            # Spark cannot read many timestamps in ORC files of the C++ library.
             times = self.form == "orc" and any(c.kind.family in ("timestamp", "ntz") for c in self.columns)
             if times or not all(c.kind.everywhere for c in self.columns):
                 kind = "spark" if self.form == "parquet" else "spark orc"
@@ -162,7 +162,7 @@ class FuzzTable:
     # --- files
 
     def frame(self, count: int, first: bool) -> DataFrame:
-        """New rows as the files get them; columns drift between the first files and later ones."""
+        """New rows as the files get them. Columns drift between the first files and later ones."""
         sessions.apply(self.spark, self.making)
         given = self.spark.createDataFrame(self.rows.make(count), self.rows.given, verifySchema=False)
         lacks = self.drifting if self.drift == ("added" if first else "missing") else None
@@ -180,7 +180,7 @@ class FuzzTable:
         return {name: n for n, name in enumerate(["id", *dict.fromkeys(c.path[0] for c in self.columns)], 1)}
 
     def write(self, frame: DataFrame, writer: Writer, files: int, ordered: bool) -> None:
-        """Adds files."""
+        """Add files."""
         self.writers.append(writer)
         self.log.append(f"{writer.words()}, {files} files{' in order' if ordered else ''}")
         if self.inserts and isinstance(writer, SparkWriter):
@@ -190,7 +190,7 @@ class FuzzTable:
             writer.write(frame, self.folder, files, ordered, "part" if self.partition else None)
 
     def create(self) -> None:
-        """The table with its first rows."""
+        """Make the table with its first rows."""
         r = self.random
         sessions.apply(self.spark, self.making)
         if self.named:
@@ -210,7 +210,7 @@ class FuzzTable:
         self.spark.sql(f"CREATE TABLE {self.name} ({', '.join(fields)}) {how} LOCATION '{self.folder}'")
 
     def files(self) -> list[Path]:
-        """Data files by the least id in them, which does not depend on their names."""
+        """Data files by the least id in them, so independent of their names."""
         return sorted(self.in_any_order(), key=lambda p: (self._least_id(p), p.name))
 
     def in_any_order(self) -> list[Path]:
@@ -224,11 +224,11 @@ class FuzzTable:
             ids = pq.ParquetFile(path).read(columns=["id"])["id"].to_pylist()
         return min(ids, default=-1)
 
-    # --- how it is read
+    # --- reading
 
     @property
     def target(self) -> str:
-        """What statements name."""
+        """The table's name in statements."""
         return self.name if self.named else f"{self.form}.`{self.folder}`"
 
     @property
@@ -237,14 +237,14 @@ class FuzzTable:
         return self.access in ("catalog", "hive")
 
     def called(self) -> dict[str, str]:
-        """The names of columns that are called otherwise than in the files, under the settings in force."""
+        """The names of columns that differ from those in the files, under the current settings."""
         if self.traits.positional:
             return self.traits.renamed
         by_ids = self.spark.conf.get(sessions.FIELD_IDS) == "true"
         return self.renamed if self.access == "ids" and by_ids else {name: name.swapcase() for name in self.cased}
 
     def _fields(self, names: dict[str, str]) -> list[str]:
-        """The declared schema, with other names for some columns."""
+        """The declared schema. Some columns have other names."""
 
         def declared(c: Column) -> Column:
             name = names.get(c.path[0], c.path[0])
@@ -255,14 +255,14 @@ class FuzzTable:
         )
 
     def relation(self) -> str:
-        """What stands behind FROM, its files listed anew, under the settings in force."""
+        """The table's name after FROM, with its files listed anew, under the current settings."""
         if self.named:
             if self.partition:
                 self.spark.sql(f"ALTER TABLE {self.name} RECOVER PARTITIONS")
             self.spark.catalog.refreshTable(self.name)
             return self.name
         if self.access == "path" and not self.traits.listed:
-            # A view, or each of a batch's queries would look for the schema again.
+            # Without a view, each query of a batch would infer the schema again.
             self.spark.sql(f"SELECT * FROM {self.target}").createOrReplaceTempView(self.name)
             return self.name
         reader = self.spark.read.format(self.form).options(**self.traits.options)
@@ -286,12 +286,12 @@ class FuzzTable:
         return StructType([StructField(f.name, f.dataType, True, ids.get(f.name)) for f in given.fields])
 
     def drop(self) -> None:
-        """Forgets the table; its folder is the caller's."""
+        """Drop the table. The caller deletes its folder."""
         if self.named:
             self.spark.sql(f"DROP TABLE IF EXISTS {self.name}")
 
     def words(self) -> str:
-        """One line about it."""
+        """Describe the table in one line."""
         traits = [
             self.access,
             *(["ancient"] if self.ancient else []),
@@ -305,5 +305,5 @@ class FuzzTable:
 
 
 def hidden(path: Path) -> bool:
-    """Whether readers pass by a file."""
+    """Whether readers ignore a file."""
     return any(part.startswith(("_", ".")) for part in path.parts)

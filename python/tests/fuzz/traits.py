@@ -1,4 +1,4 @@
-"""What makes a reader find other columns, values or files than the folder's names say."""
+"""Traits of a table for which a reader finds other columns, values or files than the folder suggests."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from fuzz.tables import FuzzTable
 
 POSITIONAL = "orc.force.positional.evolution"
-# Spark's vectorized reader of Parquet has no defaults of binaries and of decimals that are not in a word.
+# Spark's vectorized reader of Parquet has no defaults for binaries and for decimals that do not fit a word.
 _WITH_DEFAULTS = {"whole", "decimal", "fraction", "text", "boolean", "date", "timestamp", "ntz"}
 _WITHOUT_DEFAULTS = ("COLLATE", "DECIMAL(20", "DECIMAL(22", "DECIMAL(38")
 
 
 @dataclass
 class Traits:
-    """Drawn once for each table.
+    """Traits, drawn once for each table.
 
     Attributes:
         defaults: Constants in SQL that a column has in files without it, by its name.
-        positional: How a session is told to find ORC's columns by their places: by a setting, by an option, or not.
-        renamed: The names of columns in the schema in force, where these are others than in the files.
-        listed: What the reader is given instead of the folder: a pattern, the files one by one, or nothing.
+        positional: How a session is told to find ORC's columns by position: by a setting, by an option, or not.
+        renamed: The names of columns in the current schema that differ from those in the files.
+        listed: The reader's input instead of the folder: a pattern, single files, or nothing.
     """
 
     defaults: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Traits:
 
     @staticmethod
     def draw(table: FuzzTable, r: Random) -> Traits:
-        """Those that fit to how a table is read and written."""
+        """Draw traits that suit how a table is read and written."""
         traits = Traits()
         if table.twins:
             return traits
@@ -53,11 +53,11 @@ class Traits:
 
     @property
     def options(self) -> dict[str, str]:
-        """Those of the reader, or of the table in the catalog."""
+        """The options of the reader, or of the table in the catalog."""
         return {POSITIONAL: "true"} if self.positional == "option" else {}
 
     def paths(self, table: FuzzTable) -> list[str]:
-        """What the reader is given."""
+        """The input of the reader."""
         if not self.listed:
             return [str(table.folder)]
         if self.listed == "pattern":
@@ -65,10 +65,10 @@ class Traits:
         return sorted(map(str, table.in_any_order()))
 
     def words(self) -> list[str]:
-        """For people."""
+        """Describe the traits for people."""
         return [
             *(f"{name} defaults to {sql}" for name, sql in self.defaults.items()),
-            *([f"columns by their places, by {self.positional}"] if self.positional else []),
+            *([f"columns by position, by {self.positional}"] if self.positional else []),
             *([f"read by {self.listed}"] if self.listed else []),
         ]
 
@@ -92,8 +92,8 @@ class Traits:
 
 
 def other_names(columns: list[Column], r: Random) -> dict[str, str]:
-    """Two columns of one type change names, or one has a name that no file knows."""
-    # Spark's own reader fails where the types differ.
+    """Two columns of one type swap names, or one gets a name that no file has."""
+    # Spark's own reader fails if the types differ.
     leaves = [c for c in r.sample(columns, len(columns)) if len(c.path) == 1 and not c.partition]
     first, *others = leaves
     second = next((c for c in others if c.kind.sql == first.kind.sql), None)

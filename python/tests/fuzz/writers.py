@@ -1,4 +1,4 @@
-"""Programs that write files of a table's rows: Spark in many moods, pyarrow, DuckDB."""
+"""Programs that write files of a table's rows: Spark with many settings, pyarrow, DuckDB."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class Writer(ABC):
     int96 = False
     """Whether its timestamps are INT96."""
     hybrid = False
-    """Whether its ancient days are of the hybrid calendar, or a reader may take them so."""
+    """Whether its ancient days are, or may be read as, of the hybrid calendar."""
     tells_schema = True
     """Whether Spark finds its own types in the file."""
 
     @abstractmethod
     def write(self, frame: DataFrame, folder: Path, files: int, ordered: bool, partition: str | None) -> None:
-        """So many files, by ranges of ids or with rows at random in them; a folder of each value of `partition`."""
+        """Write this number of files, by ranges of ids or with random rows. Each value of `partition` gets a folder."""
 
     @abstractmethod
     def words(self) -> str:
-        """What it is, for people."""
+        """Describe the writer for people."""
 
 
 class SparkWriter(Writer):
-    """Spark's own, with settings that change what lies in footers and pages."""
+    """Spark's own writer, with settings that change footers and pages."""
 
     def __init__(self, r: Random, form: str) -> None:
         self.form = form
@@ -88,7 +88,7 @@ class SparkWriter(Writer):
 
 
 class ForeignWriter(Writer):
-    """Another program; rows come to it by way of files that Spark writes plainly."""
+    """Another program. Spark writes plain files, and this program reads the rows from them."""
 
     def write(self, frame: DataFrame, folder: Path, files: int, ordered: bool, partition: str | None) -> None:
         table = rows_of(frame, folder.parent / f"{folder.name}.rows")
@@ -111,11 +111,11 @@ class ForeignWriter(Writer):
 
     @abstractmethod
     def write_file(self, table: pa.Table, path: Path) -> None:
-        """One file."""
+        """Write one file."""
 
 
 class ArrowWriter(ForeignWriter):
-    """pyarrow, as its versions and their users have it."""
+    """pyarrow, with settings of its versions and users."""
 
     def __init__(self, r: Random) -> None:
         self.tells_schema = r.random() < 0.5
@@ -184,7 +184,7 @@ class DuckWriter(ForeignWriter):
         options = f"FORMAT parquet, ROW_GROUP_SIZE {self._group}, PARQUET_VERSION {self._version}"
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            # A slice of structs is not taken as it is.
+            # A slice with structs has to be copied before DuckDB can take it.
             connection.register("given", table.take(list(range(table.num_rows))))
             target = f"{quoted(path)} ({options}, COMPRESSION {self._compression})"
             connection.execute(f"COPY (SELECT * FROM given) TO {target}")
@@ -194,7 +194,7 @@ class DuckWriter(ForeignWriter):
 
 
 def rows_of(frame: DataFrame, scratch: Path) -> pa.Table:
-    """The rows as pyarrow has them, with Spark's schema beside."""
+    """The rows in pyarrow, with Spark's schema."""
     plain = {
         "spark_sql_parquet_outputTimestampType": "TIMESTAMP_MICROS",
         "spark_sql_parquet_datetimeRebaseModeInWrite": "CORRECTED",
@@ -208,5 +208,5 @@ def rows_of(frame: DataFrame, scratch: Path) -> pa.Table:
 
 
 def _shuffled(table: pa.Table) -> list[int]:
-    # By a hash of the id, so that a table is the same each time.
+    # Order by a hash of the id, so that a table is the same each time.
     return sorted(range(table.num_rows), key=lambda n: (n * 2654435761 % 2**32, n))

@@ -1,5 +1,5 @@
-"""`kill -9` at random times of a process that optimizes, restores, vacuums and indexes, while another appends.
+"""Kills processes with `kill -9` at random times, while they run statements and another program appends.
 
-Nothing is held still: chance decides when, by a seed. A process works on several tables at once, so that one kill ends
-several statements. A seed draws the same statements and pauses again, not the same kills: those depend on the machine.
+Chance decides when, by a seed. A process works on several tables at once, so one kill ends several statements. A seed
+repeats the same statements and pauses, but not the same kills, because those depend on the machine.
 """

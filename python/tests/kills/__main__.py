@@ -1,4 +1,4 @@
-"""`make kills`: processes killed at random times, until so many of them had an operation under way."""
+"""`make kills`: kill processes at random times, until enough of them had an operation under way."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kills.campaign import Campaign, Tally
 from kills.process import share_classes
 
 MANY = 20
-"""Kills from which on an archive of classes pays."""
+"""With at least this number of kills, an archive of classes saves time."""
 
 
 def main() -> int:
-    """Prints what was killed and found; 1 when anything was wrong."""
+    """Kill, and print the figures. Returns 1 when anything was wrong."""
     parser = argparse.ArgumentParser(prog="make kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--minutes", type=float, default=600, help="stop after these, whatever the number of kills")
-    parser.add_argument("--seed", default="", help="a new one when none is given")
+    parser.add_argument("--minutes", type=float, default=600, help="stop after this time, whatever the number of kills")
+    parser.add_argument("--seed", default="", help="the seed (default: a new one)")
     asked = parser.parse_args()
     seed = asked.seed or str(random.randrange(10**8))
-    # As in the tests: what runs for seconds only needs no optimizing compiler.
+    # As in the tests: processes that run for seconds need no optimizing compiler.
     os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     most: int = asked.kills
     end: float = time.monotonic() + 60 * asked.minutes

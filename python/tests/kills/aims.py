@@ -1,7 +1,7 @@
-"""When to kill: a pause, or what to wait for and a pause after it, both of them random.
+"""When to kill: after a random pause, which may begin only when a process reaches a certain phase.
 
-Most of a statement's time is Spark's planning, and files change hands for some milliseconds of it. So many kills seek
-the vicinity of what may go wrong.
+Spark's planning takes most of a statement's time, and files are exchanged for some milliseconds only. So many kills
+wait for the risky phases.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from kills.target import Target
 
 @dataclass(frozen=True)
 class Aim:
-    """A kind of kill. Times are in lengths of a statement, which differ from machine to machine.
+    """A kind of kill. Times are multiples of a statement's time, which differs from machine to machine.
 
     Attributes:
-        sought: None to kill at any time; else what a process has to be at on a table, and then the kill comes soon.
+        sought: The phase to wait for on a table, after which the kill comes soon. None to kill at any time.
         least: The shortest pause.
-        longest: The longest one. Short pauses are as likely as long ones: their logarithm is uniform.
-        weight: How often, beside others.
-        at_once: Whether the first statement is meant, which may find what an earlier kill left.
+        longest: The longest pause. The logarithm of the pause is uniform, so short pauses are as likely as long ones.
+        weight: How often it is drawn, relative to others.
+        at_once: Whether to kill the first statement, which may find the remains of an earlier kill.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Aim:
     at_once: bool = False
 
     def pause(self, rng: Random) -> float:
-        """How long from what was sought to the kill."""
+        """The seconds from the phase to the kill."""
         return float(self.least * (self.longest / self.least) ** rng.random())
 
 
@@ -55,5 +55,5 @@ AIMS = (
 
 
 def drawn(rng: Random) -> Aim:
-    """One of them."""
+    """Draw one of the aims."""
     return rng.choices(AIMS, weights=[aim.weight for aim in AIMS])[0]

@@ -1,4 +1,4 @@
-"""Kills one after the other, and what came of them. A kill is a `kill -9` of a process with an operation under way."""
+"""Runs one kill after the other, and checks. A kill is a `kill -9` of a process with an operation under way."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TABLES = 6
-"""Tables of a process."""
+"""The number of tables of a process."""
 LONGEST_LIFE = 12
-"""Kills after which a table is replaced by a new one."""
+"""The number of kills after which a new table replaces a table."""
 SETTLED_LATER = 0.4
-"""The share of killed operations that the next process finds as they lie there."""
+"""The share of killed operations whose remains the next process finds untouched."""
 PATIENCE = 10.0
-"""Lengths of a statement to wait for what is sought."""
+"""How long to wait for a phase, in multiples of a statement's time."""
 FALSE_STARTS = 5
 FIRST_APPENDED = 1000
-"""The least id of a row that comes later."""
+"""The least id of a row that is appended later."""
 
 
 @dataclass
 class Tally:
-    """What was killed, and what was wrong after it.
+    """The kills, and the problems after them.
 
     Attributes:
-        processes: Those that got a SIGKILL.
-        kills: Those of them in which an operation was under way, as its lock file says.
-        under_way: The operations that were, by how far they were. A process has up to one for each table.
-        strategies: What each OPTIMIZE that ended had rewritten.
-        checks: Tables looked at after one more statement.
+        processes: The number of processes that got a SIGKILL.
+        kills: The number of these with an operation under way, from its lock file.
+        under_way: The killed operations by phase. A process has up to one for each table.
+        strategies: The strategy of each OPTIMIZE that ended.
+        checks: The number of tables that were checked after one more statement.
     """
 
     seed: str
@@ -64,15 +64,15 @@ class Tally:
     problems: list[str] = field(default_factory=list)
 
     def line(self) -> str:
-        """How far it is."""
+        """The figures so far."""
         return (
             f"{self.kills} kills, {self.under_way.total()} operations under way in them, {self.lost} rows lost, "
-            f"{self.doubled} doubled, {self.stuck} tables stuck in {self.checks} looks after one more statement, "
+            f"{self.doubled} doubled, {self.stuck} tables stuck in {self.checks} checks after one more statement, "
             f"{self.seconds:.0f} seconds"
         )
 
     def summary(self) -> str:
-        """Statements by how far they were, the problems, and the figures as the last line."""
+        """The killed statements by phase, the problems, and the figures as the last line."""
         lines = [f"{n:5}  {operation}, {phase}" for (operation, phase), n in sorted(self.under_way.items())]
         lines.append(
             f"{self.strategies['incremental']} of {self.strategies.total()} OPTIMIZE that ended were incremental"
@@ -85,7 +85,7 @@ class Tally:
 
 
 class Campaign:
-    """Kills by a seed. `say` gets a line for each ten kills and each problem."""
+    """Kills by a seed. `say` gets a line for every ten kills and for each problem."""
 
     def __init__(
         self, spark: SparkSession, folder: Path, seed: str, say: Callable[[str], None], java_options: str = ""
@@ -101,12 +101,12 @@ class Campaign:
         self.tally = Tally(seed)
 
     def run(self, enough: Callable[[Tally], bool]) -> Tally:
-        """Kill until it is enough; every table that was hit is looked at in the end."""
+        """Kill until `enough` holds, and check every table that was hit."""
         began = time.monotonic()
         following = self._driver()
         try:
             while not enough(self.tally):
-                # The next one starts while the last one's tables are looked at.
+                # The next process starts while the tables of the last one are checked.
                 current, following = following, self._driver()
                 tens = self.tally.kills // 10
                 self._round(current)
@@ -168,7 +168,7 @@ class Campaign:
         stop = threading.Event()
         appending = threading.Thread(target=self._append, args=(stop, Random(self._rng.random())))
         appending.start()
-        # Another process is at work on the inner tables, and lives on.
+        # Another process works on the inner tables, and stays alive.
         nested = [t for t in self._targets if t.nested]
         beside = threading.Thread(target=self._work_inside, args=(stop, Random(self._rng.random()), nested))
         beside.start()
@@ -212,7 +212,7 @@ class Campaign:
                 self._problem(f"{sql}: {error}")
 
     def _settle(self, target: Target) -> None:
-        """One more statement, after which nothing may be left of what was killed."""
+        """Run one more statement. After it, no remains of a kill may be left."""
         table = target.table
         if target.nested and self._rng.random() < 0.5:
             inner = inner_of(table.root)
@@ -240,7 +240,7 @@ class Campaign:
             if condition_of(error) not in (allowed if target.nested else EXPECTED):
                 self.tally.stuck += 1
                 self._problem(f"{table.root}: {sql}: {error}")
-        # Who dies after the deletion of the lock leaves its folder, in which there is nothing.
+        # A process that dies after it deleted the lock leaves an empty folder.
         left = [name for name in table.leftovers(1000) if name != "_zorder" or any((table.root / name).iterdir())]
         if left:
             self.tally.stuck += 1
@@ -255,7 +255,7 @@ class Campaign:
     def _judge_inner(self, target: Target, when: str) -> None:
         query = f"SELECT id FROM {inner_of(target.root)}"
         expected = Counter(target.inner_ids)
-        # Spark keeps the listing of a catalog's table: what others append is seen after REFRESH.
+        # Spark caches the listing of a catalog's table. REFRESH makes it see the files of others.
         found = Counter(row[0] for row in self._spark.sql(query).collect())
         first = Counter(i for i in target.inner_ids if i < FIRST_APPENDED)
         self._judge(target, when, first - found, found - expected)

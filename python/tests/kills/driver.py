@@ -1,7 +1,7 @@
 """A process that runs statements on tables without a pause, until it is killed: `driver.py <work> [<java options>]`.
 
-It says a line when it is warm, takes one with tables and a seed, and says a line for each OPTIMIZE, and for each error
-that a statement ended with. When its input ends, it goes.
+It prints a line when it is warm, and reads a line with tables and a seed. Then it prints a line for each OPTIMIZE, and
+for each error of a statement. It ends when its input ends.
 """
 
 from __future__ import annotations
@@ -19,30 +19,17 @@ if TYPE_CHECKING:
 
 
 def main(work: Path, java_options: str) -> None:
-    """One thread a table."""
+    """Run the statements of one table in a thread of its own."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from comparison import condition_of
+    from local_session import SMALL, local_session
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
     from small_tables import SmallTable
 
     from kills.statements import EXPECTED, RIVALS, create_inner, inner_of, is_expected, statement
-    from spark_zorder import configure_spark
 
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.extraJavaOptions", java_options)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-        .config("spark.local.dir", str(work / "scratch"))
-    )
-    spark = configure_spark(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
+    spark = local_session(work, settings=SMALL | {"spark.driver.extraJavaOptions": java_options})
     jvm: Any = spark.sparkContext._jvm
     out = threading.Lock()
 
@@ -62,7 +49,7 @@ def main(work: Path, java_options: str) -> None:
                 if not is_expected(condition, str(error), allowed):
                     say({"sql": sql, "error": condition, "message": str(error)[:3000]})
 
-    # The first statement of each kind loads thousands of classes, and most kills would hit the loading.
+    # The first statement of each kind loads thousands of classes. Without this, most kills would hit the loading.
     own = SmallTable.write(work / "own", False)
     began = time.monotonic()
     spark.sql(own.optimize).collect()

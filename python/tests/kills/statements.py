@@ -1,4 +1,4 @@
-"""Statements that change something beside or among a table's files."""
+"""Statements that change files of a table or beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 EXPECTED = ("ZORDER_RESTORE_FILES_GONE", "ZORDER_INDEX_EXISTS", "ZORDER_INDEX_NOT_FOUND", "ZORDER_VERSION_NOT_FOUND")
-"""What a statement may well answer on a table on which others of its kind have been run before."""
+"""Errors that are correct on a table on which other such statements ran before."""
 
 RIVALS = (
     "ZORDER_CONCURRENT_OPERATION",
@@ -16,19 +16,19 @@ RIVALS = (
     "FAILED_READ_FILE.FILE_NOT_EXIST",
     "FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY",
 )
-"""What a statement may answer besides where another table over the same files is at work."""
+"""Further errors that are correct while another table over the same files is at work."""
 
 MOVED = ("NoSuchFileException", "FileNotFoundException")
-"""What an error has in it of a file that another table moved between a listing and the look into the file."""
+"""The text of an error about a file that another table moved after it was listed."""
 
 
 def is_expected(condition: str, message: str, allowed: tuple[str, ...]) -> bool:
-    """Whether a statement may well answer so.
+    """Whether an error is correct.
 
     Args:
         condition: The error's condition.
-        message: All that it says, with its causes.
-        allowed: Conditions. With those of `RIVALS` among them, a file may have been moved as well.
+        message: Its message and those of its causes.
+        allowed: Conditions. If those of `RIVALS` are among them, a missing file is correct too.
     """
     beside_others = set(RIVALS) <= set(allowed)
     return condition in allowed or (beside_others and any(word in message for word in MOVED))
@@ -43,18 +43,18 @@ def inner_of(root: Path) -> str:
 
 
 def create_inner(root: Path) -> str:
-    """Makes it, if it is not there."""
+    """The statement that makes this table if it is missing."""
     columns = "(id BIGINT, a INT)"
     return f"CREATE TABLE IF NOT EXISTS {inner_of(root)} {columns} USING parquet LOCATION '{root / 'p=1'}'"
 
 
 def statement(root: Path, rng: Random, name: str = "") -> str:
-    """One of them, or a query, which recovers.
+    """Draw a statement, or a query, which recovers the table.
 
     Args:
         root: The table's folder.
-        rng: What decides.
-        name: Its name, if it has one.
+        rng: The source of randomness.
+        name: The table's name, if it has one.
     """
     source = name or f"parquet.`{root}`"
     kind = rng.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))[0]
@@ -72,7 +72,7 @@ def statement(root: Path, rng: Random, name: str = "") -> str:
 
 
 def _layout(root: Path, rng: Random) -> str:
-    """Half of them ask a table for the same as before, so that its files stay laid out and new ones come to them."""
+    """Draw the rest of an OPTIMIZE. Half of them repeat a table's layout, so that new files are added to it."""
     own = Random(root.name)
     again = rng.random() < 0.5
     of = own if again else rng
@@ -81,7 +81,7 @@ def _layout(root: Path, rng: Random) -> str:
     if not again:
         full, option = rng.choice(("FULL ", "FULL ", "")), f"'num-files' = '{rng.randint(2, 16)}'"
     else:
-        # With a number of files all of them are written anew.
+        # A number of files means that all files are rewritten.
         full = "FULL " if rng.random() < 0.2 else ""
         folders = max(len(list(root.glob("p=*"))), 1)
         option = f"'target-file-size-bytes' = '{max(size(root) // (rng.randint(16, 32) * folders), 1)}'"
@@ -90,7 +90,7 @@ def _layout(root: Path, rng: Random) -> str:
 
 
 def size(root: Path) -> int:
-    """The bytes of a table's files, as far as they are there."""
+    """The bytes of those of a table's files that are there."""
     files = (p for ending in ("*.parquet", "*.orc") for p in root.rglob(ending))
     return sum(_length(p) for p in files if "_zorder" not in p.parts)
 
@@ -99,7 +99,7 @@ def _length(path: Path) -> int:
     try:
         return path.stat().st_size
     except FileNotFoundError:
-        # It went since the folder was listed.
+        # It was deleted after the folder was listed.
         return 0
 
 

@@ -1,4 +1,4 @@
-"""A table that processes work on, and what a kill left there."""
+"""A table that processes work on, and the remains of kills there."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Target:
     """A table with the ids that it holds.
 
     Attributes:
-        kills: How many it has been through.
-        unfinished: Names of lock files that were not written to their end.
-        unsettled: Whether no statement has been run to its end since an operation was killed here.
+        kills: The number of kills that it has been through.
+        unfinished: Names of lock files that are truncated.
+        unsettled: Whether no statement has ended since the last kill.
         nested: Whether there is a table over the first partition as well.
-        inner_ids: The ids in that.
+        inner_ids: The ids in the inner table.
     """
 
     table: SmallTable
@@ -40,11 +40,11 @@ class Target:
 
     @property
     def root(self) -> Path:
-        """Its folder."""
+        """The table's folder."""
         return self.table.root
 
     def append(self, ids: range, rng: Random) -> None:
-        """A file more, which is complete when it has its name."""
+        """Add a file. It is complete when it gets its name."""
         hidden = self.root / f".{ids.start}.tmp"
         write_file(hidden, ids)
         folder = rng.choice(self.table.folders)
@@ -59,16 +59,16 @@ class Target:
         return bool(self._side("*.publishing"))
 
     def has(self, pid: int, operations: Collection[str]) -> bool:
-        """Whether a process is at one of these."""
+        """Whether a process is in one of these phases."""
         return any(o and o["pid"] == pid and o["operation"] in operations for o in self._locks().values())
 
     @property
     def is_writing(self) -> bool:
-        """Whether outputs of a job lie there."""
+        """Whether outputs of a job are there."""
         return bool(self._side("staging/*"))
 
     def killed(self, pid: int) -> tuple[str, str] | None:
-        """What a process was at here, and how far it was."""
+        """The operation of a process here, and its phase."""
         for lock, owner in self._locks().items():
             if not owner and lock not in self.unfinished:
                 self.unfinished.add(lock)
@@ -80,7 +80,7 @@ class Target:
         return None
 
     def _strategy(self, identity: str) -> str:
-        """Whether an OPTIMIZE is of a part of the files, as far as it has a record."""
+        """Whether an OPTIMIZE rewrites only some of the files, as far as there is a record."""
         records = (json.loads(p.read_text()) for p in self._side("_v*") if p.is_file() and p.suffix != ".vacuumed")
         own = (r for r in records if r.get("operationId") == identity)
         return "incremental " if any(r.get("metrics", {}).get("strategy") == "incremental" for r in own) else ""
@@ -93,14 +93,14 @@ class Target:
         ):
             for record in self._side(pattern):
                 of_another = json.loads(record.read_text())["operationId"] != identity
-                return f"{phase} of one killed before" if of_another else phase
+                return f"{phase} of an operation killed before" if of_another else phase
         trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}-*/*") for p in self._side("*.vacuumed"))
         if operation == "VACUUM" and any(any(files) for files in trash):
             return "deleting"
         if any(json.loads(p.read_text())["operationId"] == identity for p in self._side("_v*.json")):
-            return "tidying up"
+            return "cleaning up"
         if len(self._side("_lock-*")) > 1:
-            return "tidying up after one killed before"
+            return "cleaning up after an operation killed before"
         return "writing" if self._side(f"staging/_{identity}/*") or self._side("_tmp-*") else "with its lock"
 
     def _locks(self) -> dict[str, dict[str, Any]]:
@@ -118,7 +118,7 @@ class Target:
         return [path for root in roots for path in _found(root / "_zorder", pattern)]
 
     def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
-        """Rows lost and rows doubled for a plain reader, with nothing done about a kill."""
+        """Rows lost and rows doubled for a plain reader, without any recovery."""
         found, expected = self.table.plain_ids(), Counter(self.ids)
         if not self.is_exchanging:
             return expected - found, found - expected
@@ -127,7 +127,7 @@ class Target:
         return (expected if empty else Counter()), foreign
 
     def remove(self) -> None:
-        """Nobody needs it any more."""
+        """Delete the folder."""
         shutil.rmtree(self.root)
 
 

@@ -1,4 +1,4 @@
-"""`make load`: twelve readers, an appender, counts and a loop of statements on the same tables for some minutes."""
+"""`make load`: run twelve readers, an appender, counts and a loop of statements on the same tables for some minutes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ RESULTS = Path(__file__).parents[3] / "bench" / "results"
 
 
 def main() -> int:
-    """Prints the figures and writes their page; 1 when anything was wrong."""
+    """Run, print the figures and write their page. Returns 1 when anything was wrong."""
     parser = argparse.ArgumentParser(prog="make load", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--seed", default="", help="a new one when none is given")
+    parser.add_argument("--seed", default="", help="the seed (default: a new one)")
     parser.add_argument("--out", type=Path, help="bench/results/load-<date>.md by default")
     asked = parser.parse_args()
     seed = asked.seed or str(random.randrange(10**8))
     today = datetime.date.today().isoformat()
-    # As in the tests: on two cores the optimizing compiler takes more than it brings in ten minutes. By itself its room
-    # for code would be small then, and full after some minutes.
+    # As in the tests: on two cores, the optimizing compiler costs more than it saves in ten minutes. Without it, the
+    # default room for compiled code is small and full after some minutes.
     options = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
     os.environ.setdefault("JDK_JAVA_OPTIONS", options)
     with tempfile.TemporaryDirectory(prefix="zorder-load-") as work:

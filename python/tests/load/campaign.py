@@ -1,4 +1,4 @@
-"""One load: processes that start, warm up, rest, work, and rest again; and what came of it."""
+"""Runs one load: processes start, warm up, rest, work, and rest again. Collects the results."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from spark_zorder import tool
 Say = Callable[[str], None]
 
 WARM = 60
-"""Queries after which processes count as warm; of statements a fifth of it."""
+"""After so many queries, and a fifth as many statements, processes count as warm."""
 
 
 @dataclass
 class Result:
-    """What a load came to.
+    """The results of a load.
 
     Attributes:
-        began: When the processes were warm, in seconds since 1970. Figures are of what began later; answers are checked
+        began: When the processes were warm, in seconds since 1970. Figures count from there, checks from the start.
             from the start.
         happened: All events.
-        first: What each process held when it was warm.
-        last: What each held in the end.
+        first: The resources of each process when it was warm.
+        last: The resources of each process at the end.
         exchanges: From when to when files of each table were exchanged, in seconds since 1970.
-        problems: Wrong answers, failures that no documentation tells of, leftovers.
-        leaks: What processes hold more of than when they were warm.
+        problems: Wrong answers, undocumented failures, leftovers.
+        leaks: Resources that grew after the processes were warm.
     """
 
     seed: str
@@ -55,12 +55,12 @@ class Result:
 
 
 class Campaign:
-    """A load by a seed, on tables in a new folder.
+    """Runs a load by a seed, on tables in a new folder.
 
     Args:
         say: Gets a line for each step.
         roles: The processes.
-        warm: Queries that are asked before the load begins, and a fifth as many statements.
+        warm: The number of queries before the load begins. There are a fifth as many statements.
     """
 
     def __init__(self, work: Path, seed: str, say: Say, roles: Sequence[str] = ROLES, warm: int = WARM) -> None:
@@ -72,7 +72,7 @@ class Campaign:
         self._result = Result(seed)
 
     def run(self, warming: float, seconds: float) -> Result:
-        """Warm up for some seconds, or until each way has been tried, then work for some more."""
+        """Warm up for some seconds, or until each way was tried. Then work for some more."""
         result = self._result
         (self._work / "events").mkdir(parents=True)
         for table in tables(self._work):
@@ -101,14 +101,14 @@ class Campaign:
         return result
 
     def _phase(self, enough: Callable[[], bool]) -> dict[str, dict[str, Any]]:
-        """Work until it is enough; what each process holds afterwards."""
+        """Work until the condition holds. Returns the resources of each process after it."""
         self._told("go")
         while not enough():
             time.sleep(0.5)
         return self._told("rest")
 
     def _is_warm(self) -> bool:
-        """Whether so much was asked and stated that classes are loaded and pools are full."""
+        """Whether enough queries and statements ran to load all classes and fill all pools."""
         happened = Counter(event["what"] for event in events.read(self._work / "events"))
         return happened["query"] >= self._warm and happened["statement"] >= self._warm // 5
 
@@ -128,13 +128,13 @@ class Campaign:
 
 
 def wrong_in_the_end(table: LoadTable) -> list[str]:
-    """What is wrong with a table on which nobody works any more, for readers without the extension."""
+    """The problems of a table that nobody works on any more, for readers without the extension."""
     wrong = []
     complete, begun = table.ledger().complete(), table.ledger().begun()
     for name, ids in COUNTERS.items():
         if name == "pyarrow" or table.file_format == "parquet":
             found = everything("rows").wrong(ids(table)[:, None].tolist(), complete, begun)
-            wrong += [f"{table.name} in the end, by {name}: {found}"] if found else []
+            wrong += [f"{table.name} at the end, by {name}: {found}"] if found else []
     left = SmallTable(table.root, table.partitioned).leftovers(newest(table.root) + 1)
     wrong += [f"{table.name}: left over: {left}"] if left else []
     status = tool.run("status", str(table.root))

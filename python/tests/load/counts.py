@@ -1,4 +1,4 @@
-"""Independent counts, by readers that know nothing of the extension, and an appender without Spark."""
+"""Independent counts by readers that know nothing of the extension, and an appender without Spark."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from load.rows import Numbers
 from load.tables import LoadTable
 
 OVERLAPPED, FAILED = "beside an exchange", "failed beside an exchange"
-"""What a count comes to that was under way while files were exchanged: a plain reader may miss rows, see them twice, or
-fail since files are gone."""
+"""The outcomes of a count during an exchange of files. A plain reader may miss rows, see them twice, or fail because
+files are gone."""
 
 State = tuple[int, frozenset[str]]
 
@@ -42,7 +42,7 @@ COUNTERS: dict[str, Callable[[LoadTable], Numbers]] = {"pyarrow": by_pyarrow, "D
 
 
 class Counting:
-    """Counts, one after the other. An exact answer is expected unless files were exchanged meanwhile."""
+    """Counts one table after the other. The answer must be exact, unless files were exchanged meanwhile."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
         self._tables = tables
@@ -53,7 +53,7 @@ class Counting:
         return self._rng.uniform(0.2, 1.0)
 
     def rest(self) -> None:
-        """Nothing is held."""
+        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         table = self._rng.choice(self._tables)
@@ -68,7 +68,7 @@ class Counting:
         begun = ledger.begun()
         more: dict[str, int] = {}
         if ids is None:
-            # Files that were listed are gone.
+            # Listed files are gone.
             outcome, wrong = FAILED, failed if quiet else None
         elif quiet:
             outcome, wrong = RIGHT, everything("rows").wrong(ids[:, None].tolist(), complete, begun)
@@ -81,9 +81,9 @@ class Counting:
 
 
 def settled(root: Path) -> State | None:
-    """The newest version and the operations that were undone; None while files are being exchanged.
+    """The newest version and the undone operations. None while files are being exchanged.
 
-    Two that are the same have no exchange between them.
+    If two of these are equal, no exchange happened between them.
     """
     try:
         names = [path.name for path in (root / "_zorder").iterdir()]
@@ -96,14 +96,14 @@ def settled(root: Path) -> State | None:
 
 
 def _off(ids: Numbers, complete: frozenset[int], begun: frozenset[int]) -> tuple[int, int, int]:
-    """Rows that are missing, that are there again, and that nobody wrote."""
+    """Describe rows that are missing, doubled, or written by nobody."""
     unique = np.unique(ids)
     lost = len(np.setdiff1d(rows.ids_of(complete), unique))
     return lost, len(ids) - len(unique), len(np.setdiff1d(unique, rows.ids_of(begun | complete)))
 
 
 class Appending:
-    """A batch after the other, each a file that is renamed to its name."""
+    """Appends one batch after the other, each as a file that is complete when it gets its name."""
 
     def __init__(self, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
         self._tables = tables
@@ -115,7 +115,7 @@ class Appending:
         return self._rng.uniform(0.3, 1.5)
 
     def rest(self) -> None:
-        """Nothing is held."""
+        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         table = self._rng.choice(self._tables)

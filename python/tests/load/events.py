@@ -1,4 +1,4 @@
-"""What happened, a line of JSON each, written by many threads of one process."""
+"""Events of many threads of a process, written as a line of JSON each."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import Any
 
 RIGHT, WRONG = "right", "wrong"
-"""Outcomes beside the condition of an error."""
+"""Outcomes besides the condition of an error."""
 
 
 class Events:
-    """A file of them."""
+    """A file of events."""
 
     def __init__(self, file: Path) -> None:
         self._file = file.open("a")
         self._lock = threading.Lock()
 
     def add(self, what: str, began: float, outcome: str, **more: Any) -> None:
-        """One more, which ends now.
+        """Write an event that ends now.
 
         Args:
             what: `query`, `statement`, `count` or `append`.
             began: Seconds since 1970.
             outcome: `right`, `wrong`, or the condition of an error.
-            more: Anything. `problem` is text that fails the run.
+            more: Further fields. A `problem` is text that fails the run.
         """
         event = {"what": what, "began": began, "ended": time.time(), "outcome": outcome, **more}
         with self._lock:
@@ -35,7 +35,7 @@ class Events:
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """Those of all processes that wrote here."""
-    # The last line may be half written.
+    """Read the events of all processes in this folder."""
+    # The last line may be incomplete.
     lines = (line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().split("\n")[:-1])
     return [json.loads(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Failures that the documentation tells of. Any other one fails the run."""
+"""The documented failures. Any other failure fails the run."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ REOPENED = "FAILED_READ_FILE.NO_HINT"
 
 OF_ANY_QUERY = {
     GONE: "docs/publishing.md: a query listed its files before an exchange and opened them after it",
-    REOPENED: "docs/publishing.md: the same, and the file was opened already (its cause says that it is gone)",
+    REOPENED: "docs/publishing.md: the same, and the file was open already (its cause says that it is gone)",
 }
 
 OF_PATTERNS = OF_ANY_QUERY | {
     "ZORDER_FILES_REPLACED": "docs/publishing.md: a DataFrame by a pattern, after a VACUUM",
-    "ZORDER_HALF_PUBLISHED": "docs/publishing.md: a pattern, beside an exchange that did not end in time",
+    "ZORDER_HALF_PUBLISHED": "docs/publishing.md: a pattern, during an exchange that did not end in time",
 }
 
-OF_ANY_STATEMENT = {"ZORDER_CONCURRENT_OPERATION": "another operation had the table's lock"}
+OF_ANY_STATEMENT = {"ZORDER_CONCURRENT_OPERATION": "another operation held the table's lock"}
 
 OF_OPTIMIZE = OF_ANY_STATEMENT | {
     "ZORDER_COMMIT_CONFLICT": "another operation replaced files between two commits of partial progress"
@@ -26,18 +26,18 @@ OF_OPTIMIZE = OF_ANY_STATEMENT | {
 
 OF_RESTORE = OF_ANY_STATEMENT | {"ZORDER_RESTORE_FILES_GONE": "docs/history.md: a VACUUM deleted files of that version"}
 
-OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "nothing had made statistics of the table yet"}
+OF_REFRESH = OF_ANY_STATEMENT | {"ZORDER_INDEX_NOT_FOUND": "the table had no statistics yet"}
 
 DOCUMENTED = OF_PATTERNS | OF_OPTIMIZE | OF_RESTORE | OF_REFRESH
-"""All of them, with what they mean."""
+"""All of them, with their meaning."""
 
 
 def is_of_query(condition: str, message: str, way: str) -> bool:
-    """Whether a query may end so, by how it names the table.
+    """Whether a query may fail like this, by the way it names the table.
 
     Args:
         condition: The error's condition.
-        message: All that it says, with its causes.
+        message: Its message and those of its causes.
         way: How the table was named.
     """
     if condition == REOPENED:
@@ -46,7 +46,7 @@ def is_of_query(condition: str, message: str, way: str) -> bool:
 
 
 def of_statement(kind: str) -> dict[str, str]:
-    """What a statement may end with."""
+    """The errors that a statement may end with."""
     if kind.startswith("OPTIMIZE"):
         return OF_OPTIMIZE
     return {"INSERT": {}, "RESTORE": OF_RESTORE, "REFRESH": OF_REFRESH}.get(kind, OF_ANY_STATEMENT)

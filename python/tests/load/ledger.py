@@ -1,4 +1,4 @@
-"""Which batches a table has, as its appenders say it: before they begin one, and when it is complete."""
+"""The batches of a table. Its appenders note each batch before they begin it and when it is complete."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 class Ledger:
     """A file for each appender of a table. It is read while it grows.
 
-    A query that starts now must find all batches that are complete now, each of them whole. When it has ended, it may
-    also have found batches that were begun by then, each of them whole or not at all.
+    A query that starts now must find all batches that are complete now. When it has ended, it may also have found
+    batches that began before its end. Each of them is there as a whole or not at all.
     """
 
     def __init__(self, folder: Path, appender: str) -> None:
@@ -21,7 +21,7 @@ class Ledger:
 
     @contextmanager
     def appending(self, batch: int) -> Iterator[None]:
-        """Say that a batch begins, and that it is complete unless an error came."""
+        """Note that a batch begins, and that it is complete unless there is an error."""
         self._say(f"begin {batch}")
         yield
         self._say(f"end {batch}")
@@ -31,7 +31,7 @@ class Ledger:
         return self._read("end")
 
     def begun(self) -> frozenset[int]:
-        """Batches that a query may have found."""
+        """Batches that a query may find."""
         return self._read("begin")
 
     def _say(self, line: str) -> None:
@@ -39,6 +39,6 @@ class Ledger:
             file.write(line + "\n")
 
     def _read(self, word: str) -> frozenset[int]:
-        # The last line may be half written.
+        # The last line may be incomplete.
         lines = [line for file in self._folder.iterdir() for line in file.read_text().split("\n")[:-1]]
         return frozenset(int(line.split()[1]) for line in lines if line.split()[0] == word)

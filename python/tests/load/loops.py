@@ -1,4 +1,4 @@
-"""Threads that do one thing after the other until they shall rest."""
+"""Threads that repeat one thing until they are told to rest."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from load.events import WRONG, Events
 
 
 class Loop(Protocol):
-    """Something to do again and again."""
+    """Something to repeat."""
 
     def step(self) -> None:
-        """Do it once, and say what came of it."""
+        """Do it once, and return the event."""
 
     def pause(self) -> float:
-        """Seconds until the next time."""
+        """The seconds until the next time."""
 
     def rest(self) -> None:
-        """Let go of all that is held between two steps."""
+        """Release all that is held between two steps."""
 
 
 class Loops:
-    """A thread for each loop, while they work."""
+    """Runs a thread for each loop."""
 
     def __init__(self, loops: Sequence[Loop], events: Events) -> None:
         self._loops = loops
@@ -34,14 +34,14 @@ class Loops:
         self._threads: list[threading.Thread] = []
 
     def go(self) -> None:
-        """Start."""
+        """Start the threads."""
         self._stop.clear()
         self._threads = [threading.Thread(target=self._run, args=(loop,)) for loop in self._loops]
         for thread in self._threads:
             thread.start()
 
     def rest(self) -> None:
-        """Let each end its step."""
+        """Let each loop end its step."""
         self._stop.set()
         for thread in self._threads:
             thread.join()
@@ -54,7 +54,7 @@ class Loops:
                 try:
                     loop.step()
                 except Exception:
-                    # What is documented has been counted where it came.
+                    # Documented failures were counted where they came up.
                     self._events.add("loop", began, WRONG, problem=traceback.format_exc()[-3000:])
                 self._stop.wait(loop.pause())
         finally:

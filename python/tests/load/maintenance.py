@@ -1,4 +1,4 @@
-"""The statements: OPTIMIZE in several forms, RESTORE, VACUUM, REFRESH, INSERT and DESCRIBE HISTORY."""
+"""Runs the statements: OPTIMIZE in several forms, RESTORE, VACUUM, REFRESH, INSERT and DESCRIBE HISTORY."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ WEIGHTS = {
 
 
 class Maintenance:
-    """One statement after the other, each on one of some tables.
+    """Runs one statement after the other, each on one of several tables.
 
     Args:
-        inserts: Whether INSERT is among them. Two jobs of Spark that append to one folder at the same time delete each
-            other's files, so one loop at most does this for a table.
-        longest: Seconds of the longest pause.
+        inserts: Whether INSERT is among them. Two Spark jobs that append to one folder at the same time delete each
+            other's files, so at most one loop does this for a table.
+        longest: The longest pause in seconds.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class Maintenance:
         return self._rng.uniform(0, self._longest)
 
     def rest(self) -> None:
-        """Nothing is held."""
+        """Close nothing: nothing is open."""
 
     def step(self) -> None:
         kind = self._rng.choices(self._kinds, weights=[WEIGHTS[kind] for kind in self._kinds])[0]
         self.run(kind, self._rng.choice(self._tables))
 
     def run(self, kind: str, table: LoadTable) -> None:
-        """A statement of a kind."""
+        """Draw a statement of a kind."""
         began = time.time()
         about = {"kind": kind, "table": table.name}
         if kind == "INSERT":
@@ -105,7 +105,7 @@ class Maintenance:
             return f"REFRESH SKIPPING INDEX ON {source}"
         if kind == "DESCRIBE HISTORY":
             return f"DESCRIBE HISTORY {source}"
-        # Small tables would have one file each.
+        # Without this option, small tables would have one file each.
         folders = PARTITIONS if table.partitioned else 1
         options = f"'target-file-size-bytes' = '{max(size(table.root) // (self._rng.randint(4, 12) * folders), 1)}'"
         full = "FULL " if kind in ("OPTIMIZE FULL", "OPTIMIZE, partial progress") else ""

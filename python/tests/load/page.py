@@ -1,4 +1,4 @@
-"""The page of figures."""
+"""Writes the page of figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def summary(result: Result) -> str:
 
 
 def page(result: Result, date: str, spark: str) -> str:
-    """All of it."""
+    """The whole page."""
     happened = _of_load(result)
     queries, counts, statements = (_of(what, happened) for what in ("query", "count", "statement"))
     appended, inserted = _of("append", happened), [s for s in statements if s["kind"] == "INSERT" and _right(s)]
@@ -48,7 +48,7 @@ def page(result: Result, date: str, spark: str) -> str:
         *_table(
             ("", "number"),
             [
-                ("queries that were answered", len(answered)),
+                ("answered queries", len(answered)),
                 ("of them wrong", sum(q["outcome"] == WRONG for q in queries)),
                 ("independent counts", len(counts)),
                 ("of them wrong", sum(c["outcome"] == WRONG for c in counts)),
@@ -58,7 +58,7 @@ def page(result: Result, date: str, spark: str) -> str:
                 ("exchanges of files", sum(len(e) for e in result.exchanges.values())),
                 ("rows appended by files", len(appended) * BATCH),
                 ("rows appended by INSERT", len(inserted) * BATCH),
-                ("failures that are not documented, and leftovers", _other_problems(result)),
+                ("undocumented failures, and leftovers", _other_problems(result)),
                 ("leaks", len(result.leaks)),
             ],
         ),
@@ -70,10 +70,10 @@ def page(result: Result, date: str, spark: str) -> str:
             [_way(way, [q for q in queries if q["way"] == way]) for way in sorted({q["way"] for q in queries})],
         ),
         "",
-        "## Answer times beside an exchange",
+        "## Answer times during an exchange",
         "",
         *_table(
-            ("while the query ran", "answers", "p50 ms", "p95 ms", "max ms"),
+            ("during the query", "answers", "p50 ms", "p95 ms", "max ms"),
             [
                 ("no file of its table was exchanged", *_times(q for q in answered if not _beside(q, result))),
                 ("files of its table were exchanged", *_times(q for q in answered if _beside(q, result))),
@@ -103,11 +103,11 @@ def page(result: Result, date: str, spark: str) -> str:
         "## Independent counts",
         "",
         *_table(
-            ("reader", "right", "beside an exchange", "of them with missing rows", "with doubled rows", "files gone"),
+            ("reader", "right", "during an exchange", "of them with missing rows", "with doubled rows", "files gone"),
             [_count(way, counts) for way in sorted({c["way"] for c in counts})],
         ),
         "",
-        "## What processes hold, before and after",
+        "## Resources of the processes, before and after",
         "",
         *_table(
             ("process", "threads", "open files", "deleted files open", "files of tables open", "live heap, MiB"),

@@ -1,47 +1,37 @@
-"""A process of the load, from outside."""
+"""Starts a process of the load and talks to it."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from child_process import start_child
+
 
 class WorkerEndedError(Exception):
-    """A process of the load ended by itself."""
+    """A process of the load ended too early."""
 
 
 class Worker:
-    """One of them; it starts at once."""
+    """A process of the load. It starts at once."""
 
     def __init__(self, role: str, work: Path, seed: str) -> None:
         self.role = role
         self._log = work / f"{role}.log"
-        environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
-        # The handshake of pyspark with its JVM is not inherited: this one has a JVM of its own.
-        for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
-            environment.pop(name, None)
         with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, str(Path(__file__).with_name("worker.py")), role, str(work), seed],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env=environment,
-                text=True,
-            )
+            program = Path(__file__).with_name("worker.py")
+            self._process = start_child(program, role, str(work), seed, stdout=subprocess.PIPE, stderr=log)
 
     def tell(self, what: str) -> None:
-        """Let it do something."""
+        """Send it a command."""
         assert self._process.stdin is not None
         self._process.stdin.write(what + "\n")
         self._process.stdin.flush()
 
     def answer(self) -> dict[str, Any]:
-        """What it says to that, or that it is ready; waits for it.
+        """Wait for its answer to a command, or for the line that says it is ready.
 
         Raises:
             WorkerEndedError: It has ended.
@@ -53,7 +43,7 @@ class Worker:
         return dict(json.loads(line))
 
     def close(self) -> None:
-        """End it, politely at first. A JVM goes with the Python that started it."""
+        """End it, politely at first. A JVM ends with the Python process that started it."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()

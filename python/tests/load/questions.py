@@ -1,4 +1,4 @@
-"""Questions whose right answer is known for any set of batches."""
+"""Questions whose right answer follows from the batches of a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from load.rows import Numbers
 Mask = Callable[[Numbers], NDArray[np.bool_]]
 
 MOST_UNCERTAIN = 10
-"""Batches of which every subset is tried for a total. With more of them only bounds are checked."""
+"""With at most this number of uncertain batches, a total is checked for every subset. With more, only bounds are."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Question:
     """A condition on a table, and the form of the answer.
 
     Attributes:
-        kind: What it is like, for the page of figures.
+        kind: The kind of condition, for the page of figures.
         shape: `rows` asks for ids, `groups` for a count and sums of each batch, `total` for one row of aggregates.
-        condition: In SQL.
-        mask: The same for an array of ids.
+        condition: The condition in SQL.
+        mask: The same condition for an array of ids.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Question:
     mask: Mask
 
     def sql(self, relation: str) -> str:
-        """The query."""
+        """The query in SQL."""
         wanted = {
             "rows": "id",
             "groups": "batch, count(*), sum(id), sum(v)",
@@ -47,7 +47,7 @@ class Question:
         return f"SELECT {wanted} FROM {relation} WHERE {self.condition}{grouped}"
 
     def wrong(self, answer: Sequence[Sequence[Any]], complete: Collection[int], begun: Collection[int]) -> str | None:
-        """What is wrong with an answer; None when it is right.
+        """Describe what is wrong with an answer. None if it is right.
 
         Args:
             answer: The rows.
@@ -62,7 +62,7 @@ class Question:
         if isinstance(found, str):
             return found
         if self.shape == "groups" and len(found) < len(answer):
-            return "a batch is there as two groups"
+            return "a batch has two groups"
         expected = _by_batch(matching) if self.shape == "groups" else _ids_by_batch(matching)
         for batch, value in found.items():
             if batch not in expected:
@@ -123,7 +123,7 @@ def _short(value: object) -> str:
 
 
 def drawn(rng: Random, batches: Collection[int], partitioned: bool) -> Question:
-    """One of them, most of them about rows that are there."""
+    """Draw a question. Most of them are about rows that are there."""
     some = rng.choice(sorted(batches))
     kind = rng.choice(("all", "lookup", "lookup", "range", "range", "two keys", "list", "word", "batch", "ids", "part"))
     condition, mask = _condition(kind, rng, some, partitioned)
@@ -132,7 +132,7 @@ def drawn(rng: Random, batches: Collection[int], partitioned: bool) -> Question:
 
 
 def everything(shape: str) -> Question:
-    """About all rows of a table."""
+    """A question about all rows of a table."""
     return Question("all", shape, *_condition("all", Random(0), 0, False))
 
 

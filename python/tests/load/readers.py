@@ -1,4 +1,4 @@
-"""Readers with the extension: each asks one question after the other, of a table that it names in one of many ways."""
+"""Readers with the extension. Each asks one question after the other and names the table in one of many ways."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 WAYS = ("path", "path", "load", "catalog", "catalog", "frame", "frame", "pattern", "cached", "again")
-"""How a table is named. Each time one of them is drawn."""
+"""The ways to name a table. Each question draws one of them."""
 TRIES = 10
-"""How often a query is run again whose files are gone. The documentation says that it works then."""
+"""How often a query is repeated if its files are gone. The documentation says that a repetition helps."""
 LONGEST_HELD = 15.0
-"""Seconds for which a DataFrame is used again."""
+"""The seconds for which a DataFrame is used again."""
 
 _threads = count()
 
 
 @dataclass
 class Held:
-    """Something to ask that was made earlier.
+    """A relation that was made earlier and is queried now.
 
     Attributes:
         relation: Its name in a query.
         complete: Batches that it must have.
-        begun: Batches that it may have; None where it may also have later ones.
-        until: When it is replaced by a new one.
+        begun: Batches that it may have. None if it may also have later ones.
+        until: When a new one replaces it.
     """
 
     relation: str
@@ -50,7 +50,7 @@ class Held:
 
 @dataclass
 class Asked:
-    """A query that was run, to be collected again."""
+    """A query that ran already, to be collected again."""
 
     frame: DataFrame
     question: Question
@@ -60,25 +60,25 @@ class Asked:
 
 @dataclass
 class ReaderSession:
-    """A session that several readers share, whose catalog knows the tables.
+    """A session that several readers share. Its catalog has the tables.
 
     Attributes:
-        refreshed: Batches of each table that were complete before the session listed it last. Spark keeps the listing
-            of a catalog's table, so that later batches are seen after a REFRESH only, or after an exchange.
+        refreshed: Batches of each table that were complete before the session listed it last. Spark caches the listing
+            of a catalog's table, so later batches are seen only after a REFRESH or an exchange.
     """
 
     spark: SparkSession
     refreshed: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def refresh(self, table: LoadTable) -> None:
-        """See what is there now."""
+        """Refresh the listing of a table."""
         complete = table.ledger().complete()
         self.spark.sql(f"REFRESH TABLE {table.name}")
         self.refreshed[table.name] = self.refreshed.get(table.name, frozenset()) | complete
 
 
 class Reader:
-    """One of the readers, with DataFrames of its own."""
+    """One of the readers, with its own DataFrames."""
 
     def __init__(self, session: ReaderSession, tables: Sequence[LoadTable], rng: Random, events: Events) -> None:
         self._session = session
@@ -110,12 +110,12 @@ class Reader:
         self.ask(self._rng.choice(WAYS), self._rng.choice(self._tables))
 
     def ask(self, way: str, table: LoadTable) -> None:
-        """A question, run again where the documentation says that this helps."""
+        """Ask a question. Repeat it where the documentation says that this helps."""
         question = drawn(self._rng, table.ledger().complete(), table.partitioned)
         if way == "again":
             self._ask_again(table)
             return
-        # With an error of files that are gone, the next try may work.
+        # After an error about missing files, the next try may work.
         for again in range(TRIES + 1):
             if self._try(way, table, question, again):
                 return
@@ -124,7 +124,7 @@ class Reader:
         self._events.add("query", began, WRONG, way=way, table=table.name, kind=question.kind, problem=problem)
 
     def _try(self, way: str, table: LoadTable, question: Question, again: int) -> bool:
-        """Whether there was an answer, right or wrong, or an error after which nothing is run again."""
+        """Try once. Returns whether there was an answer, right or wrong, or an error that is not repeated."""
         began = time.time()
         about: dict[str, Any] = {"way": way, "table": table.name, "kind": question.kind, "again": again}
         try:
@@ -143,7 +143,7 @@ class Reader:
         return True
 
     def _ask_again(self, table: LoadTable) -> None:
-        """Collect a query again that has been run: its plan is as it was, and so are its files."""
+        """Collect an earlier query again. Its plan is as it was, and so are its files."""
         asked = self._asked.get(table.name)
         if asked is None:
             return
@@ -233,6 +233,6 @@ class Reader:
 
     def _cached(self, table: LoadTable) -> Held:
         complete, view = table.ledger().complete(), self._view("cached", table)
-        # A column of its own: Spark would answer other queries of the same plan from this cache, too.
+        # A column of its own. Otherwise Spark would answer other queries of the same plan from this cache.
         self._spark.sql(f"CACHE TABLE {view} AS SELECT *, {self._number} AS reader FROM {table.source}")
         return Held(view, complete, None, self._lasts())

@@ -1,4 +1,4 @@
-"""What a process holds: threads, open files, and the heap after a collection."""
+"""Measures the resources of a process: threads, open files, and the heap after a collection."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTLING = 3.0
-"""Seconds in which pools and connections let go of what a thread that ended had."""
+"""The seconds in which pools and connections release the resources of a thread that ended."""
 
 
 def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
-    """Of the JVM of a session, while nothing runs.
+    """The resources of the JVM of a session while nothing runs.
 
     Args:
         spark: The session.
-        tables: The folder of all tables, of which no file may be open.
+        tables: The folder of all tables. None of its files may be open.
     """
     jvm: Any = spark.sparkContext._jvm
-    # Spark's cleaner follows the collector, and lets go of more.
+    # Spark's cleaner runs after the collector, and releases more.
     for _ in range(3):
         jvm.java.lang.System.gc()
         time.sleep(SETTLING / 3)
@@ -35,7 +35,7 @@ def of_jvm(spark: SparkSession, tables: Path) -> dict[str, Any]:
 
 def of_files(pid: int, tables: Path) -> dict[str, Any]:
     """The open files of a process."""
-    # One is gone by now, by which the folder itself was read.
+    # One of them is closed by now: the one that read the folder itself.
     links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()]
     return {
         "files": len(links),

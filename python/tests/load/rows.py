@@ -1,4 +1,4 @@
-"""The rows of each batch. All columns follow from a row's id, so any right answer can be computed."""
+"""The rows of each batch. All columns follow from a row's id, so every right answer can be computed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 BATCH = 200
-"""Rows of a batch, whose ids follow each other."""
+"""The rows of a batch. Their ids are consecutive."""
 KEYS = 1009
-"""Values of `k`."""
+"""The number of values of `k`."""
 VALUES = 100003
-"""Values of `v`."""
+"""The number of values of `v`."""
 WORDS = 97
-"""Values of `s`."""
+"""The number of values of `s`."""
 PARTITIONS = 4
-"""Values of `p`: each batch is in one partition."""
+"""The number of values of `p`. Each batch is in one partition."""
 
 SCHEMA = "id BIGINT, batch INT, k INT, v BIGINT, s STRING"
 
@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 def ids_of(batches: Iterable[int]) -> Numbers:
-    """The ids of some batches, in their order."""
+    """The ids of some batches, in order."""
     starts = np.array(sorted(batches), dtype=np.int64) * BATCH
     return (starts[:, None] + np.arange(BATCH, dtype=np.int64)).ravel()
 
@@ -35,12 +35,12 @@ def batch_of(ids: Numbers) -> Numbers:
 
 
 def p_of(batch: int) -> int:
-    """The partition of a batch. Each appender, which takes every second one, has batches for all of them."""
+    """The partition of a batch. Each appender takes every second batch and reaches all partitions."""
     return batch // 2 % PARTITIONS
 
 
 def k_of(ids: Numbers) -> Numbers:
-    """The column `k`, which has nothing to do with the order of ids."""
+    """The column `k`. It is independent of the order of ids."""
     return ids * 7919 % KEYS
 
 
@@ -55,7 +55,7 @@ def s_of(ids: Numbers) -> list[str]:
 
 
 def select(batch: int) -> str:
-    """The same rows as a query of Spark, in one task, so that an INSERT writes one file."""
+    """The same rows as a query of Spark. It runs in one task, so an INSERT writes one file."""
     first = batch * BATCH
     return (
         f"SELECT id, CAST(id DIV {BATCH} AS INT) AS batch, CAST(id * 7919 % {KEYS} AS INT) AS k, "

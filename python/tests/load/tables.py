@@ -13,14 +13,14 @@ from load import rows
 from load.ledger import Ledger
 
 FIRST = 40
-"""Batches that a table has at the beginning."""
+"""The batches that a table has at the beginning."""
 BY_FILE, BY_INSERT = "files", "inserts"
-"""The two appenders. The first takes even numbers of batches, the second odd ones."""
+"""The two appenders. The first appends even batches, the second odd ones."""
 
 
 @dataclass(frozen=True)
 class LoadTable:
-    """A folder that many work on.
+    """A folder that many processes work on.
 
     Attributes:
         name: Its name in the catalog of each process.
@@ -33,22 +33,22 @@ class LoadTable:
 
     @property
     def root(self) -> Path:
-        """Its folder."""
+        """The table's folder."""
         return self.work / "tables" / self.name
 
     @property
     def source(self) -> str:
-        """Its name in a query that knows the folder only."""
+        """The table's name in a query by path."""
         return f"{self.file_format}.`{self.root}`"
 
     @property
     def pattern(self) -> str:
-        """A pattern that names its files."""
+        """A pattern that matches its files."""
         return str(self.root / ("p=*" if self.partitioned else "") / f"*.{self.file_format}")
 
     @property
     def create(self) -> list[str]:
-        """The statements that make it known to a catalog."""
+        """The statements that add it to a catalog."""
         columns = rows.SCHEMA + (", p INT" if self.partitioned else "")
         by = "PARTITIONED BY (p) " if self.partitioned else ""
         made = f"CREATE TABLE {self.name} ({columns}) USING {self.file_format} {by}LOCATION '{self.root}'"
@@ -60,7 +60,7 @@ class LoadTable:
         return f"INSERT INTO {self.name} SELECT *{partition} FROM ({rows.select(batch)})"
 
     def append(self, batch: int) -> None:
-        """Append a batch as a file that is complete when it has its name."""
+        """Append a batch as a file that is complete when it gets its name."""
         folder = self.root / f"p={rows.p_of(batch)}" if self.partitioned else self.root
         folder.mkdir(parents=True, exist_ok=True)
         hidden = folder / f".batch-{batch}.tmp"
@@ -76,11 +76,11 @@ class LoadTable:
         hidden.rename(folder / f"batch-{batch}.{self.file_format}")
 
     def ledger(self, appender: str = BY_FILE) -> Ledger:
-        """Where an appender says what it does; any of them reads what all have said."""
+        """The notes of one appender. Each object reads those of all appenders."""
         return Ledger(self.work / "ledgers" / self.name, appender)
 
     def fill(self) -> None:
-        """Make the folder, with its first batches."""
+        """Make the folder with its first batches."""
         self.root.mkdir(parents=True)
         ledger = self.ledger()
         for batch in range(0, 2 * FIRST, 2):
@@ -89,7 +89,7 @@ class LoadTable:
 
 
 def tables(work: Path) -> list[LoadTable]:
-    """All of them."""
+    """All tables."""
     return [
         LoadTable(work, "flat", "parquet", partitioned=False),
         LoadTable(work, "parted", "parquet", partitioned=True),

@@ -1,6 +1,6 @@
-"""A process of the load, which is told what to do: `worker.py <role> <work> <seed>`.
+"""A process of the load that follows commands: `worker.py <role> <work> <seed>`.
 
-It says a line when it is ready, and one after each thing that it was told: `go`, `rest`, `look`, `end`.
+It prints a line when it is ready, and one after each command. The commands are `go`, `rest`, `look` and `end`.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 MAINTAINER, READERS, APPENDER, COUNTER = "maintainer", "readers", "appender", "counter"
 ROLES = (MAINTAINER, READERS, APPENDER, COUNTER)
 READERS_OF = {MAINTAINER: 4, READERS: 8}
-"""How many readers a process has."""
+"""The readers of a process."""
 
 
 class Work(Protocol):
-    """What a process does in its role."""
+    """The work of a process in its role."""
 
     loops: list[Loop]
 
     def resources(self) -> dict[str, Any]:
-        """What the process holds while it rests."""
+        """Its resources while it rests."""
 
     def look(self) -> dict[str, Any]:
-        """A last look at the tables."""
+        """Check the tables for the last time."""
 
     def end(self) -> None:
-        """It goes."""
+        """Release everything."""
 
 
 class OutsideWork:
@@ -60,11 +60,11 @@ class OutsideWork:
         return {}
 
     def end(self) -> None:
-        """Nothing is open."""
+        """Close nothing: nothing is open."""
 
 
 class SparkWork:
-    """A session with the extension: readers, and statements."""
+    """A session with the extension, readers, and statements."""
 
     def __init__(self, role: str, work: Path, seed: str) -> None:
         from load.events import Events
@@ -92,7 +92,7 @@ class SparkWork:
                 for table in self._all
             ]
         else:
-            # Now and then another process asks for an operation, too.
+            # Now and then another process runs an operation, too.
             session = self._spark.newSession()
             own = [Maintenance(session, self._all, rng, self.events, inserts=False, longest=6.0)]
         self.loops: list[Loop] = [*self._readers, *own]
@@ -103,7 +103,7 @@ class SparkWork:
         return of_jvm(self._spark, self._tables)
 
     def look(self) -> dict[str, Any]:
-        """The exchanges of each table, and all of its rows by path and by name, now that nobody works on it."""
+        """The exchanges of each table, and a check of all its rows by path and by name, now that nobody works on it."""
         from load.questions import everything
 
         wrong, history = [], {}
@@ -114,7 +114,7 @@ class SparkWork:
                 for shape in ("rows", "groups", "total"):
                     sql = everything(shape).sql(relation)
                     found = everything(shape).wrong(self._spark.sql(sql).collect(), complete, begun)
-                    wrong += [f"in the end, {sql}: {found}"] if found else []
+                    wrong += [f"at the end, {sql}: {found}"] if found else []
             columns = ("unix_millis(timestamp)", "operation", "state", "operationMetrics['publishMillis']")
             rows = self._spark.sql(f"DESCRIBE HISTORY {table.name}").selectExpr(*columns).collect()
             history[table.name] = [list(row) for row in rows]
@@ -126,33 +126,20 @@ class SparkWork:
 
 def started(work: Path) -> SparkSession:
     """A small session with the extension."""
-    from pyspark.sql import SparkSession
+    from local_session import SMALL, local_session
 
-    from spark_zorder import configure_spark
-
-    builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        # What Spark remembers of jobs that have ended would look like a leak until it has so many.
-        .config("spark.ui.retainedJobs", "20")
-        .config("spark.ui.retainedStages", "20")
-        .config("spark.ui.retainedTasks", "100")
-        .config("spark.sql.ui.retainedExecutions", "20")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .config("spark.sql.warehouse.dir", str(work / "warehouse"))
-        .config("spark.local.dir", str(work / "scratch"))
-    )
-    spark = configure_spark(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    # Spark remembers this number of ended jobs. By default it is larger and would look like a leak.
+    few = {
+        "spark.ui.retainedJobs": "20",
+        "spark.ui.retainedStages": "20",
+        "spark.ui.retainedTasks": "100",
+        "spark.sql.ui.retainedExecutions": "20",
+    }
+    return local_session(work, settings=SMALL | few)
 
 
 def main(role: str, work: Path, seed: str) -> None:
-    """Do what the lines of the input say."""
+    """Follow the commands on standard input."""
     from load.loops import Loops
 
     # The JVM writes warnings to the output that it inherits. They go to the log.

@@ -1,4 +1,4 @@
-"""How the cost of statements grows with columns, files, partitions and operations, beside Spark's own work."""
+"""Measures how the cost of statements grows with columns, files, partitions and operations."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ STEPS = (
 
 
 def run(setting: Setting) -> Part:
-    """Processor time of the whole process, since much of the work is in threads. Ratios are to Spark's own work."""
+    """Measure processor time of the whole process, because many threads do the work. Ratios are to Spark's own work."""
     part = Part("scale", "Wide tables, many files, partitions and operations")
     for axis in AXES:
         part.settings.update(axis.SETTINGS)
-    part.settings["time"] = "of the processor, all threads of the driver; the local disk, everything in the page cache"
+    part.settings["time"] = "processor time of all threads of the driver; local disk, everything in the page cache"
     spark = alone(setting)
     driver, steps = Driver(spark), Steps(STEPS)
     for axis in AXES:

@@ -1,4 +1,4 @@
-"""Statements of wide tables, beside Spark's look into all footers."""
+"""Runs statements on wide tables, beside a read of all footers by Spark."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTINGS = {
 
 
 def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
-    """The same files with more columns each time."""
+    """Measure tables with the same files and more and more columns."""
     found = {n: _wide(driver, work / f"columns-{n}", n, steps) for n in COLUMNS}
     grown(part, "columns", "", found, FOOTERS)
     most = found[COLUMNS[-1]]

@@ -1,4 +1,4 @@
-"""Statements and planning of tables with many files, beside Spark's own; heap and size of their index."""
+"""Runs statements and planning on tables with many files, beside Spark's own work. Measures the index on the heap."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SETTINGS = {
 
 
 def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
-    """Both shapes, and how the index of the largest table fills the heap."""
+    """Measure both shapes, and the heap that the index of the largest table takes."""
     for partitions in (0, PARTITIONS):
         shape, heap, found, planned = tables.shape(partitions), {}, {}, {}
         for n in FILES:
@@ -56,7 +56,7 @@ def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
 
 
 def statements(driver: Driver, folder: Path, rounds: int | None = None) -> Times:
-    """What looks at the whole table and finds nothing to do."""
+    """Statements that look at the whole table and find nothing to do."""
     name = f"parquet.`{folder}`"
     driver.sql(f"CREATE SKIPPING INDEX ON {name}")()
     return driver.by_turns(
@@ -72,14 +72,14 @@ def statements(driver: Driver, folder: Path, rounds: int | None = None) -> Times
 
 
 def planning(driver: Driver, folder: Path, rows: int) -> Times:
-    """Of lookups that find one file each, with the extension's rule and without it."""
+    """Plan lookups that find one file each, with the extension's rule and without it."""
     table = driver.spark.read.parquet(str(folder))
     values = itertools.count(1)
 
     def lookup(skipping: bool, work: Callable[[Any], object]) -> Callable[[], object]:
         def plan() -> object:
             driver.spark.conf.set(SKIPPING, str(skipping).lower())
-            # Each is another query: nothing of the last plan is used again.
+            # Each is a different query, so no earlier plan is used again.
             query: DataFrame = table.where(f"a = {next(values) * 7919 % rows}")
             return work(query._jdf.queryExecution())
 
@@ -104,7 +104,7 @@ def planning(driver: Driver, folder: Path, rows: int) -> Times:
 
 
 def planned_as(part: Part, axis: str, panel: str, found: dict[int, Times]) -> None:
-    """Plans are compared with plans, and plans with tasks with those."""
+    """Compare plans with plans, and plans with tasks with their like."""
     what = f"{axis} planned"
     grown(part, what, panel, found, SPARKS_TASKS)
     for ours, sparks in ((LOOKUP, PLANNING), (TASKS, SPARKS_TASKS)):
@@ -116,7 +116,7 @@ def planned_as(part: Part, axis: str, panel: str, found: dict[int, Times]) -> No
 
 
 def index_bytes(folder: Path) -> int:
-    """Of the newest statistics."""
+    """The size of the newest statistics."""
     return max((folder / "_zorder").glob("_index-*.zidx")).stat().st_size
 
 

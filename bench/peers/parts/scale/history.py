@@ -1,4 +1,4 @@
-"""What statements cost behind a long history: of many operations, and of operations on many files."""
+"""Runs statements behind a long history: one of many operations, and one of operations on many files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLE_FILES = 20
 OF_EACH = f"files of each of {OPERATIONS_OF_FILES} operations"
 HISTORY = "DESCRIBE HISTORY"
 MOST = 2.0
-"""Of a statement that has nothing to do with old operations: with all of them, over with the first."""
+"""The limit for statements that do not depend on old operations: the time with all of them over that with the first."""
 SETTINGS = {
     "operations": f"{OPERATIONS[0]} to {OPERATIONS[-1]:,} of {FILES_EACH} files in and out, before the one that "
     f"wrote the {TABLE_FILES} files that are in the table; and {OPERATIONS_OF_FILES} of {FILES_OF_OPERATIONS[0]} to "
@@ -37,14 +37,15 @@ SETTINGS = {
 }
 
 STEP_MS = 120_000
-"""Between two operations: 20,000 of them are younger than the 30 days after which the history may be forgotten."""
+"""The time between two operations. So 20,000 of them are within the 30 days of history that are always kept."""
 _RECORD = re.compile(r"_v\d{10}-\d+ms\.json")
 
 
 def prolong(table: Path, operations: int, files_each: int) -> None:
-    """Gives a table that was optimized once so many operations before that one.
+    """Put this number of operations before the only operation of a table.
 
-    Each of the records has as many files in as out, which were never there, and is sealed as the project seals its own.
+    Each record has as many files in as out. These files never existed. The record is sealed as the project seals its
+    own.
     """
     side = table / "_zorder"
     [only] = [f for f in side.iterdir() if _RECORD.fullmatch(f.name)]
@@ -70,7 +71,7 @@ def prolong(table: Path, operations: int, files_each: int) -> None:
 
 
 def _names(version: int, files: int) -> list[str]:
-    """As Spark names the files of a job, which have an id of the job in common."""
+    """Name files as Spark does: all files of a job share an id."""
     job = uuid.UUID(int=version << 64 | version)
     return [f"part-{n:05}-{job}-c000.snappy.parquet" for n in range(files)]
 
@@ -87,7 +88,7 @@ def _write(side: Path, record: dict[str, Any], time: int) -> None:
 
 
 def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
-    """More and more operations of few files, and of more and more files."""
+    """Measure with more and more operations on few files, and with more and more files in each."""
     sizes = [(n, FILES_EACH) for n in OPERATIONS], [(OPERATIONS_OF_FILES, n) for n in FILES_OF_OPERATIONS]
     for axis, behind in zip(("operations", OF_EACH), sizes, strict=True):
         found, gathered = {}, {}
@@ -111,7 +112,7 @@ def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
 
 
 def _behind(driver: Driver, folder: Path, operations: int, files_each: int) -> tuple[Times, float]:
-    """Processor time of each statement, and of the OPTIMIZE that finds the records as files."""
+    """Measure the processor time of each statement, and of the OPTIMIZE that first finds the new records."""
     spark, name = driver.spark, f"parquet.`{folder}`"
     shutil.rmtree(folder, ignore_errors=True)
     columns = ("id", "hash(id) AS a", "hash(-id) AS b")

@@ -1,4 +1,4 @@
-"""Processor time of statements by turns, and how it grows."""
+"""Measures processor time of statements in turns, and how it grows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from peers.results import Part
 
 ROUNDS = 3
-FOOTERS, LISTING, PLANNING = "Spark's look into the footers", "Spark's listing", "Spark's planning"
+FOOTERS, LISTING, PLANNING = "Spark's read of all footers", "Spark's listing", "Spark's planning"
 SPARKS = "Spark's"
-"""So the names of its own work begin."""
+"""The names of Spark's own work begin with this."""
 LEAST_MS = 20.0
-"""Below that, a figure says little about how something grows."""
+"""A time below this says little about growth."""
 
 Times = dict[str, list[float]]
 
 
 class Driver:
-    """The process that runs the session."""
+    """The process of the session."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
@@ -37,7 +37,7 @@ class Driver:
         self._usage = Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/stat")
 
     def used(self) -> float:
-        """Milliseconds of the processor, of all threads; the system counts them by tens."""
+        """Processor milliseconds of all threads. The system counts in steps of ten."""
         user, system = self._usage.read_text().rsplit(")", 1)[1].split()[11:13]
         return (int(user) + int(system)) * 1e3 / os.sysconf("SC_CLK_TCK")
 
@@ -45,21 +45,21 @@ class Driver:
         """Bytes in use after garbage collection."""
         import gc
 
-        # What Python still refers to is no garbage to the driver.
+        # The driver cannot collect objects that Python still refers to.
         gc.collect()
         for _ in range(3):
             self._runtime.gc()
         return int(self._runtime.totalMemory() - self._runtime.freeMemory())
 
     def sql(self, statement: str) -> Callable[[], object]:
-        """The statement as work to be measured."""
+        """Wrap a statement as work to measure."""
         return partial(self._run, statement)
 
     def _run(self, statement: str) -> None:
         self.spark.sql(statement).collect()
 
     def by_turns(self, works: dict[str, Callable[[], object]], rounds: int | None = None) -> Times:
-        """Processor time of each, after one round to warm up."""
+        """Measure the processor time of each, after one warm-up round."""
         rounds = rounds or ROUNDS
         found: Times = {k: [] for k in works}
         for n in range(rounds + 1):
@@ -74,15 +74,15 @@ class Driver:
 def grown(
     part: Part, axis: str, panel: str, found: dict[int, Times], peer: str, unit: str = "ms of the processor"
 ) -> None:
-    """A table for each size, a curve, and whether anything grows faster than the size does.
+    """Add a table for each size, a curve, and a check that nothing grows faster than the size.
 
     Args:
-        part: takes them
-        axis: what the sizes are the number of
-        panel: which of several kinds of tables they are of, may be empty
+        part: gets the figures
+        axis: what the sizes count
+        panel: the kind of table, may be empty
         found: values of each statement by size
-        peer: Spark's own work among them, which the others are compared with
-        unit: of the values
+        peer: Spark's own work among them, to compare with
+        unit: the unit of the values
     """
     what = f"{axis}, {panel}" if panel else axis
     for n, times in found.items():
@@ -100,5 +100,5 @@ def grown(
 
 
 def ratio(times: Times, ours: str, peer: str) -> float:
-    """Of values of the same rounds."""
+    """The ratio of values of the same rounds."""
     return statistics.median(a / max(b, 1.0) for a, b in zip(times[ours], times[peer], strict=True))

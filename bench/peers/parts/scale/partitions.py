@@ -1,4 +1,4 @@
-"""The same files in more and more partitions: statements, planning, and the size of the index."""
+"""Puts the same files into more and more partitions. Measures statements, planning, and the size of the index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SETTINGS = {
 
 
 def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
-    """Smaller and smaller partitions."""
+    """Measure with more and more partitions, which get smaller and smaller."""
     found, planned, sizes = {}, {}, {}
     for n in PARTITIONS:
         steps.next(f"{n:,} partitions")

@@ -1,4 +1,4 @@
-"""Tables of many small files, as Spark names them, each file with values of its own."""
+"""Makes tables of many small files with Spark's file names. Each file has its own values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 ROWS = 3
 FILES_OF_A_JOB = 100
 BOUND_BYTES = 2 * 8 + 2 * 8
-"""Smallest and largest value of a BIGINT, and of strings of eight characters."""
+"""The smallest and largest value of a BIGINT, and of strings of eight characters."""
 
 
 def make(folder: Path, files: int, partitions: int) -> Path:
-    """Files of three rows; without partitions they are all in the folder itself."""
+    """Write files of three rows. Without partitions all of them are in the table's folder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -36,5 +36,5 @@ def make(folder: Path, files: int, partitions: int) -> Path:
 
 
 def shape(partitions: int) -> str:
-    """In words."""
+    """Describe the shape in words."""
     return f"{partitions:,} partitions" if partitions else "flat"

@@ -1,4 +1,4 @@
-"""How long files are being exchanged, beside the time that Spark needs to list the same folder."""
+"""Measures how long files are being exchanged, beside the time that Spark needs to list the same folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = {
 
 
 def run(part: Part, driver: Driver, work: Path, steps: Steps) -> None:
-    """Flat and in partitions."""
+    """Measure a flat table and one with partitions."""
     for partitions in (0, PARTITIONS):
         shape, found = tables.shape(partitions), {}
         for n in FILES:

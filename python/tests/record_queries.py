@@ -1,4 +1,4 @@
-"""Three queries that are recorded by a session of its own, which ends right after them: jar, folder."""
+"""Runs three queries in a session that records them, and ends at once: `record_queries.py <jar> <folder>`."""
 
 from __future__ import annotations
 
