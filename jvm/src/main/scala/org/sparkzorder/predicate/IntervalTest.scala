@@ -4,18 +4,18 @@ import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{ByteString, ByteStrings}
 
 /**
- * The outcomes of a form for values within bounds: the one place that compares bounds with literals. The proofs are at
- * the forms.
+ * The outcomes of a form of [[StatsPredicate]] for values within bounds. Only this file compares
+ * bounds with literals. The proofs are in the comments of the forms.
  */
 private[predicate] sealed abstract class IntervalTest {
 
-  /** For values of which nothing is known but that they are not null. */
+  /** For values that are not null; nothing else is known about them. */
   def anywhere: Int
 }
 
 private[predicate] abstract class LongTest extends IntervalTest {
 
-  /** For values of [lo, hi]; `within(v, v)` is that of the value v. */
+  /** For values from lo to hi, both included. */
   def within(lo: Long, hi: Long): Int
 }
 
@@ -33,7 +33,7 @@ private[predicate] object IntervalTest {
   private def mask(mayBeTrue: Boolean, mayBeFalse: Boolean): Int =
     (if (mayBeTrue) True else 0) | (if (mayBeFalse) False else 0)
 
-  /** Only for the operators with rules of their own, see [[Comparison]]. */
+  /** Only for `=`, `<=>`, `<` and `<=`; the others are negations of these, see [[Comparison]]. */
   def comparison(operator: Operator, value: Value): IntervalTest = value match {
     case LongValue(v) =>
       operator match {
@@ -82,7 +82,7 @@ private[predicate] object IntervalTest {
       }
   }
 
-  /** None for an empty list: it says nothing of its column's encoding. */
+  /** None for an empty list: without a value the column's encoding is not known. */
   def in(values: Vector[Value], hasNull: Boolean): Option[IntervalTest] = {
     val otherwise = if (hasNull) Null else False
     values.headOption.map {
@@ -112,7 +112,7 @@ private[predicate] object IntervalTest {
     }
   }
 
-  /** The first of the values that is not below file i's. */
+  /** The index of the first sorted value that is not below the string of file i. */
   private def notBelow(sorted: Array[ByteString], strings: ByteStrings, i: Int): Int = {
     var from = 0
     var until = sorted.length

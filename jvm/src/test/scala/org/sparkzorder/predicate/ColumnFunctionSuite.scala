@@ -102,7 +102,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
       val functions = Seq(Cast(day, TimestampType, id) -> days, Cast(ts, DateType, id) -> instants) ++
         Seq("MINUTE", "HOUR", "DAY", "MONTH").map(u => TruncTimestamp(text(u), ts, id) -> instants)
       functions.foreach { case (f, values) =>
-        MonotoneStep.of(f) match {
+        MonotoneSteps.of(f) match {
           case None => refused = refused.updatedWith(f.prettyName)(n => Some(n.getOrElse(0) + 1))
           case Some(MonotoneStep(_, rising, from, to)) =>
             assert(rising)
