@@ -5,16 +5,17 @@ import java.nio.ByteOrder;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * Where the bits of a byte go when the bits of n numbers take turns.
+ * Tables that tell where the bits of a byte go when the bits of n numbers are interleaved.
  *
- * <p>In Java, since only what is static and final here is a constant to the JIT compiler, which then knows the length of a
- * table and leaves out the check of each index. A field of a Scala object is one of an instance.
+ * <p>This is Java, since a static final field is a constant for the JIT compiler. So the compiler
+ * knows the length of a table and need not check each index. A field of a Scala object belongs to
+ * an instance, and is no such constant.
  */
 public final class BitPlaces {
-  /** As many inputs as have a place for each bit of a byte in a long. */
+  /** The most numbers: the bits of one byte of each of them fit a long. */
   static final int MAX_INPUTS = 8;
 
-  // At 256 * i + byte: the bits of input i's byte, left-aligned.
+  // The element at 256 * i + b has the bits of byte b of input i, left-aligned in a long.
   public static final long[] OF_1 = table(1);
   public static final long[] OF_2 = table(2);
   public static final long[] OF_3 = table(3);
@@ -35,7 +36,7 @@ public final class BitPlaces {
     return ALL[n];
   }
 
-  /** Puts 8 bytes, big-endian. */
+  /** Writes 8 bytes, big-endian. */
   public static void putLong(byte[] out, int at, long value) {
     Platform.putLong(out, Platform.BYTE_ARRAY_OFFSET + at, LITTLE_ENDIAN ? Long.reverseBytes(value) : value);
   }

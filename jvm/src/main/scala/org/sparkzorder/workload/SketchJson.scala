@@ -7,23 +7,25 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
-/** A file of a workload is not one that we wrote, or not whole. */
+/** A workload file was not written by this project, or it is damaged. */
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
 
 /**
- * A sketch as a file holds it. Positions are a list of step, count, step, count.. Nothing of what is read is believed
- * before it was looked at.
+ * A sketch as JSON. Positions are a list of a step and its count, then the next step and its count,
+ * and so on. Everything that is read is checked.
  */
 object SketchJson {
 
-  /** Bytes of a file. */
+  /** The most bytes of a file. */
   val MaxBytes: Int = 64 << 10
 
   private val Version = 1
   private val MaxName = 1024
   private val mapper = new ObjectMapper()
 
-  /** At most [[MaxBytes]]: the kinds of fewest queries are left out where there are too many. */
+  /**
+   * At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out.
+   */
   def write(sketch: WorkloadSketch): Array[Byte] = {
     val short = WorkloadSketch(sketch.kinds.filter { case (kind, _) => kind.forall(isShort) })
     Iterator.iterate(short.kinds.size)(_ * 3 / 4).map(n => bytes(short.most(n))).find(_.length <= MaxBytes).get
@@ -57,7 +59,7 @@ object SketchJson {
       positions.bins.foreach(b => list.add(b).add(positions.count(b)))
     }
 
-  /** @throws SketchFormatException when it is none */
+  /** @throws SketchFormatException when the bytes are not those of a sketch */
   def read(bytes: Array[Byte]): WorkloadSketch = {
     if (bytes.length > MaxBytes) throw new SketchFormatException(s"${bytes.length} bytes are more than $MaxBytes")
     val root =
