@@ -62,7 +62,7 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
    * group.
    *
    * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are
-   * about 1, 2, 6 and 8. Then 3, 4 and 5 are in the gap behind 2.
+   * 1, 2, 5 and 8. Then 3 and 4 are in the gap behind 2.
    *
    * @param most 3 or more
    * @param files into how many files of equal size the rows are cut; ignored if `most` is less
