@@ -32,13 +32,13 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val numbers = children.map(FixedInput.of)
-    if (numbers.isEmpty || numbers.exists(_.isEmpty)) bytesInTurns(ctx, ev)
-    else if (BitTurns.areFew(numbers.flatten.map(_.width))) fewInTurns(ctx, ev, numbers.flatten)
-    else numbersInTurns(ctx, ev, numbers.flatten)
+    if (numbers.isEmpty || numbers.exists(_.isEmpty)) interleaveBytes(ctx, ev)
+    else if (NumberInterleaver.canUnroll(numbers.flatten.map(_.width))) interleaveUnrolled(ctx, ev, numbers.flatten)
+    else interleaveNumbers(ctx, ev, numbers.flatten)
   }
 
   /** For a few numbers of one width. The code has no loop, and makes no array of the numbers. */
-  private def fewInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+  private def interleaveUnrolled(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
     val known = ctx.freshName("known")
     val names = numbers.map(_ => ctx.freshName("number"))
     val fills = numbers.zip(names).map { case (number, name) =>
@@ -52,18 +52,18 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
          |  ${if (number.nullIsSmallest) "" else s"else $known = false;"}
          |}""".stripMargin
     }
-    val turns = BitTurns.generated(ctx, numbers.length, numbers.head.width)
+    val interleaved = NumberInterleaver.unrolled(ctx, numbers.length, numbers.head.width)
     ev.copy(code = code"""
       boolean $known = true;
       ${fills.mkString}
       boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? $turns(${names.mkString(", ")}) : null;""")
+      byte[] ${ev.value} = $known ? $interleaved(${names.mkString(", ")}) : null;""")
   }
 
   /** For numbers. The code makes no byte array except the result. */
-  private def numbersInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+  private def interleaveNumbers(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
     val values = ctx.addMutableState("long[]", "values", v => s"$v = new long[${numbers.length}];", forceInline = true)
-    val turns = ctx.addReferenceObj("turns", new BitTurns(numbers.map(_.width).toArray))
+    val interleaver = ctx.addReferenceObj("interleaver", new NumberInterleaver(numbers.map(_.width).toArray))
     val known = ctx.freshName("known")
     val fills = numbers.zipWithIndex.map { case (number, i) =>
       val code = number.value.genCode(ctx)
@@ -81,10 +81,10 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       boolean $known = true;
       ${filled(ctx, fills, known, Nil)}
       boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? $turns.apply($values) : null;""")
+      byte[] ${ev.value} = $known ? $interleaver.apply($values) : null;""")
   }
 
-  private def bytesInTurns(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+  private def interleaveBytes(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
     val fills = children.zipWithIndex.map { case (child, i) =>
@@ -159,7 +159,7 @@ object InterleaveBits {
         }
         i += 1
       }
-      BitTurns.round(round, n, out, at)
+      NumberInterleaver.round(round, n, out, at)
       at += n
       byte += 1
     }

@@ -96,7 +96,7 @@ object OrderedBytes {
 
   /** The same as [[ofLong]], but written to an array. */
   private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit =
-    if (out.length == 8) BitPlaces.putLong(out, 0, value ^ Long.MinValue)
+    if (out.length == 8) InterleaveTables.putLong(out, 0, value ^ Long.MinValue)
     else {
       var i = out.length - 1
       var rest = value

@@ -32,10 +32,10 @@ private[index] object Block {
   /** @throws IndexFormatException when the bytes are not those that the footer was written for */
   def unpack(id: Array[Byte], block: Block, bytes: Array[Byte]): Array[Byte] = {
     def bad(why: String) = throw new IndexFormatException(s"the block at ${block.offset} $why")
-    if (bytes.length != block.length || crc(bytes) != block.crc) bad("has another checksum")
+    if (bytes.length != block.length || crc(bytes) != block.crc) bad("has a wrong checksum")
     if (!Arrays.equals(bytes, 0, IdSize, id, 0, IdSize)) bad("belongs to another index")
     // Checked before the array is made: a broken footer must not fill the memory.
-    if (Zstd.getFrameContentSize(bytes, IdSize, bytes.length - IdSize) != block.rawLength) bad("has another size")
+    if (Zstd.getFrameContentSize(bytes, IdSize, bytes.length - IdSize) != block.rawLength) bad("has a wrong size")
     val raw = new Array[Byte](block.rawLength)
     val got = Zstd.decompressByteArray(raw, 0, raw.length, bytes, IdSize, bytes.length - IdSize)
     if (got != raw.length) bad("cannot be decompressed")

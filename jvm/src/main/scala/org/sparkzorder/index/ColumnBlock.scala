@@ -114,7 +114,7 @@ private[index] object ColumnBlock {
     val most = OrderedValue.most(dt)
     foreach(counts.bounded) { i =>
       if (min(i) > max(i)) throw crossed()
-      if (min(i) < least || max(i) > most) throw new IndexFormatException("a bound that is no value of its type")
+      if (min(i) < least || max(i) > most) throw new IndexFormatException("a bound that its type does not have")
     }
     new LongStatsColumn(min, max, counts.bounded, counts.nulls, counts.nans)
   }

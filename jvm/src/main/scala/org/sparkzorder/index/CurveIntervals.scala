@@ -58,7 +58,7 @@ private[index] object CurveIntervals {
    * are left out: then the index only says that the files were written along a curve. This also
    * happens to the last files of a frame that once had many.
    */
-  private def worthTheirBytes(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
+  private def withoutSmallFrames(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
     val few = files.flatten.groupMap(_.frame.id)(i => (i.low, i.high))
       .collect { case (frame, intervals) if intervals.distinct.size < FrameBudget.FewestFiles => frame }.toSet
     files.map(_.map(i => if (i.frame.hasBoundaries && few(i.frame.id)) i.withoutBoundaries else i))
@@ -77,7 +77,7 @@ private[index] object CurveIntervals {
       length: Int => Long,
       warn: String => Unit = log.warn(_)
   ): Option[Array[Byte]] = {
-    val files = worthTheirBytes(placed)
+    val files = withoutSmallFrames(placed)
     val kept = encoded(files, length, warn)
     Option.when(kept.nonEmpty) {
       val number = kept.map(_._1).zipWithIndex.toMap
@@ -121,9 +121,9 @@ private[index] object CurveIntervals {
     if (found.size < frames.size) {
       val without = frames.filterNot(f => found.contains(f.id))
       warn(
-        s"${without.size} of ${frames.size} sets of boundaries find no room in the index, which has $MaxFrameBytes bytes " +
-          s"for them. The next OPTIMIZE of the ${without.map(f => ofFrame(f.id)).sum} bytes of files that were placed by " +
-          "them rewrites all of these."
+        s"The index has no room for ${without.size} of ${frames.size} sets of boundaries: all together may have " +
+          s"$MaxFrameBytes bytes. They placed files of ${without.map(f => ofFrame(f.id)).sum} bytes, and the next OPTIMIZE " +
+          "of these files rewrites all of them."
       )
     }
     frames.flatMap(f => found.get(f.id).map(f.id -> _))
@@ -156,7 +156,7 @@ private[index] object CurveIntervals {
     try read(files, raw)
     catch {
       case e: IndexFormatException => throw e
-      case e: IOException          => throw new IndexFormatException(s"no intervals of files: ${e.getMessage}", e)
+      case e: IOException          => throw new IndexFormatException(s"the intervals are damaged: ${e.getMessage}", e)
     }
 
   private def read(files: Int, raw: Array[Byte]): CurveIntervals = {
@@ -178,7 +178,9 @@ private[index] object CurveIntervals {
         high(i) = in.readLong()
         layer(i) = in.readByte()
         frames(f).foreach { frame =>
-          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) throw new IndexFormatException("no interval")
+          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) {
+            throw new IndexFormatException("an interval outside of its curve")
+          }
           frameOf(i) = numbers(f)
         }
       }

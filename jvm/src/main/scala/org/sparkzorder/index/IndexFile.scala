@@ -43,7 +43,7 @@ object IndexFile {
       at
     }
     put(Magic)
-    val columns = contents.columns.filter(c => survives(c)).map { key =>
+    val columns = contents.columns.filter(c => isSameWhenRead(c)).map { key =>
       IndexedColumn(key, block(ColumnBlock.write(key.dataType, contents.column(key))))
     }
     val files = contents.files
@@ -57,7 +57,7 @@ object IndexFile {
   }
 
   // Whether the type is the same when it is read back: the JSON of some types leaves something out.
-  private def survives(key: ColumnKey): Boolean = {
+  private def isSameWhenRead(key: ColumnKey): Boolean = {
     val (text, field) = IndexFooter.texts(key.dataType)
     IndexFooter.dataType(text, field).contains(key.dataType)
   }
@@ -76,14 +76,14 @@ object IndexFile {
       val bytes = new BytesWithTail(source)
       val at = footerOf(bytes, limit)
       val json = bytes.read(at.offset, at.length)
-      if (Block.crc(json).toInt != at.crc) throw new IndexFormatException("the footer has another checksum")
+      if (Block.crc(json).toInt != at.crc) throw new IndexFormatException("the footer has a wrong checksum")
       val footer = IndexFooter.parse(json, blocksEnd = at.offset, limit, source.name)
       val block = footer.fileBlock
       val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, block, bytes.read(block.offset, block.length)))
       new IndexSnapshot(source, footer, files)
     } catch {
       case e: IndexFormatException =>
-        throw new IndexFormatException(s"${source.name} is no usable index: ${e.getMessage}", e)
+        throw new IndexFormatException(s"${source.name} is not a usable index: ${e.getMessage}", e)
     }
 
   /** The end of the file, read at once, and other parts as they are needed. */
@@ -105,7 +105,7 @@ object IndexFile {
     val length = end.getInt
     val crc = end.getInt
     if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
-      throw new IndexFormatException("it does not end as an index does")
+      throw new IndexFormatException("it does not end with the marker of an index")
     }
     val offset = bytes.size - TailSize - length
     if (length < 0 || offset < Magic.length || length > math.min(limit, IndexFooter.MaxBytes.toLong)) {

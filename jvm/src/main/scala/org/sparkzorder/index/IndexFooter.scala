@@ -113,7 +113,7 @@ private[index] object IndexFooter {
     val rawLength = number(node, "rawLength")
     val crc = number(node, "crc")
     if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
-      throw new IndexFormatException(s"a block at $offset of $length bytes lies outside of the file")
+      throw new IndexFormatException(s"a block at $offset of $length bytes is outside of the file")
     }
     if (rawLength < 0 || rawLength > math.min(limit, RawBytes.MaxSize)) {
       throw new IndexFormatException(s"a block of $rawLength bytes is more than the $limit that it may take in memory")
@@ -195,20 +195,20 @@ private[index] object IndexFooter {
   private def number(node: JsonNode, name: String): Long = {
     val n = field(node, name)
     if (n.isIntegralNumber && n.canConvertToLong) n.longValue
-    else throw new IndexFormatException(s"$name in the footer is no whole number")
+    else throw new IndexFormatException(s"$name in the footer is not a whole number")
   }
 
   private def text(node: JsonNode, name: String): String =
-    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is no text")
+    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is not a text")
 
   private def array(node: JsonNode, name: String): Seq[JsonNode] = {
     val a = field(node, name)
-    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is no list")
+    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is not a list")
   }
 
   private def hex(id: Array[Byte]): String = id.map(b => f"$b%02x").mkString
 
   private def unhex(s: String): Array[Byte] =
     if (s.matches(s"[0-9a-f]{${2 * Block.IdSize}}")) s.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
-    else throw new IndexFormatException("the file's id is not one")
+    else throw new IndexFormatException("the file's id is invalid")
 }

@@ -67,7 +67,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   private val placed: Option[Lazy[CurveIntervals]] = footer.intervals.map(at =>
     new Lazy[CurveIntervals](
       at,
-      "What is known of files' places along a curve",
+      "The block of intervals",
       CurveIntervals.fromRaw(files, _),
       _.memoryBytes
     )

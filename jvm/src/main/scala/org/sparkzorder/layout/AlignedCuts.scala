@@ -29,7 +29,7 @@ import scala.collection.mutable.ArrayBuffer
  */
 object AlignedCuts {
 
-  /** By which share of the number asked for the number of files may be wrong. */
+  /** The number of files may differ from the number asked for by this share of it. */
   val CountTolerance = 0.25
 
   /**

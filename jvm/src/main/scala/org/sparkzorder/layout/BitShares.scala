@@ -17,14 +17,14 @@ object BitShares {
    * Gains that differ by less than this factor count as equal, since a sample has noise. Then the
    * earlier column comes first. A column with twice the weight of another always comes first.
    */
-  private def alike(rows: Int): Double = math.max(0.55, 0.8 - 2 / math.sqrt(rows.toDouble))
+  private def equalGains(rows: Int): Double = math.max(0.55, 0.8 - 2 / math.sqrt(rows.toDouble))
 
   /** @param weights one for each column, positive and finite */
   def plan(weights: Seq[Double], distributions: Seq[ValueDistribution]): BitPlan =
     if (weights.length == 1) BitPlan.forKeys(weights)
     else {
       val gains = distributions.map(gainsOf).toArray
-      val share = alike(distributions.map(_.total).max)
+      val share = equalGains(distributions.map(_.total).max)
       val taken = new Array[Int](gains.length)
       val owners = Iterator.continually {
         val next = gains.indices.map(c => if (taken(c) < gains(c).length) weights(c) * gains(c)(taken(c)) else 0d)

@@ -15,12 +15,12 @@ object FrameBudget {
    * Bytes for each file, before compression. Compressed, and with the file's interval, they are at
    * most 100.
    */
-  private val OfFile = 96L
+  private val BytesOfFile = 96L
 
   /**
    * With very few files boundaries are not stored. They only order the rows inside of the files.
    */
-  private val OfFewFiles = 16L << 10
+  private val BytesOfFewFiles = 16L << 10
 
   /**
    * With fewer different intervals no boundaries are stored: the files' bounds say as much, and
@@ -35,7 +35,7 @@ object FrameBudget {
   private val FewestValues = 8
 
   /** How many bytes the boundaries of so many files may have. */
-  def of(files: Int): Long = if (files < FewestFiles) OfFewFiles else math.min(OfFile * files, Most)
+  def of(files: Int): Long = if (files < FewestFiles) BytesOfFewFiles else math.min(BytesOfFile * files, Most)
 
   /**
    * The same distributions, but with fewer values in the columns that are too large. Each column

@@ -61,6 +61,8 @@ object HilbertCurve {
    */
   def value(axes: Array[Long], bits: Int): Long = {
     val n = axes.length
+    // Skilling's "inverse undo": undoes the turns and reflections of the curve, from the highest
+    // bit on.
     var q = 1L << (bits - 1)
     while (q > 1L) {
       val p = q - 1
@@ -76,6 +78,7 @@ object HilbertCurve {
       }
       q >>= 1
     }
+    // The Gray code across the columns.
     var i = 1
     while (i < n) {
       axes(i) ^= axes(i - 1)
@@ -87,6 +90,7 @@ object HilbertCurve {
       if ((axes(n - 1) & q) != 0) t ^= q - 1
       q >>= 1
     }
+    // The value takes one bit of each column in turn.
     var h = 0L
     var b = bits - 1
     while (b >= 0) {

@@ -100,7 +100,7 @@ private[predicate] object BitmapEvaluation {
   private def in(c: LongStatsColumn, numbers: Array[Long]): BitSet = {
     val (min, max) = (c.min, c.max)
     val words = new Array[Long]((min.length + 63) >> 6)
-    // Most files have no value between the first and the last of the list.
+    // Most files have no value between the first and the last of the list, and need no search.
     val (first, last) = (numbers(0), numbers(numbers.length - 1))
     var i = 0
     while (i < min.length) {

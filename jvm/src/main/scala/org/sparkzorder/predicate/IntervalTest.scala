@@ -35,51 +35,52 @@ private[predicate] object IntervalTest {
 
   /** Only for `=`, `<=>`, `<` and `<=`; the others are negations of these, see [[Comparison]]. */
   def comparison(operator: Operator, value: Value): IntervalTest = value match {
-    case LongValue(v) =>
-      operator match {
-        case Equal | NullSafeEqual =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo <= v && v <= hi, lo != v || hi != v)
-          }
-        case Less =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo < v, hi >= v)
-          }
-        case LessOrEqual =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo <= v, hi > v)
-          }
-        case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+    case LongValue(v)  => comparisonOfLongs(operator, v)
+    case v: BytesValue => comparisonOfBytes(operator, new ByteString(v.bytes))
+  }
+
+  private def comparisonOfLongs(operator: Operator, v: Long): LongTest = operator match {
+    case Equal | NullSafeEqual =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo <= v && v <= hi, lo != v || hi != v)
       }
-    case wrapped: BytesValue =>
-      val v = new ByteString(wrapped.bytes)
-      operator match {
-        case Equal | NullSafeEqual =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
-              val low = lo.compare(i, v)
-              val high = hi.compare(i, v)
-              mask(low <= 0 && high >= 0, low != 0 || high != 0)
-            }
-          }
-        case Less =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-              mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
-          }
-        case LessOrEqual =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-              mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
-          }
-        case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+    case Less =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo < v, hi >= v)
       }
+    case LessOrEqual =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo <= v, hi > v)
+      }
+    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+  }
+
+  private def comparisonOfBytes(operator: Operator, v: ByteString): BytesTest = operator match {
+    case Equal | NullSafeEqual =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
+          val low = lo.compare(i, v)
+          val high = hi.compare(i, v)
+          mask(low <= 0 && high >= 0, low != 0 || high != 0)
+        }
+      }
+    case Less =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+          mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
+      }
+    case LessOrEqual =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+          mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
+      }
+    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
   }
 
   /** None for an empty list: without a value the column's encoding is not known. */

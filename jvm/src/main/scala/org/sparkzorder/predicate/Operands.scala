@@ -29,9 +29,9 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
       // A field of a null struct is null, and the statistics count it as null.
       struct.dataType match {
         case s: StructType => column(struct).map(parent => Column(parent.path :+ s(ordinal).name, field.dataType))
-        case _             => Left(opaque(e))
+        case _             => Left(reasonAgainst(e))
       }
-    case _ => Left(opaque(e))
+    case _ => Left(reasonAgainst(e))
   }
 
   /** `e IS NULL`, for a column of any type or for a function of a column. */
@@ -53,7 +53,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
     // Both have the binary collation, but Spark may pad strings before it compares them.
     case _: CharType | _: VarcharType                             => Left(withoutStatistics(column))
     case s: StringType if s.collationId != StringType.collationId =>
-      Left(Reason(ReasonCode.Collation, s"${name(column)} is ${s.catalogString}, whose order is not that of bytes"))
+      Left(Reason(ReasonCode.Collation, s"${name(column)} is ${s.catalogString}, which is not sorted by bytes"))
     case dt if OrderedValue.encoding(dt).isEmpty => Left(withoutStatistics(column))
     case _                                       => Right(column)
   }
@@ -67,7 +67,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
    * Why an expression that is no column cannot be used. The reason has no expression ids in it, so
    * that equal filters have equal reasons.
    */
-  def opaque(e: Expression): Reason =
+  def reasonAgainst(e: Expression): Reason =
     if (!e.deterministic) Reason(ReasonCode.NotDeterministic, s"${e.prettyName} is not deterministic")
     else if (e.exists(_.isInstanceOf[PlanExpression[_]])) {
       Reason(ReasonCode.Subquery, "it needs the result of a subquery")
@@ -75,7 +75,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
       val of = e.references.toSeq.collect { case a: AttributeReference => a }
       // The caller's reason says more than ours: that it is a partition column, for example.
       of.iterator.map(columnOf).collectFirst { case Left(reason) => reason }.getOrElse {
-        if (of.isEmpty) Reason(ReasonCode.UnsupportedExpression, s"${e.prettyName} is no literal")
+        if (of.isEmpty) Reason(ReasonCode.UnsupportedExpression, s"${e.prettyName} is not a literal")
         else {
           val names = of.map(a => s"`${a.name}`").distinct.sorted.mkString(", ")
           Reason(ReasonCode.FunctionOfColumn, s"${e.prettyName} of $names")

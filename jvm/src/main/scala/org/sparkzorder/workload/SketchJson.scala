@@ -68,7 +68,7 @@ object SketchJson {
     if (root == null || root.path("version").asInt(-1) != Version) fail("it is not of version 1")
     val kinds = array(root, "kinds").map { node =>
       val queries = node.path("queries")
-      if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is none")
+      if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is not a whole number")
       if (queries.longValue < 1 || queries.longValue > Positions.MaxCount) fail("a number of queries is out of range")
       val columns = array(node, "columns").map(column)
       val uses = columns.map(_._1).toVector
@@ -80,7 +80,7 @@ object SketchJson {
   }
 
   private def column(node: JsonNode): (ColumnUse, UseSketch) = {
-    val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is none"))
+    val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is not a text"))
     if (path.isEmpty || path.exists(_.isEmpty) || path.map(_.length).sum > MaxName)
       fail("a name is too long or missing")
     val form = Form.all.find(_.name == node.path("form").asText).getOrElse(fail("an unknown form"))
@@ -92,8 +92,8 @@ object SketchJson {
   private def positions(node: JsonNode, name: String): Positions =
     if (!node.has(name)) Positions.empty
     else {
-      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is none"))
-      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts are no pairs")
+      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
+      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts do not form pairs")
       val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toSeq
       if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")
       try Positions.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)

@@ -180,7 +180,7 @@ object WorkloadRecorder {
         failed.incrementAndGet()
         if (own.failures == 1) {
           val why = if (e.isInstanceOf[IOException]) e.getMessage else e.getClass.getSimpleName
-          log.warn(s"What queries ask of ${folder.root} is not recorded: $why")
+          log.warn(s"The workload of ${folder.root} is not recorded: $why")
         }
     }
 }

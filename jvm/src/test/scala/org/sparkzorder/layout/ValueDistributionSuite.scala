@@ -58,7 +58,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a thinned distribution has few values, the same ends, and ids that differ by at most the rows of two boundaries") {
+  test("a thinned distribution has few values, the same ends, and ids that differ by two boundaries at most") {
     forAll(Gen.listOfN(400, value), Gen.choose(0, 40), Gen.choose(3, 200), Gen.choose(1, 20), value) {
       (values, nulls, most, files, v) =>
         val d = ValueDistribution.ofLongs(values.toArray, nulls)

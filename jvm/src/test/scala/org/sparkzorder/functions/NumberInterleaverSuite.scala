@@ -8,7 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.sparkzorder.stats.RandomValues
 
-class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class NumberInterleaverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val number = for (width <- Gen.choose(1, 8); value <- Gen.long) yield (width, value)
 
@@ -16,7 +16,7 @@ class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.nonEmptyListOf(number), minSuccessful(1000)) { numbers =>
       val (widths, values) = numbers.toArray.unzip
       val bytes = numbers.map { case (w, v) => OrderedBytes.ofLong(v >> (64 - 8 * w), w) }
-      val found = new BitTurns(widths)(values.map(_ ^ Long.MinValue))
+      val found = new NumberInterleaver(widths)(values.map(_ ^ Long.MinValue))
       assert(found.toSeq == InterleaveBits.interleave(bytes.toArray).toSeq)
     }
   }
@@ -26,7 +26,7 @@ class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val random = new scala.util.Random(seed)
       val values = Array.fill(n)(random.nextLong())
       val bytes = values.map(v => OrderedBytes.ofLong(v >> (64 - 8 * width), width))
-      assert(new BitTurns(Array.fill(n)(width))(values.map(_ ^ Long.MinValue)).toSeq ==
+      assert(new NumberInterleaver(Array.fill(n)(width))(values.map(_ ^ Long.MinValue)).toSeq ==
         InterleaveBits.interleave(bytes).toSeq)
     }
   }

@@ -11,7 +11,7 @@ import org.apache.spark.unsafe.Platform;
  * knows the length of a table and need not check each index. A field of a Scala object belongs to
  * an instance, and is no such constant.
  */
-public final class BitPlaces {
+public final class InterleaveTables {
   /** The most numbers: the bits of one byte of each of them fit a long. */
   static final int MAX_INPUTS = 8;
 
@@ -29,7 +29,7 @@ public final class BitPlaces {
 
   private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-  private BitPlaces() {}
+  private InterleaveTables() {}
 
   /** The table for n inputs, 0 to 8. */
   static long[] of(int n) {
@@ -42,13 +42,13 @@ public final class BitPlaces {
   }
 
   private static long[] table(int n) {
-    long[] places = new long[256 * n];
-    for (int at = 0; at < places.length; at++) {
+    long[] table = new long[256 * n];
+    for (int at = 0; at < table.length; at++) {
       for (int bit = 0; bit < 8; bit++) {
         long isSet = ((at & 0xff) >>> (7 - bit)) & 1L;
-        places[at] |= isSet << (63 - bit * n - at / 256);
+        table[at] |= isSet << (63 - bit * n - at / 256);
       }
     }
-    return places;
+    return table;
   }
 }

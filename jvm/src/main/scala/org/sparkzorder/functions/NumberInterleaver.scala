@@ -6,18 +6,20 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
  * Interleaves the bits of several numbers, without an array for each number.
  *
  * One byte of each of n numbers makes 8 n bits, which are whole bytes of the result. So a table can
- * say where the bits of a byte go. For n = 3, the bits 10000001 of the first number go to 100 000
- * 000 000 000 000 000 100. The bits of the second and third number go one and two bits further to
- * the right.
+ * say where the bits of a byte go. For n = 3 and the bits 10000001 of the first number it says
+ * {{{
+ *   100 000 000 000 000 000 000 100
+ * }}}
+ * The bits of the second and third number go one and two bits further to the right.
  *
  * @param widths the bytes of each number, 1 to 8
  */
-final class BitTurns(widths: Array[Int]) extends Serializable {
+final class NumberInterleaver(widths: Array[Int]) extends Serializable {
   private val length = widths.sum
   private val rounds = widths.max
   // For each round, how many numbers still have a byte.
   private val left = Array.tabulate(rounds)(round => widths.count(_ > round))
-  private val isUniform = widths.forall(_ == rounds) && widths.length <= BitPlaces.MAX_INPUTS
+  private val isUniform = widths.forall(_ == rounds) && widths.length <= InterleaveTables.MAX_INPUTS
 
   /** @param values the bytes of each number, left-aligned in a long */
   def apply(values: Array[Long]): Array[Byte] = {
@@ -28,17 +30,17 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
 
   private def uniform(values: Array[Long], out: Array[Byte]): Unit = {
     val n = values.length
-    val places = BitPlaces.of(n)
+    val table = InterleaveTables.of(n)
     var at = 0
     var shift = 56
     while (at < out.length) {
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= places(((values(i) >>> shift).toInt & 0xff) + 256 * i)
+        block |= table(((values(i) >>> shift).toInt & 0xff) + 256 * i)
         i += 1
       }
-      BitTurns.put(out, at, block, n)
+      NumberInterleaver.put(out, at, block, n)
       at += n
       shift -= 8
     }
@@ -58,30 +60,31 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
         }
         i += 1
       }
-      BitTurns.round(bytes, left(round), out, at)
+      NumberInterleaver.round(bytes, left(round), out, at)
       at += left(round)
       round += 1
     }
   }
 }
 
-object BitTurns {
+object NumberInterleaver {
 
   /** The most bytes of a result for which code without a loop is generated. */
-  private val MaxGenerated = 64
+  private val MaxUnrolled = 64
 
   /** Whether generated code makes the result of numbers of these widths without a loop. */
-  private[functions] def areFew(widths: Seq[Int]): Boolean =
-    widths.length <= BitPlaces.MAX_INPUTS && widths.distinct.length == 1 && widths.sum <= MaxGenerated
+  private[functions] def canUnroll(widths: Seq[Int]): Boolean =
+    widths.length <= InterleaveTables.MAX_INPUTS && widths.distinct.length == 1 && widths.sum <= MaxUnrolled
 
   /**
-   * Adds a function to the generated code that does the same as [[BitTurns.apply]] for n numbers.
+   * Adds a function to the generated code that does the same as [[NumberInterleaver.apply]] for n
+   * numbers.
    *
    * @param width the bytes of each number
    * @return the name of the function
    */
-  private[functions] def generated(ctx: CodegenContext, n: Int, width: Int): String = {
-    val own = classOf[BitPlaces].getName
+  private[functions] def unrolled(ctx: CodegenContext, n: Int, width: Int): String = {
+    val own = classOf[InterleaveTables].getName
     val numbers = (0 until n).map(i => s"n$i")
     // One byte of each number makes a block of 8 n bits.
     val blocks = (0 until width).map { k =>
@@ -91,8 +94,8 @@ object BitTurns {
     }
     val size = n * width
     def word(from: Int): String = (0 until width).map(k => k -> 8 * (n * k - from)).collect {
-      case (k, places) if places >= 0 && places < 64    => s"(b$k >>> $places)"
-      case (k, places) if places < 0 && -places < 8 * n => s"(b$k << ${-places})"
+      case (k, shift) if shift >= 0 && shift < 64    => s"(b$k >>> $shift)"
+      case (k, shift) if shift < 0 && -shift < 8 * n => s"(b$k << ${-shift})"
     }.mkString(" | ")
     val words = (0 to size - 8 by 8).map(at => s"$own.putLong(out, $at, ${word(at)});")
     val rest = size % 8
@@ -100,7 +103,7 @@ object BitTurns {
       if (rest == 0) ""
       else s"long last = ${word(size - rest)};" +
         (0 until rest).map(i => s"out[${size - rest + i}] = (byte) (last >>> ${56 - 8 * i});").mkString("\n")
-    val name = ctx.freshName("inTurns")
+    val name = ctx.freshName("interleaved")
     // If the generated class is full, Spark puts the function in another class.
     ctx.addNewFunction(
       name,
@@ -117,12 +120,12 @@ object BitTurns {
 
   /** Writes the interleaved bits of n bytes, as many whole bytes as there is room for. */
   private[functions] def round(bytes: Array[Int], n: Int, out: Array[Byte], at: Int): Unit =
-    if (n <= BitPlaces.MAX_INPUTS) {
-      val places = BitPlaces.of(n)
+    if (n <= InterleaveTables.MAX_INPUTS) {
+      val table = InterleaveTables.of(n)
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= places(bytes(i) + 256 * i)
+        block |= table(bytes(i) + 256 * i)
         i += 1
       }
       put(out, at, block, n)
@@ -141,7 +144,7 @@ object BitTurns {
    * overwrite the rest.
    */
   private def put(out: Array[Byte], at: Int, block: Long, n: Int): Unit =
-    if (at + 8 <= out.length) BitPlaces.putLong(out, at, block)
+    if (at + 8 <= out.length) InterleaveTables.putLong(out, at, block)
     else {
       val room = math.min(n, out.length - at)
       var i = 0
