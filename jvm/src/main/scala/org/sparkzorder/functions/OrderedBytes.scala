@@ -12,12 +12,12 @@ import org.sparkzorder.stats.{Encoding, OrderedValue}
 
 /**
  * The SQL function `ordered_bytes`: bytes whose unsigned order is Spark's sort order of the values.
- * - Numbers, dates, times and intervals have as many bytes as their type; decimals of more than 18
- *   digits have 16.
- * - Binary values, and strings of the binary collation, are not changed. Strings of other
- *   collations become their collation keys.
- * - -0.0 becomes 0.0, and every NaN the same NaN.
- * - Null gives null, which Spark sorts first.
+ *  - Numbers, dates, times and intervals have as many bytes as their type; decimals of more than 18
+ *    digits have 16.
+ *  - Binary values, and strings of the binary collation, are not changed. Strings of other
+ *    collations become their collation keys.
+ *  - -0.0 becomes 0.0, and every NaN the same NaN.
+ *  - Null gives null, which Spark sorts first.
  */
 final case class OrderedBytes(child: Expression) extends UnaryExpression {
   override def dataType: DataType = BinaryType

@@ -14,10 +14,10 @@ import org.sparkzorder.write.{CurveValue, SlotKey}
 
 /**
  * Replaces a [[RepartitionByCurve]] by Spark's own operators:
- * - A subquery samples the keys. Spark runs it before the rest, and reads no other columns for it.
- * - One shuffle goes by a computed number of the partition. It makes as many partitions as asked
- *   for, and adaptive execution neither merges nor splits them.
- * - A sort orders the rows inside of each partition.
+ *  - A subquery samples the keys. Spark runs it before the rest, and reads no other columns for it.
+ *  - One shuffle goes by a computed number of the partition. It makes as many partitions as asked
+ *    for, and adaptive execution neither merges nor splits them.
+ *  - A sort orders the rows inside of each partition.
  *
  * The partition of a row depends only on its values, so a task that runs again sends the row to the
  * same partition. One value of the curve may have too many rows for a partition. These rows are

@@ -16,10 +16,10 @@ final case class Choice(trial: Trial, touched: Double, naive: Double, current: O
 /**
  * Chooses columns, weights and curve so that the recorded queries touch few files of the sample. It
  * goes step by step:
- * - First the column that helps most, then the next one, as long as one helps.
- * - Then the weights. Each is tried with two and four times as much, and with a half and a quarter.
- *   Two is not enough, as a single bit of the curve may change nothing.
- * - Then the other curves.
+ *  - First the column that helps most, then the next one, as long as one helps.
+ *  - Then the weights. Each is tried with two and four times as much, and with a half and a quarter.
+ *    Two is not enough, as a single bit of the curve may change nothing.
+ *  - Then the other curves.
  */
 object LayoutChooser {
 
