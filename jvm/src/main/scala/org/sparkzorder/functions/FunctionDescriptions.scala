@@ -4,10 +4,15 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 
-/** The SQL functions that the extension adds, each as `SparkSessionExtensions.injectFunction` takes it. */
+/**
+ * The SQL functions of the extension, in the form that `SparkSessionExtensions.injectFunction`
+ * needs.
+ */
 object FunctionDescriptions {
 
-  /** Name, description for `DESCRIBE FUNCTION EXTENDED`, and builder of each function. */
+  /**
+   * For each function its name, its description for `DESCRIBE FUNCTION EXTENDED`, and its builder.
+   */
   val all: Seq[(FunctionIdentifier, ExpressionInfo, Seq[Expression] => Expression)] = Seq(
     describe(
       "interleave_bits",

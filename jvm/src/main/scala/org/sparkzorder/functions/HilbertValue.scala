@@ -11,8 +11,9 @@ import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
 import org.sparkzorder.layout.HilbertCurve
 
 /**
- * The SQL function `hilbert_value(bits, id, ..)`: the place of a point on the Hilbert curve of [[HilbertCurve]], a BIGINT
- * from 0 until 2^(bits * ids). Of an id only the lowest bits count. Null when any id is null.
+ * The SQL function `hilbert_value(bits, id, ..)`: the position of a point on the Hilbert curve of
+ * [[HilbertCurve]], as a BIGINT from 0 until 2^(bits * ids). Only the lowest bits of an id count.
+ * The result is null when any id is null.
  *
  * @param children the number of bits, a constant, then the ids
  */
@@ -88,9 +89,13 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
 
 object HilbertValue {
 
-  /** Bits of a value, which is a BIGINT and not negative. */
+  /** The most bits of a value: it is a BIGINT and not negative. */
   val MaxBits = 63
 
-  /** For generated code too, which finds no static method beside a class's own of the same name. */
+  /**
+   * The same as [[HilbertCurve.value]], under a name that generated code can call. It could not
+   * call `value`: the class HilbertCurve has a method of this name, so Scala makes no static one
+   * for the object.
+   */
   def place(axes: Array[Long], bits: Int): Long = HilbertCurve.value(axes, bits)
 }

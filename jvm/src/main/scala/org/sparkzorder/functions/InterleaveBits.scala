@@ -7,8 +7,9 @@ import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType}
 
 /**
- * The bits of its inputs in turns, from the most significant on: the SQL function `interleave_bits`.
- * An input that has no bits left drops out of the turns. Null when any input is null.
+ * The SQL function `interleave_bits`: the bits of its inputs in turns, from the most significant
+ * bit on. An input that has no bits left drops out of the turns. The result is null when any input
+ * is null.
  */
 final case class InterleaveBits(children: Seq[Expression]) extends Expression with ImplicitCastInputTypes {
   override def dataType: DataType = BinaryType
@@ -31,13 +32,13 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val numbers = children.map(FixedInput.of)
-    if (numbers.isEmpty || numbers.exists(_.isEmpty)) bytesInTurns(ctx, ev)
-    else if (BitTurns.areFew(numbers.flatten.map(_.width))) fewInTurns(ctx, ev, numbers.flatten)
-    else numbersInTurns(ctx, ev, numbers.flatten)
+    if (numbers.isEmpty || numbers.exists(_.isEmpty)) interleaveBytes(ctx, ev)
+    else if (NumberInterleaver.canUnroll(numbers.flatten.map(_.width))) interleaveUnrolled(ctx, ev, numbers.flatten)
+    else interleaveNumbers(ctx, ev, numbers.flatten)
   }
 
-  /** Of a few numbers of one width not even an array of them is made, and there is no loop. */
-  private def fewInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+  /** For a few numbers of one width. The code has no loop, and makes no array of the numbers. */
+  private def interleaveUnrolled(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
     val known = ctx.freshName("known")
     val names = numbers.map(_ => ctx.freshName("number"))
     val fills = numbers.zip(names).map { case (number, name) =>
@@ -51,18 +52,18 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
          |  ${if (number.nullIsSmallest) "" else s"else $known = false;"}
          |}""".stripMargin
     }
-    val turns = BitTurns.generated(ctx, numbers.length, numbers.head.width)
+    val interleaved = NumberInterleaver.unrolled(ctx, numbers.length, numbers.head.width)
     ev.copy(code = code"""
       boolean $known = true;
       ${fills.mkString}
       boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? $turns(${names.mkString(", ")}) : null;""")
+      byte[] ${ev.value} = $known ? $interleaved(${names.mkString(", ")}) : null;""")
   }
 
-  /** Of numbers no bytes are made but those of the result. */
-  private def numbersInTurns(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
+  /** For numbers. The code makes no byte array except the result. */
+  private def interleaveNumbers(ctx: CodegenContext, ev: ExprCode, numbers: Seq[FixedInput]): ExprCode = {
     val values = ctx.addMutableState("long[]", "values", v => s"$v = new long[${numbers.length}];", forceInline = true)
-    val turns = ctx.addReferenceObj("turns", new BitTurns(numbers.map(_.width).toArray))
+    val interleaver = ctx.addReferenceObj("interleaver", new NumberInterleaver(numbers.map(_.width).toArray))
     val known = ctx.freshName("known")
     val fills = numbers.zipWithIndex.map { case (number, i) =>
       val code = number.value.genCode(ctx)
@@ -80,10 +81,10 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       boolean $known = true;
       ${filled(ctx, fills, known, Nil)}
       boolean ${ev.isNull} = !$known;
-      byte[] ${ev.value} = $known ? $turns.apply($values) : null;""")
+      byte[] ${ev.value} = $known ? $interleaver.apply($values) : null;""")
   }
 
-  private def bytesInTurns(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+  private def interleaveBytes(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val inputs = ctx.freshName("inputs")
     val known = ctx.freshName("known")
     val fills = children.zipWithIndex.map { case (child, i) =>
@@ -107,7 +108,10 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
       byte[] ${ev.value} = $known ? $self.interleave($inputs, Integer.MAX_VALUE) : null;""")
   }
 
-  /** A function for each few inputs where there are many, or the method would grow beyond what the JVM compiles. */
+  /**
+   * Splits the code of many inputs into several functions. Else the method could become too large
+   * for the JIT compiler.
+   */
   private def filled(ctx: CodegenContext, fills: Seq[String], known: String, more: Seq[(String, String)]): String =
     ctx.splitExpressionsWithCurrentInputs(
       expressions = fills,
@@ -125,11 +129,12 @@ final case class InterleaveBits(children: Seq[Expression]) extends Expression wi
 object InterleaveBits {
 
   /**
-   * The inputs' bits in turns. 0xD6 and 0x61, in bits 11010110 and 01100001, give 1011011000101001, that is 0xB629.
+   * The inputs' bits in turns. 0xD6 and 0x61, in bits 11010110 and 01100001, give 1011011000101001,
+   * that is 0xB629.
    *
-   * @param limit bytes of the result at most
-   * @return as many bytes as the inputs have together
-   * @throws ArithmeticException when these are more than an array can hold
+   * @param limit the most bytes of the result
+   * @return as many bytes as the inputs have together, or `limit`
+   * @throws ArithmeticException when the inputs have more bytes than an array can hold
    */
   def interleave(inputs: Array[Array[Byte]], limit: Int = Int.MaxValue): Array[Byte] = {
     var bytes = 0
@@ -139,7 +144,8 @@ object InterleaveBits {
       longest = math.max(longest, in.length)
     }
     val out = new Array[Byte](math.min(bytes, limit))
-    // A byte of each input that has one makes as many bytes of the result.
+    // Each round takes one byte of each input that still has one, and makes as many bytes of the
+    // result.
     val round = new Array[Int](inputs.length)
     var at = 0
     var byte = 0
@@ -153,7 +159,7 @@ object InterleaveBits {
         }
         i += 1
       }
-      BitTurns.round(round, n, out, at)
+      NumberInterleaver.round(round, n, out, at)
       at += n
       byte += 1
     }
@@ -162,13 +168,14 @@ object InterleaveBits {
 }
 
 /**
- * An input of numbers that all have the same number of bytes.
+ * An input whose values are numbers of one width.
  *
+ * @param width the bytes of a number
  * @param nullIsSmallest whether null counts as the smallest value; else it makes the result null
  */
 private[functions] final case class FixedInput(value: Expression, width: Int, nullIsSmallest: Boolean) {
 
-  /** A Java expression, given one of the value. */
+  /** A Java expression of the number, from an expression of the value. */
   def leftAligned(code: String): String = OrderedLong.leftAligned(value.dataType, code).get
 }
 

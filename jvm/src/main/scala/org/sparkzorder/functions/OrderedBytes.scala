@@ -11,10 +11,13 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.stats.{Encoding, OrderedValue}
 
 /**
- * The SQL function `ordered_bytes`: bytes whose unsigned order is Spark's sort order of the values. Numbers, dates, times
- * and intervals have as many bytes as their type; decimals of over 18 digits 16; strings of the binary collation and
- * binaries are themselves, of other collations their collation keys. -0.0 is 0.0, every NaN the same. Null for null,
- * which Spark sorts first.
+ * The SQL function `ordered_bytes`: bytes whose unsigned order is Spark's sort order of the values.
+ *  - Numbers, dates, times and intervals have as many bytes as their type; decimals of more than 18
+ *    digits have 16.
+ *  - Binary values, and strings of the binary collation, are not changed. Strings of other
+ *    collations become their collation keys.
+ *  - -0.0 becomes 0.0, and every NaN the same NaN.
+ *  - Null gives null, which Spark sorts first.
  */
 final case class OrderedBytes(child: Expression) extends UnaryExpression {
   override def dataType: DataType = BinaryType
@@ -59,7 +62,10 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
 
 object OrderedBytes {
 
-  /** Bytes of a value of the type, 0 where it depends on the value, or there is only null; None for a type without order. */
+  /**
+   * The bytes of a value of the type. 0 if they depend on the value, or if the type has no value
+   * but null. None for a type without order.
+   */
   def width(dataType: DataType): Option[Int] = dataType match {
     case BooleanType | ByteType                                        => Some(1)
     case ShortType                                                     => Some(2)
@@ -88,9 +94,9 @@ object OrderedBytes {
     out
   }
 
-  /** The same into bytes that are there. */
+  /** The same as [[ofLong]], but written to an array. */
   private[sparkzorder] def putLong(value: Long, out: Array[Byte]): Unit =
-    if (out.length == 8) BitPlaces.putLong(out, 0, value ^ Long.MinValue)
+    if (out.length == 8) InterleaveTables.putLong(out, 0, value ^ Long.MinValue)
     else {
       var i = out.length - 1
       var rest = value
@@ -104,7 +110,7 @@ object OrderedBytes {
 
   def ofFloat(value: Float): Array[Byte] = ofLong(orderedFloat(value).toLong, 4)
 
-  /** The bytes of [[ofFloat]] as the first of a long. */
+  /** The bytes of [[ofFloat]], left-aligned in a long. */
   def leftAlignedFloat(value: Float): Long = (orderedFloat(value).toLong << 32) ^ Long.MinValue
 
   private def orderedFloat(value: Float): Int = {
@@ -124,6 +130,8 @@ object OrderedBytes {
     if (collationId == StringType.collationId) value.getBytes
     else CollationFactory.getCollationKeyBytes(value, collationId)
 
-  /** What stands for null in a value of the curve: the smallest of its width. */
+  /**
+   * The bytes that stand for null in an interleaved value: the smallest ones of the type's width.
+   */
   private[functions] def smallest(dataType: DataType): Array[Byte] = new Array[Byte](width(dataType).getOrElse(0))
 }

@@ -4,10 +4,15 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.stats.{Encoding, OrderedValue}
 
-/** Generated code for values that Spark holds as primitives: the long of [[OrderedValue]], without an object. */
+/**
+ * Generates code that encodes values as the longs of [[OrderedValue]], without allocating objects.
+ */
 private[functions] object OrderedLong {
 
-  /** A Java expression of the long, given one of the value; None for a type that is not held as a primitive. */
+  /**
+   * A Java expression of the long, from an expression of the value. None if Spark does not store
+   * the type as a primitive.
+   */
   def code(dataType: DataType, value: String): Option[String] = dataType match {
     case BooleanType                                                    => Some(s"($value ? 1L : 0L)")
     case FloatType | DoubleType                                         => Some(s"$encoder.ofDouble((double) $value)")
@@ -16,7 +21,10 @@ private[functions] object OrderedLong {
     case _                                                              => None
   }
 
-  /** The bytes of [[OrderedBytes]], left-aligned in a long. A float has fewer bytes than its encoded double. */
+  /**
+   * A Java expression of the bytes of [[OrderedBytes]], left-aligned in a long. Floats need a rule
+   * of their own: they have fewer bytes than the double that they are encoded as.
+   */
   def leftAligned(dataType: DataType, value: String): Option[String] = dataType match {
     case FloatType => Some(s"${OrderedBytes.getClass.getName.stripSuffix("$")}.leftAlignedFloat($value)")
     case other     =>

@@ -6,9 +6,9 @@ import org.apache.spark.sql.types.DataType
 import org.sparkzorder.stats.{Encoding, OrderedValue}
 
 /**
- * Ascending bounds of ranges, encoded.
+ * Encoded bounds of ranges.
  *
- * @param isAscending whether they are, and none is null
+ * @param isAscending whether the bounds are in ascending order and none is null
  */
 sealed abstract class RangeBounds(val isAscending: Boolean) extends Serializable {
 
@@ -16,11 +16,14 @@ sealed abstract class RangeBounds(val isAscending: Boolean) extends Serializable
   def id(encoded: Any): Int
 }
 
-/** Of a type whose encoded values are longs. */
+/** Bounds of a type whose encoded values are longs. */
 final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeBounds(isAscending) {
   override def id(encoded: Any): Int = id(encoded.asInstanceOf[java.lang.Long].longValue)
 
-  /** A search without a branch that depends on the values: the half that is left is chosen by arithmetic. */
+  /**
+   * A binary search without a branch that depends on the values: arithmetic chooses the half to go
+   * on with.
+   */
   def id(value: Long): Int = {
     var from = 0
     var length = bounds.length
@@ -33,7 +36,7 @@ final class LongBounds(bounds: Array[Long], isAscending: Boolean) extends RangeB
   }
 }
 
-/** Of a type whose encoded values are byte strings. */
+/** Bounds of a type whose encoded values are byte strings. */
 final class BytesBounds(bounds: Array[Array[Byte]], isAscending: Boolean) extends RangeBounds(isAscending) {
   override def id(encoded: Any): Int = {
     val value = encoded.asInstanceOf[Array[Byte]]
@@ -49,7 +52,7 @@ final class BytesBounds(bounds: Array[Array[Byte]], isAscending: Boolean) extend
 
 object RangeBounds {
 
-  /** @param elements of the type */
+  /** @param elements values of the type */
   def of(dataType: DataType, elements: ArrayData): RangeBounds = {
     val known = (0 until elements.numElements()).filterNot(elements.isNullAt)
     val encoded = known.map(i => OrderedValue.encode(dataType, elements.get(i, dataType)))

@@ -12,8 +12,9 @@ import org.apache.spark.sql.types.{ArrayType, DataType, IntegerType}
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * The SQL function `range_id(x, bounds)`: how many of the bounds are smaller than x, as Spark's range partitioning
- * numbers its partitions: a bound belongs to the range that it ends. 0 for null.
+ * The SQL function `range_id(x, bounds)`: how many of the bounds are smaller than x, and 0 for
+ * null. So a bound belongs to the range that it ends. Spark's range partitioning numbers its
+ * partitions in the same way.
  *
  * @param left the value
  * @param right a constant array of the value's type, ascending
@@ -23,7 +24,7 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
   override def nullable: Boolean = false
   override def prettyName: String = "range_id"
 
-  /** Numbers of several types come to a common one. */
+  /** If the value and the bounds are numbers of different types, both are cast to a common type. */
   override def inputTypes: Seq[DataType] = (left.dataType, right.dataType) match {
     case (value, ArrayType(element, containsNull)) if value != element =>
       TypeCoercion.findWiderTypeWithoutStringPromotion(Seq(value, element)).fold(Seq.empty[DataType]) { common =>

@@ -16,10 +16,13 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.connector.catalog.{FunctionCatalog, Identifier}
 
 /**
- * A function that a user has made, for the session or in a catalog, goes before one of ours with the same name.
+ * Prefers a user's function, in the session or in a catalog, to one of our functions with the same
+ * name.
  *
- * Functions of extensions are Spark's own to it: it asks a catalog only for other names, and since 4.2 the session, too. So a name of
- * ours is looked up here first, and is qualified where it is a user's. Before names are resolved.
+ * Spark treats the functions of extensions as built in. It looks in a catalog only for other names,
+ * and since 4.2 the same holds for functions of the session. So before Spark resolves names, this
+ * rule looks up the names of our functions. If a user has a function of that name, the rule
+ * replaces the name by the qualified name of the user's function.
  */
 class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
   import UsersFunctionsFirst._
@@ -36,7 +39,10 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def state = session.asInstanceOf[classic.SparkSession].sessionState
 
-  /** Not where a temporary function has taken the place of ours, as it does before Spark 4.2. */
+  /**
+   * Whether a name means our function. Before Spark 4.2, a temporary function of the same name
+   * replaces ours.
+   */
   private def isOurs(parts: Seq[String]): Boolean = parts match {
     case Seq(name) =>
       ours.get(name.toLowerCase(Locale.ROOT)).exists { implementation =>
@@ -47,7 +53,7 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def users(name: String): Option[Seq[String]] = temporary(name).orElse(inCatalog(name))
 
-  /** A view sees those of its own time alone. */
+  /** A temporary function. A view only sees those that it referred to when it was created. */
   private def temporary(name: String): Option[Seq[String]] = {
     val context = AnalysisContext.get
     val isSeen = context.catalogAndNamespace.isEmpty || context.referredTempFunctionNames.contains(name)
@@ -55,7 +61,10 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
     if (isSeen && state.functionRegistry.functionExists(identifier)) Some(Seq("system", "session", name)) else None
   }
 
-  /** That of the current database, or of the database of the view or function whose text this is. */
+  /**
+   * A function of the current database. Inside of a view or a SQL function it is the database of
+   * that.
+   */
   private def inCatalog(name: String): Option[Seq[String]] = {
     val manager = state.catalogManager
     val (catalog, namespace) = AnalysisContext.get.catalogAndNamespace match {
@@ -74,7 +83,7 @@ class UsersFunctionsFirst(session: SparkSession) extends Rule[LogicalPlan] {
 
 private object UsersFunctionsFirst {
 
-  /** The class of each by its name. */
+  /** The class of each of our functions by its name. */
   private val ours: Map[String, String] =
     FunctionDescriptions.all.map { case (name, info, _) => name.funcName -> info.getClassName }.toMap
 }

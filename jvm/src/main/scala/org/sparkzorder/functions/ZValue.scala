@@ -9,9 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{
 }
 
 /**
- * The SQL function `zvalue`: the interleaved bits of the ordered bytes of its arguments, null the smallest of its type.
+ * The SQL function `zvalue`: the interleaved bits of the ordered bytes of its arguments. Null
+ * counts as the smallest value of its type.
  *
- * @param columns as they were given
+ * @param columns the arguments
  */
 final case class ZValue(columns: Seq[Expression], replacement: Expression)
     extends RuntimeReplaceable with InheritAnalysisRules {

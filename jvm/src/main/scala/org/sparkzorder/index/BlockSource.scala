@@ -4,23 +4,25 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
-/** Bytes of an index file, read where they are needed. Safe for use by many threads. */
+/**
+ * The bytes of an index file, which are read when they are needed. Safe for use by many threads.
+ */
 trait BlockSource {
 
-  /** The file's name in messages. */
+  /** The file's name, for messages. */
   def name: String
 
-  /** Bytes that the file has. */
+  /** The file's size in bytes. */
   def length: Long
 
-  /** @throws java.io.IOException when these bytes cannot be had */
+  /** @throws java.io.IOException when these bytes cannot be read */
   @throws[IOException]
   def read(offset: Long, length: Int): Array[Byte]
 }
 
 /**
- * A file on a Hadoop file system, opened anew for each read: reads are few and large, and nobody has to close a
- * snapshot.
+ * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so nobody
+ * has to close a snapshot.
  */
 final class HadoopSource(@volatile private[index] var fs: FileSystem, status: FileStatus) extends BlockSource {
   private val path: Path = status.getPath

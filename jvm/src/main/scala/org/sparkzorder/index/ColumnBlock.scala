@@ -7,15 +7,21 @@ import org.apache.spark.sql.types.{DataType, DecimalType}
 import org.sparkzorder.stats._
 
 /**
- * A column as bytes: bits of the files that have it, bits of those with bounds, null counts, NaN counts for float and
- * double, then the bounds. Longs: all minima, all maxima less the minimum of the same file. Bytes: a byte of length for
- * each minimum, each maximum (0 without bounds), then their bytes one after the other. A type without order has no
- * bounds.
+ * A column as bytes:
+ *  - one bit for each file: whether it has the column;
+ *  - one bit for each file: whether it has bounds;
+ *  - null counts, and for float and double NaN counts;
+ *  - bounds as longs: all minima, then all maxima, each less the minimum of the same file;
+ *  - or bounds as bytes: the lengths of all minima and of all maxima, a byte each (0 without
+ *    bounds), then the bytes of all minima and of all maxima.
+ *
+ * A column of a type without order has no bounds.
  */
 private[index] object ColumnBlock {
 
   /**
-   * How the column is held, by name in the footer: a file of another kind than we would make was made by rules we do
+   * The name, in the footer, of the way in which the column is stored. If the footer names another
+   * way than this Spark would use for the type, the column was made by rules that this release does
    * not know.
    */
   def kind(dt: DataType): String = OrderedValue.encoding(dt) match {
@@ -25,7 +31,7 @@ private[index] object ColumnBlock {
     case None                                            => "nulls"
   }
 
-  /** Bytes before compression that come whatever the values are. */
+  /** The bytes before compression, without those of byte strings. */
   private def fixedSize(dt: DataType, n: Int): Long = 2L * RawBytes.bitsSize(n) + (kind(dt) match {
     case "doubles" => 32L * n
     case "longs"   => 24L * n
@@ -37,14 +43,7 @@ private[index] object ColumnBlock {
     val stats = data.stats
     val n = stats.nullCounts.length
     val bounded = stats.bounded
-    val variable = stats match {
-      case c: BytesStatsColumn =>
-        var sum = 0L
-        foreach(bounded)(i => sum += c.min.length(i) + c.max.length(i))
-        sum
-      case _ => 0L
-    }
-    val out = new RawWriter(fixedSize(dt, n) + variable)
+    val out = new RawWriter(fixedSize(dt, n) + sizeOfStrings(stats))
     out.bits(data.present, n)
     out.bits(bounded, n)
     out.longs(stats.nullCounts, _ => 0L)
@@ -62,56 +61,87 @@ private[index] object ColumnBlock {
     out.bytes
   }
 
-  /** @throws IndexFormatException unless these are bytes that [[write]] could have made for files of these rows */
+  private def sizeOfStrings(stats: StatsColumn): Long = stats match {
+    case c: BytesStatsColumn =>
+      var sum = 0L
+      foreach(c.bounded)(i => sum += c.min.length(i) + c.max.length(i))
+      sum
+    case _ => 0L
+  }
+
+  /**
+   * @throws IndexFormatException unless [[write]] could have made these bytes for files of so many
+   *   rows
+   */
   def read(dt: DataType, rows: Array[Long], raw: Array[Byte]): ColumnData = {
-    val n = rows.length
-    if (fixedSize(dt, n) > raw.length) throw new IndexFormatException("a column is too short for so many files")
+    if (fixedSize(dt, rows.length) > raw.length) {
+      throw new IndexFormatException("a column is too short for so many files")
+    }
     val in = new RawReader(raw)
-    val present = in.bits(n)
-    val bounded = in.bits(n)
-    val nulls = counts(in, rows)
+    val counts = readCounts(in, dt, rows)
+    val stats = OrderedValue.encoding(dt) match {
+      case Some(Encoding.Longs) => readLongs(in, dt, counts)
+      case Some(Encoding.Bytes) => readStrings(in, dt, counts)
+      case None                 => withoutBounds(counts)
+    }
+    in.end()
+    new ColumnData(counts.present, stats)
+  }
+
+  /** The first part of a column, which does not depend on its encoding. */
+  private final case class Counts(present: BitSet, bounded: BitSet, nulls: Array[Long], nans: Array[Long]) {
+    def files: Int = nulls.length
+  }
+
+  private def readCounts(in: RawReader, dt: DataType, rows: Array[Long]): Counts = {
+    val present = in.bits(rows.length)
+    val bounded = in.bits(rows.length)
+    val nulls = readCount(in, rows)
     val nans =
       if (!OrderedValue.hasNaN(dt)) null
       else {
-        val counted = counts(in, rows)
-        // As a rule there is neither null nor NaN: one array of zeros will do.
+        val counted = readCount(in, rows)
+        // Most columns have neither null nor NaN: then one array of zeros is enough.
         if (Arrays.equals(counted, nulls)) nulls else counted
       }
-    val stats = OrderedValue.encoding(dt) match {
-      case Some(Encoding.Longs) =>
-        val min = in.runningLongs(n)
-        val max = in.longsAbove(min)
-        val (least, most) = (OrderedValue.least(dt), OrderedValue.most(dt))
-        foreach(bounded) { i =>
-          if (min(i) > max(i)) throw crossed()
-          if (min(i) < least || max(i) > most) throw new IndexFormatException("a bound that is no value of its type")
-        }
-        new LongStatsColumn(min, max, bounded, nulls, nans)
-      case Some(Encoding.Bytes) =>
-        val (minSizes, maxSizes) = (in.raw(n), in.raw(n))
-        dt match {
-          case _: DecimalType =>
-            foreach(bounded) { i =>
-              if (minSizes(i) != 16 || maxSizes(i) != 16) throw new IndexFormatException("a decimal not of 16 bytes")
-            }
-          case _ =>
-        }
-        val min = bounds(in, bounded, minSizes)
-        val max = bounds(in, bounded, maxSizes)
-        foreach(bounded)(i => if (min.compare(i, max) > 0) throw crossed())
-        new BytesStatsColumn(min, max, bounded, nulls)
-      case None =>
-        if (!bounded.isEmpty) throw new IndexFormatException("bounds of a type without order")
-        val none = ByteStrings.empty(n)
-        new BytesStatsColumn(none, none, bounded, nulls)
+    Counts(present, bounded, nulls, nans)
+  }
+
+  private def readLongs(in: RawReader, dt: DataType, counts: Counts): LongStatsColumn = {
+    val min = in.runningLongs(counts.files)
+    val max = in.longsAbove(min)
+    val least = OrderedValue.least(dt)
+    val most = OrderedValue.most(dt)
+    foreach(counts.bounded) { i =>
+      if (min(i) > max(i)) throw crossed()
+      if (min(i) < least || max(i) > most) throw new IndexFormatException("a bound that its type does not have")
     }
-    in.end()
-    new ColumnData(present, stats)
+    new LongStatsColumn(min, max, counts.bounded, counts.nulls, counts.nans)
+  }
+
+  private def readStrings(in: RawReader, dt: DataType, counts: Counts): BytesStatsColumn = {
+    val minSizes = in.raw(counts.files)
+    val maxSizes = in.raw(counts.files)
+    if (dt.isInstanceOf[DecimalType]) {
+      foreach(counts.bounded) { i =>
+        if (minSizes(i) != 16 || maxSizes(i) != 16) throw new IndexFormatException("a decimal not of 16 bytes")
+      }
+    }
+    val min = strings(in, counts.bounded, minSizes)
+    val max = strings(in, counts.bounded, maxSizes)
+    foreach(counts.bounded)(i => if (min.compare(i, max) > 0) throw crossed())
+    new BytesStatsColumn(min, max, counts.bounded, counts.nulls)
+  }
+
+  private def withoutBounds(counts: Counts): BytesStatsColumn = {
+    if (!counts.bounded.isEmpty) throw new IndexFormatException("bounds of a type without order")
+    val none = ByteStrings.empty(counts.files)
+    new BytesStatsColumn(none, none, counts.bounded, counts.nulls)
   }
 
   private def crossed() = new IndexFormatException("a minimum above its maximum")
 
-  private def counts(in: RawReader, rows: Array[Long]): Array[Long] = {
+  private def readCount(in: RawReader, rows: Array[Long]): Array[Long] = {
     val counts = in.longs(rows.length)
     var i = 0
     while (i < counts.length) {
@@ -121,7 +151,7 @@ private[index] object ColumnBlock {
     counts
   }
 
-  private def bounds(in: RawReader, bounded: BitSet, sizes: Array[Byte]): ByteStrings = {
+  private def strings(in: RawReader, bounded: BitSet, sizes: Array[Byte]): ByteStrings = {
     val starts = new Array[Int](sizes.length + 1)
     var i = 0
     while (i < sizes.length) {

@@ -10,10 +10,12 @@ import org.sparkzorder.stats._
 /**
  * One column of an index.
  *
- * @param present the files whose statistics have the column at all. The others have neither bounds nor counts.
+ * @param present the files that have statistics of the column; the others have neither bounds nor
+ *   counts
  */
 private[index] final class ColumnData(val present: BitSet, val stats: StatsColumn) {
 
+  /** The statistics of file i. */
   def of(i: Int): Option[ColumnStats] = if (!present.get(i)) None
   else {
     val (min, max) = if (!stats.bounded.get(i)) (null, null)
@@ -24,7 +26,7 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
     Some(ColumnStats(min, max, stats.nullCounts(i), if (stats.nanCounts == null) 0L else stats.nanCounts(i)))
   }
 
-  /** Bytes in memory, near enough. */
+  /** About how many bytes it takes in memory. */
   def memoryBytes: Long = {
     val n = stats.nullCounts.length
     val ownNaNs = stats.nanCounts != null && !(stats.nanCounts eq stats.nullCounts)
@@ -36,7 +38,10 @@ private[index] final class ColumnData(val present: BitSet, val stats: StatsColum
   }
 }
 
-/** Makes a column, file by file. What makes no sense (min above max, more nulls than rows) is taken as unknown. */
+/**
+ * Makes a column, file by file. Statistics that make no sense are taken as unknown: a minimum above
+ * the maximum, more nulls than rows.
+ */
 private[index] final class ColumnBuilder(dt: DataType, files: Int) {
   private val kind = OrderedValue.encoding(dt)
   private val longs = kind.contains(Encoding.Longs)
@@ -78,7 +83,7 @@ private[index] final class ColumnBuilder(dt: DataType, files: Int) {
     }
   }
 
-  /** Takes file `from` of another column of the same type as file i. */
+  /** Copies the statistics of file `from` of another column of the same type to file i. */
   def copy(i: Int, column: ColumnData, from: Int): Unit = if (column.present.get(from)) {
     val stats = column.stats
     present.set(i)

@@ -8,8 +8,9 @@ import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
 /**
- * Which part of a curve each file of an index holds, and the frames that the curves are of. A file is its ordinal; one
- * that no OPTIMIZE placed has none.
+ * The interval of the curve that each file of an index holds, and the frames that the intervals
+ * belong to. A file that no OPTIMIZE has written along a curve has no interval. Files are known by
+ * their ordinal.
  */
 final class CurveIntervals private (
     val frames: IndexedSeq[CurveFrame],
@@ -19,10 +20,11 @@ final class CurveIntervals private (
     layer: Array[Byte]
 ) {
 
+  /** The interval of file i. */
   def of(i: Int): Option[CurveInterval] =
     if (frameOf(i) < 0) None else Some(CurveInterval(frames(frameOf(i)), low(i), high(i), layer(i).toInt))
 
-  /** The number of its frame, -1 for none. */
+  /** The index in `frames` of file i's frame, -1 for none. */
   def frame(i: Int): Int = frameOf(i)
 
   def lowOf(i: Int): Long = low(i)
@@ -32,7 +34,7 @@ final class CurveIntervals private (
   private[index] def memoryBytes: Long = 21L * frameOf.length + frames.flatMap(_.distributions).map(d =>
     d match {
       case l: LongDistribution => 12L * l.distinct
-      // An array's header, its bytes, and what leads to it.
+      // The array's header, its bytes, and the reference to it.
       case b: BytesDistribution => b.values.iterator.map(v => 32L + v.length).sum
     }
   ).sum
@@ -42,35 +44,40 @@ private[index] object CurveIntervals {
 
   private val log = LoggerFactory.getLogger(classOf[CurveIntervals])
 
-  /** Bytes of all frames: those of two very large tables, or of a thousand partitions. */
+  /**
+   * Most bytes of all frames together. It is enough for two very large tables, or for a thousand
+   * partitions.
+   */
   val MaxFrameBytes: Int = 16 << 20
 
-  /** Bytes of a block for so many files, at most. */
+  /** The most bytes that the block of intervals may have for so many files. */
   def maxBytes(files: Long): Long = MaxFrameBytes + 4 + files * (4 + 21)
 
   /**
-   * The intervals as they are stored: where few files are of a frame, they are known to be placed, and no more. So are the
-   * last ones of a frame that had many.
+   * The intervals as they are stored. If a frame has only a few different intervals, its boundaries
+   * are left out: then the index only says that the files were written along a curve. This also
+   * happens to the last files of a frame that once had many.
    */
-  private def worthTheirBytes(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
+  private def withoutSmallFrames(files: IndexedSeq[Option[CurveInterval]]): IndexedSeq[Option[CurveInterval]] = {
     val few = files.flatten.groupMap(_.frame.id)(i => (i.low, i.high))
       .collect { case (frame, intervals) if intervals.distinct.size < FrameBudget.FewestFiles => frame }.toSet
     files.map(_.map(i => if (i.frame.hasBoundaries && few(i.frame.id)) i.withoutBoundaries else i))
   }
 
   /**
-   * None when no file has an interval. If there is not room for all frames, those of the most bytes of data come first.
+   * The bytes of the block; None when no file has an interval. If there is no room for all frames,
+   * those with the most bytes of data come first.
    *
    * @param placed the interval of each file
-   * @param length of each file
-   * @param warn is told when frames are left out, and with them the intervals of their files
+   * @param length the size of each file
+   * @param warn is called when frames are left out, and with them the intervals of their files
    */
   def toRaw(
       placed: IndexedSeq[Option[CurveInterval]],
       length: Int => Long,
       warn: String => Unit = log.warn(_)
   ): Option[Array[Byte]] = {
-    val files = worthTheirBytes(placed)
+    val files = withoutSmallFrames(placed)
     val kept = encoded(files, length, warn)
     Option.when(kept.nonEmpty) {
       val number = kept.map(_._1).zipWithIndex.toMap
@@ -95,7 +102,7 @@ private[index] object CurveIntervals {
     }
   }
 
-  /** The frames for which there is room, with their ids, in the order of their files. */
+  /** The ids and bytes of the frames for which there is room, in the order of their files. */
   private def encoded(
       files: IndexedSeq[Option[CurveInterval]],
       length: Int => Long,
@@ -105,7 +112,7 @@ private[index] object CurveIntervals {
     val ofFrame = files.indices.filter(files(_).isDefined).groupMapReduce(files(_).get.frame.id)(length)(_ + _)
     var left = MaxFrameBytes.toLong
     val found = frames.sortBy(f => -ofFrame(f.id)).flatMap { frame =>
-      // Not a byte is made of one that is too large.
+      // The size is known before a byte is written, so a frame that is too large costs nothing.
       val fits = frame.distributions.iterator.map(FrameBytes.size).sum <= left
       val bytes = Option.when(fits)(frameBytes(frame)).filter(_.length <= left)
       bytes.foreach(left -= _.length)
@@ -114,9 +121,9 @@ private[index] object CurveIntervals {
     if (found.size < frames.size) {
       val without = frames.filterNot(f => found.contains(f.id))
       warn(
-        s"${without.size} of ${frames.size} sets of boundaries find no room in the index, which has $MaxFrameBytes bytes " +
-          s"for them. The next OPTIMIZE of the ${without.map(f => ofFrame(f.id)).sum} bytes of files that were placed by " +
-          "them rewrites all of these."
+        s"The index has no room for ${without.size} of ${frames.size} sets of boundaries: all together may have " +
+          s"$MaxFrameBytes bytes. They placed files of ${without.map(f => ofFrame(f.id)).sum} bytes, and the next OPTIMIZE " +
+          "of these files rewrites all of them."
       )
     }
     frames.flatMap(f => found.get(f.id).map(f.id -> _))
@@ -140,45 +147,40 @@ private[index] object CurveIntervals {
   }
 
   /**
-   * Files of a frame that cannot be read here, for its type is not known, have no interval.
+   * Reads the block. A frame with a type that this Spark does not know cannot be read: its files
+   * have no interval.
    *
-   * @throws IndexFormatException unless these are bytes that [[toRaw]] could have made for so many files
+   * @throws IndexFormatException unless [[toRaw]] could have made these bytes for so many files
    */
   def fromRaw(files: Int, raw: Array[Byte]): CurveIntervals =
     try read(files, raw)
     catch {
       case e: IndexFormatException => throw e
-      case e: IOException          => throw new IndexFormatException(s"no intervals of files: ${e.getMessage}", e)
+      case e: IOException          => throw new IndexFormatException(s"the intervals are damaged: ${e.getMessage}", e)
     }
 
   private def read(files: Int, raw: Array[Byte]): CurveIntervals = {
     val in = new DataInputStream(new ByteArrayInputStream(raw))
-    val count = in.readInt()
-    if (count < 0 || count > raw.length / 4) throw new IndexFormatException(s"$count frames")
-    var left = MaxFrameBytes
-    // All sizes before the first frame is made.
-    val encoded = Array.fill(count) {
-      val size = in.readInt()
-      if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
-      if (size > left) throw new IndexFormatException(s"frames of more than $MaxFrameBytes bytes")
-      left -= size
-      in.readNBytes(size)
-    }
-    val frames = encoded.map(frame)
+    val frames = readFrames(in, raw.length).map(frame)
     if (files > in.available / 4) throw new IndexFormatException("fewer intervals than files")
+    // Frames that cannot be read are left out, so that the others get new numbers.
     val numbers = frames.indices.scanLeft(0)((n, i) => n + frames(i).size)
-    val (frameOf, low, high, layer) =
-      (new Array[Int](files), new Array[Long](files), new Array[Long](files), new Array[Byte](files))
+    val frameOf = new Array[Int](files)
+    val low = new Array[Long](files)
+    val high = new Array[Long](files)
+    val layer = new Array[Byte](files)
     (0 until files).foreach { i =>
       val f = in.readInt()
-      if (f < -1 || f >= count) throw new IndexFormatException(s"frame $f of $count")
+      if (f < -1 || f >= frames.length) throw new IndexFormatException(s"frame $f of ${frames.length}")
       frameOf(i) = -1
       if (f >= 0) {
         low(i) = in.readLong()
         high(i) = in.readLong()
         layer(i) = in.readByte()
         frames(f).foreach { frame =>
-          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) throw new IndexFormatException("no interval")
+          if (low(i) < 0 || low(i) > high(i) || high(i) > frame.last) {
+            throw new IndexFormatException("an interval outside of its curve")
+          }
           frameOf(i) = numbers(f)
         }
       }
@@ -187,6 +189,21 @@ private[index] object CurveIntervals {
     new CurveIntervals(frames.toIndexedSeq.flatten, frameOf, low, high, layer)
   }
 
+  /** The bytes of each frame. All sizes are checked before the first frame is made of its bytes. */
+  private def readFrames(in: DataInputStream, length: Int): Array[Array[Byte]] = {
+    val count = in.readInt()
+    if (count < 0 || count > length / 4) throw new IndexFormatException(s"$count frames")
+    var left = MaxFrameBytes
+    Array.fill(count) {
+      val size = in.readInt()
+      if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
+      if (size > left) throw new IndexFormatException(s"frames of more than $MaxFrameBytes bytes")
+      left -= size
+      in.readNBytes(size)
+    }
+  }
+
+  /** The frame; None when this Spark does not know the type of one of its columns. */
   private def frame(bytes: Array[Byte]): Option[CurveFrame] = {
     val in = new DataInputStream(new ByteArrayInputStream(bytes))
     val id = in.readUTF()

@@ -5,10 +5,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.sparkzorder.stats.FileId
 
 /**
- * Identities and rows of many files without an object for each. A file is its ordinal.
+ * The names, sizes, times and rows of many files, without an object for each file. Files are known
+ * by their ordinal.
  *
  * @param paths all paths in UTF-8, one after the other
- * @param starts where each begins, and at last where the last ends
+ * @param starts where each path begins, and where the last one ends
  */
 final class FileTable private[index] (
     paths: Array[Byte],
@@ -26,7 +27,8 @@ final class FileTable private[index] (
 
   private def path(i: Int): String = new String(paths, starts(i), starts(i + 1) - starts(i), UTF_8)
 
-  // Ordinals plus one by the hash of the path, linear probing, at most half full.
+  // A hash table with linear probing, at most half full. It holds ordinals plus one, by the hash of
+  // the path.
   private lazy val slots: Array[Int] = {
     val slots = new Array[Int](slotCount)
     var i = 0
@@ -44,17 +46,21 @@ final class FileTable private[index] (
     slots
   }
 
-  /** Makes the table of hashes now, where a file that is made to have none of use can be refused. */
+  /**
+   * Makes the hash table now, so that a file with too many paths of one hash is refused when it is
+   * read.
+   */
   private def hashed(): Unit = {
     slots
     ()
   }
 
   /**
-   * The file that all three are of, -1 when there is none. Nothing is allocated for a path of ASCII characters.
+   * The ordinal of the file with this path, length and time; -1 when there is none. For a path of
+   * ASCII characters no object is allocated.
    *
-   * @param path from this character on
-   * @param guess the file that it may well be
+   * @param from the path is the string from this character on
+   * @param guess the ordinal of a file that is tried first
    */
   def ordinalOf(path: String, from: Int, length: Long, modificationTime: Long, guess: Int): Int =
     if (guess >= 0 && guess < files && isFile(guess, path, from, length, modificationTime)) guess
@@ -94,7 +100,7 @@ final class FileTable private[index] (
     h
   }
 
-  /** What `String.hashCode` of the path is. */
+  /** The same as `String.hashCode` of the path. */
   private def hash(i: Int): Int = {
     var h = 0
     var k = starts(i)
@@ -111,7 +117,7 @@ final class FileTable private[index] (
     m ^ (m >>> 15)
   }
 
-  /** Bytes in memory, the table of hashes included. */
+  /** Bytes in memory, with the hash table. */
   def memoryBytes: Long = paths.length + 4L * starts.length + 24L * files + 4L * slotCount
 
   private def slotCount: Int = Integer.highestOneBit(math.max(files, 1)) << 2
@@ -126,10 +132,11 @@ final class FileTable private[index] (
 }
 
 private[index] object FileTable {
-  // Above it the table of hashes would not fit an array.
+  // With more files the hash table would not fit an array.
   val MaxFiles: Int = 1 << 28
 
-  // Chance needs a hundred or so for a hundred million files; paths that are chosen for their hash would need ages.
+  // A hundred million ordinary paths need about a hundred probes. Paths that were chosen for their
+  // hash would need so many that reading the index would take ages.
   private val MaxProbes = 2000
 
   def apply(ids: Seq[(FileId, Long)]): FileTable = {

@@ -5,30 +5,32 @@ import java.util.{LinkedHashMap => JLinkedHashMap}
 import org.apache.hadoop.fs.{FileStatus, FileSystem}
 
 /**
- * Indexes of this process, the least recently used going first. An index file is known by its URI, length and
- * modification time. What an index takes grows as its columns are loaded, so the sum is made anew at each use.
+ * Indexes that this process keeps in memory. The least recently used ones are dropped first. An
+ * index file is known by its URI, length and modification time. An index takes more memory as its
+ * columns are loaded, so the sum is computed anew at each use.
  *
- * Of each table the newest index counts, so older ones go when it is used. A plan that has one of these keeps it until the plan
- * goes. What it has not loaded by then may be gone with the index's file, and is as if it were not there.
+ * When the newest index of a table is used, older ones of the same table are dropped. A query plan
+ * that has an older one still uses it. Columns that this plan has not loaded yet may be lost with
+ * the index's file; they are then taken as missing.
  */
 private[index] object IndexCache {
 
   /** @param folder the side folder, as a URI */
   private final case class Key(folder: String, name: String, length: Long, modificationTime: Long) {
-    def number: Long = IndexStore.numberOf(name).getOrElse(-1L)
+    def number: Long = IndexName.numberOf(name).getOrElse(-1L)
 
-    /** Also a file of the same number: indexes were dropped and made again. */
+    /** A file with the same number is replaced too: the index was dropped and made again. */
     def replaces(other: Key): Boolean = other.folder == folder && other != this && other.number <= number
   }
 
   private val snapshots = new JLinkedHashMap[Key, IndexSnapshot](16, 0.75f, true)
 
-  /** The index in this file, from memory if it is there. Thrown is what [[IndexFile.open]] throws. */
+  /** The index in this file, from memory if it is there. Throws what [[IndexFile.open]] throws. */
   def get(fs: FileSystem, status: FileStatus, memory: IndexMemory): IndexSnapshot = {
     val path = status.getPath
     val key = Key(path.getParent.toUri.toString, path.getName, status.getLen, status.getModificationTime)
     val cached = synchronized(Option(snapshots.get(key)))
-    // The file system of the session that loaded it may be closed by now.
+    // The session that loaded the index may have closed its file system.
     cached.foreach(_.sourceOnFileSystem.foreach(_.fs = fs))
     val snapshot = cached.getOrElse(IndexFile.open(new HadoopSource(fs, status), memory.block))
     synchronized {

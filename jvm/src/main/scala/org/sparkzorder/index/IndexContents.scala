@@ -5,16 +5,19 @@ import scala.collection.mutable
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
-/** What is to be written as an index. Columns are made when they are asked for, so that one at a time is in memory. */
+/**
+ * The contents of an index that is to be written. A column is made when it is written, so only one
+ * is in memory.
+ */
 sealed trait IndexContents {
   def files: FileTable
 
   def columns: Seq[ColumnKey]
 
-  /** Words of the index about itself, such as the columns that it is restricted to. */
+  /** Facts about the index itself, such as the columns that it is restricted to. */
   def properties: Map[String, String]
 
-  /** Where each file lies along the curve that it was written along, if it was. */
+  /** The interval of the curve that each file was written along, if it was written along one. */
   def intervals: IndexedSeq[Option[CurveInterval]]
 
   private[index] def column(key: ColumnKey): ColumnData
@@ -23,10 +26,10 @@ sealed trait IndexContents {
 object IndexContents {
 
   /**
-   * An index of these files. Of a file that comes twice the last counts.
+   * An index of these files. If a file comes twice, its last statistics count.
    *
-   * @throws IllegalArgumentException for negative rows or lengths, or bounds that are not of the column's encoding
-   *   (the latter when it is written)
+   * @throws IllegalArgumentException for negative rows or lengths. Bounds that are not in the
+   *   column's encoding are only found when the index is written.
    */
   def apply(
       files: Seq[(FileId, FileStats)],
@@ -35,9 +38,12 @@ object IndexContents {
   ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed)
 
   /**
-   * The files of `old` that `keep` says to, and `added`, with the properties of `old` and more. An added file replaces the same
-   * file (path, length and time) of the old index. Columns of the old index are copied as they are, without an object
-   * for each value. One that cannot be read is lost, with a warning, as is one that `keepColumn` does not say to.
+   * An index of the files of `old` for which `keep` is true, and of `added`. An added file replaces
+   * the same file (path, length and time) of the old index. Columns of the old index are copied as
+   * they are, without an object for each value. A column for which `keepColumn` is false is left
+   * out. So is one that cannot be read, with a warning.
+   *
+   * @param properties more properties than those of `old`
    */
   def merge(
       old: IndexSnapshot,
@@ -77,7 +83,7 @@ object IndexContents {
       ) ++ added.toIndexedSeq.map { case (id, _) => placed.get(id) }
     }
 
-    // By column, so that writing one does not look through all the others of each file.
+    // Grouped by column, so that writing a column does not search the statistics of every file.
     private val addedColumns = {
       val columns = mutable.LinkedHashMap.empty[ColumnKey, mutable.ArrayBuffer[(Int, ColumnStats)]]
       added.indices.foreach { i =>

@@ -11,21 +11,22 @@ import org.sparkzorder.stats.ColumnKey
  * The `.zidx` format, version 1:
  * {{{
  *   "ZORDIDX\n"
- *   a block per column, one with the files' parts of curves, if any has one        -- see Block, ColumnBlock, CurveIntervals
- *   one with the files' names, lengths, times and rows                             -- see FileTable
- *   footer                                                                         -- JSON, see IndexFooter
+ *   a block for each column                                      -- see Block, ColumnBlock
+ *   a block of intervals of the curve, if a file has one         -- see CurveIntervals
+ *   a block of the files' names, lengths, times and rows         -- see FileTable
+ *   footer                                                       -- JSON, see IndexFooter
  *   length of the footer (4 bytes, big-endian), CRC-32 of the footer (4 bytes), "ZORDIDX\n"
  * }}}
- * Nothing in a file is trusted: every size is checked against the file, the number of files and the given limit before
- * memory is taken for it.
+ * Nothing in a file is trusted. Before memory is allocated, each size is checked against the size
+ * of the file, the number of files and the given limit.
  */
 object IndexFile {
   private val Magic = "ZORDIDX\n".getBytes(US_ASCII)
   private val TailSize = 8 + Magic.length
-  // One read gets the footer and, of an index of some thousand files, the block of files too.
+  // One read gets the footer, and the block of files too if there are no more than some thousand.
   private val FirstRead = 256 * 1024
 
-  /** Writes an index; columns are made and forgotten one after the other. The stream is flushed, not closed. */
+  /** Writes an index, one column after the other. The stream is flushed, but not closed. */
   def write(out: OutputStream, contents: IndexContents): Unit = {
     val uuid = UUID.randomUUID()
     val id = ByteBuffer.allocate(Block.IdSize)
@@ -42,7 +43,7 @@ object IndexFile {
       at
     }
     put(Magic)
-    val columns = contents.columns.filter(c => survives(c)).map { key =>
+    val columns = contents.columns.filter(c => isSameWhenRead(c)).map { key =>
       IndexedColumn(key, block(ColumnBlock.write(key.dataType, contents.column(key))))
     }
     val files = contents.files
@@ -55,14 +56,14 @@ object IndexFile {
     out.flush()
   }
 
-  // A type whose JSON says less than the type would come back as another.
-  private def survives(key: ColumnKey): Boolean = {
+  // Whether the type is the same when it is read back: the JSON of some types leaves something out.
+  private def isSameWhenRead(key: ColumnKey): Boolean = {
     val (text, field) = IndexFooter.texts(key.dataType)
     IndexFooter.dataType(text, field).contains(key.dataType)
   }
 
   /**
-   * Reads the footer and the names of the files; columns come when they are asked for.
+   * Reads the footer and the names of the files. Columns are read when they are first used.
    *
    * @param limit bytes that a single block may take in memory
    * @throws IndexFormatException when the file is not an index that this release can read
@@ -72,32 +73,44 @@ object IndexFile {
     try {
       val size = source.length
       if (size < Magic.length + TailSize) throw new IndexFormatException(s"$size bytes are too few for an index")
-      val tailLength = math.min(size, FirstRead.toLong).toInt
-      val tailFrom = size - tailLength
-      val tail = source.read(tailFrom, tailLength)
-      def bytes(offset: Long, length: Int): Array[Byte] =
-        if (offset < tailFrom) source.read(offset, length)
-        else Arrays.copyOfRange(tail, (offset - tailFrom).toInt, (offset - tailFrom).toInt + length)
-
-      val end = ByteBuffer.wrap(bytes(size - TailSize, TailSize))
-      val (footerLength, footerCrc) = (end.getInt, end.getInt)
-      if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
-        throw new IndexFormatException("it does not end as an index does")
-      }
-      val footerFrom = size - TailSize - footerLength
-      if (
-        footerLength < 0 || footerFrom < Magic.length || footerLength > math.min(limit, IndexFooter.MaxBytes.toLong)
-      ) {
-        throw new IndexFormatException(s"a footer of $footerLength bytes in a file of $size")
-      }
-      val json = bytes(footerFrom, footerLength)
-      if (Block.crc(json).toInt != footerCrc) throw new IndexFormatException("the footer has another checksum")
-      val footer = IndexFooter.parse(json, footerFrom, limit, source.name)
-      val at = footer.fileBlock
-      val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, at, bytes(at.offset, at.length)))
+      val bytes = new BytesWithTail(source)
+      val at = footerOf(bytes, limit)
+      val json = bytes.read(at.offset, at.length)
+      if (Block.crc(json).toInt != at.crc) throw new IndexFormatException("the footer has a wrong checksum")
+      val footer = IndexFooter.parse(json, blocksEnd = at.offset, limit, source.name)
+      val block = footer.fileBlock
+      val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, block, bytes.read(block.offset, block.length)))
       new IndexSnapshot(source, footer, files)
     } catch {
       case e: IndexFormatException =>
-        throw new IndexFormatException(s"${source.name} is no usable index: ${e.getMessage}", e)
+        throw new IndexFormatException(s"${source.name} is not a usable index: ${e.getMessage}", e)
     }
+
+  /** The end of the file, read at once, and other parts as they are needed. */
+  private final class BytesWithTail(source: BlockSource) {
+    val size: Long = source.length
+    private val tailLength = math.min(size, FirstRead.toLong).toInt
+    private val tailFrom = size - tailLength
+    private val tail = source.read(tailFrom, tailLength)
+
+    def read(offset: Long, length: Int): Array[Byte] =
+      if (offset < tailFrom) source.read(offset, length)
+      else Arrays.copyOfRange(tail, (offset - tailFrom).toInt, (offset - tailFrom).toInt + length)
+  }
+
+  private final case class FooterPosition(offset: Long, length: Int, crc: Int)
+
+  private def footerOf(bytes: BytesWithTail, limit: Long): FooterPosition = {
+    val end = ByteBuffer.wrap(bytes.read(bytes.size - TailSize, TailSize))
+    val length = end.getInt
+    val crc = end.getInt
+    if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
+      throw new IndexFormatException("it does not end with the marker of an index")
+    }
+    val offset = bytes.size - TailSize - length
+    if (length < 0 || offset < Magic.length || length > math.min(limit, IndexFooter.MaxBytes.toLong)) {
+      throw new IndexFormatException(s"a footer of $length bytes in a file of ${bytes.size}")
+    }
+    FooterPosition(offset, length, crc)
+  }
 }

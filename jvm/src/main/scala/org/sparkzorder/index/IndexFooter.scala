@@ -14,10 +14,10 @@ import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.ColumnKey
 
-/** A column's place in the file. */
+/** A column and its block in the file. */
 private[index] final case class IndexedColumn(key: ColumnKey, block: Block)
 
-/** The JSON at the end of an index file: what is in it and where. */
+/** The JSON at the end of an index file, which tells what is in the file and where. */
 private[index] final case class IndexFooter(
     id: Array[Byte],
     files: Int,
@@ -57,10 +57,11 @@ private[index] object IndexFooter {
 
   val Version = 1
 
-  /** Bytes that a footer may have: some ten thousand columns. */
+  /** Most bytes of a footer: enough for some ten thousand columns. */
   val MaxBytes: Int = 16 << 20
 
-  // As a tree, a text takes many times its bytes when it is made of nothing but brackets.
+  // A text that consists of brackets takes many times its bytes when it is parsed, so tokens and
+  // depth are limited.
   private val mapper = {
     val factory = new JsonFactory()
     factory.setStreamReadConstraints(
@@ -70,73 +71,98 @@ private[index] object IndexFooter {
   }
 
   /**
-   * @param blocksEnd the first byte of the file that is not of a block
+   * @param blocksEnd the first byte behind the blocks
    * @param limit bytes that a block may have in memory
-   * @param name of the index, for people
+   * @param name the name of the index, for messages
    */
   def parse(json: Array[Byte], blocksEnd: Long, limit: Long, name: String): IndexFooter = {
-    val root =
-      try mapper.readTree(json)
-      // The cause would bring a piece of the file into the log.
-      catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
-    val version = number(root, "version")
+    val root = tree(json)
+    checkVersion(number(root, "version"))
+    val files = filesOf(root)
+    val columns = columnsOf(root, blocksEnd, limit)
+    val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
+    val id = unhex(text(field(root, "id"), "id"))
+    val intervals = intervalsOf(root, files, blocksEnd, limit, name)
+    val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
+    IndexFooter(id, files, fileBlock, columns, properties, intervals)
+  }
+
+  private def tree(json: Array[Byte]): JsonNode =
+    try mapper.readTree(json)
+    // The exception is not passed on as the cause: it would bring a piece of the file into the log.
+    catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
+
+  private def checkVersion(version: Long): Unit = {
     if (version > Version) {
       throw new IndexFormatException(
         s"the format is version $version, this release reads up to $Version: a newer spark-zorder wrote it"
       )
     }
     if (version < 1) throw new IndexFormatException(s"there is no format version $version")
+  }
+
+  private def filesOf(root: JsonNode): Int = {
     val files = number(root, "files")
     if (files < 0 || files > FileTable.MaxFiles) throw new IndexFormatException(s"$files files")
+    files.toInt
+  }
 
-    def block(node: JsonNode, limit: Long = limit): Block = {
-      val (offset, length, raw, crc) =
-        (number(node, "offset"), number(node, "length"), number(node, "rawLength"), number(node, "crc"))
-      if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
-        throw new IndexFormatException(s"a block at $offset of $length bytes lies outside of the file")
-      }
-      if (raw < 0 || raw > math.min(limit, RawBytes.MaxSize)) {
-        throw new IndexFormatException(s"a block of $raw bytes is more than the $limit that it may take in memory")
-      }
-      if (length > Block.maxLength(raw)) {
-        throw new IndexFormatException(s"a block of $length bytes cannot hold only $raw")
-      }
-      Block(offset, length.toInt, raw.toInt, crc)
+  private def block(node: JsonNode, blocksEnd: Long, limit: Long): Block = {
+    val offset = number(node, "offset")
+    val length = number(node, "length")
+    val rawLength = number(node, "rawLength")
+    val crc = number(node, "crc")
+    if (offset < 0 || length < Block.IdSize || length > Int.MaxValue || offset > blocksEnd - length) {
+      throw new IndexFormatException(s"a block at $offset of $length bytes is outside of the file")
     }
+    if (rawLength < 0 || rawLength > math.min(limit, RawBytes.MaxSize)) {
+      throw new IndexFormatException(s"a block of $rawLength bytes is more than the $limit that it may take in memory")
+    }
+    if (length > Block.maxLength(rawLength)) {
+      throw new IndexFormatException(s"a block of $length bytes cannot hold only $rawLength")
+    }
+    Block(offset, length.toInt, rawLength.toInt, crc)
+  }
 
-    // Thousands of columns have a handful of types.
+  /**
+   * The columns whose types this Spark has, and stores in the same way. The others are left out.
+   */
+  private def columnsOf(root: JsonNode, blocksEnd: Long, limit: Long): Seq[IndexedColumn] = {
+    // There may be thousands of columns, but only of a few types.
     val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) => dataType(json, field) }
-    val columns = array(root, "columns").flatMap { node =>
+    array(root, "columns").flatMap { node =>
       val path = array(node, "path").map(p => text(p, "path"))
       if (path.isEmpty) throw new IndexFormatException("a column without a name")
-      val at = block(field(node, "block"))
-      // A type that this Spark lacks, or holds in another way, costs the index that column only.
+      val at = block(field(node, "block"), blocksEnd, limit)
       val ofField = Option(node.get("field")).map(text(_, "field"))
       val kind = text(field(node, "kind"), "kind")
       typeOf(text(field(node, "type"), "type") -> ofField).filter(ColumnBlock.kind(_) == kind)
         .map(dt => IndexedColumn(ColumnKey(path, dt), at))
     }
-    val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
-    val id = unhex(text(field(root, "id"), "id"))
-    // Files can be told apart without them.
-    val intervals = Option(root.get("intervals")).flatMap { node =>
-      try Some(block(node, math.min(limit, CurveIntervals.maxBytes(files))))
+  }
+
+  /** The block of intervals. The index is of use without them, so a broken entry is only logged. */
+  private def intervalsOf(root: JsonNode, files: Int, blocksEnd: Long, limit: Long, name: String): Option[Block] =
+    Option(root.get("intervals")).flatMap { node =>
+      try Some(block(node, blocksEnd, math.min(limit, CurveIntervals.maxBytes(files.toLong))))
       catch {
         case e: IndexFormatException =>
           log.warn(s"The intervals of the index $name are not used: ${e.getMessage}")
           None
       }
     }
-    IndexFooter(id, files.toInt, block(field(root, "fileBlock")), columns, properties, intervals)
-  }
 
-  /** The type's JSON and, where that does not say all, the JSON of a field of the type, which has the collations. */
+  /**
+   * The type's JSON. If that leaves out the collations, also the JSON of a field of the type, which
+   * has them.
+   */
   def texts(dt: DataType): (String, Option[String]) =
     dt.json -> Option.unless(dataType(dt.json, None).contains(dt))(new StructType().add("", dt).json)
 
   /**
-   * From those texts; None for a type that this Spark does not know, and for one that a user has defined: its text names
-   * a class, which Spark would load and make an instance of.
+   * The type that [[texts]] describes. None for a type that this Spark does not know. None too for
+   * a user-defined type: its text names a class, and Spark would load this class and create an
+   * instance of it.
    */
   def dataType(json: String, field: Option[String]): Option[DataType] =
     try
@@ -147,15 +173,17 @@ private[index] object IndexFooter {
           case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
         }
     catch {
-      // Spark fails in many ways here, from a MatchError to those of its JSON parser, and the text is not ours to
-      // trust.
+      // The text is not trusted, and Spark fails in many ways here, from a MatchError to errors of
+      // its JSON parser.
       case NonFatal(_) => None
     }
 
   private def namesClass(node: JsonNode): Boolean =
     node.path("type").asText == "udt" || node.elements.asScala.exists(namesClass)
 
-  /** The function, asked once for each argument. Not safe for use by several threads. */
+  /**
+   * The same function, but called only once for each argument. Not safe for use by several threads.
+   */
   private def memo[A, B](f: A => B): A => B = {
     val known = mutable.HashMap.empty[A, B]
     a => known.getOrElseUpdate(a, f(a))
@@ -167,20 +195,20 @@ private[index] object IndexFooter {
   private def number(node: JsonNode, name: String): Long = {
     val n = field(node, name)
     if (n.isIntegralNumber && n.canConvertToLong) n.longValue
-    else throw new IndexFormatException(s"$name in the footer is no whole number")
+    else throw new IndexFormatException(s"$name in the footer is not a whole number")
   }
 
   private def text(node: JsonNode, name: String): String =
-    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is no text")
+    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is not a text")
 
   private def array(node: JsonNode, name: String): Seq[JsonNode] = {
     val a = field(node, name)
-    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is no list")
+    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is not a list")
   }
 
   private def hex(id: Array[Byte]): String = id.map(b => f"$b%02x").mkString
 
   private def unhex(s: String): Array[Byte] =
     if (s.matches(s"[0-9a-f]{${2 * Block.IdSize}}")) s.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
-    else throw new IndexFormatException("the file's id is not one")
+    else throw new IndexFormatException("the file's id is invalid")
 }

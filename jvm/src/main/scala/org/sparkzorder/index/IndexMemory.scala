@@ -1,10 +1,11 @@
 package org.sparkzorder.index
 
 /**
- * Bytes of the driver's memory that indexes may take.
+ * How many bytes of the driver's memory indexes may take.
  *
- * @param cache of all that are kept for the next query
- * @param block of one column, or of all names of files, while it is read; an index that needs more is not used
+ * @param cache for all indexes together that are kept for the next query
+ * @param block for one column, or for the names of all files, while it is read; an index that needs
+ *   more is not used
  */
 final case class IndexMemory(cache: Long, block: Long)
 
@@ -13,10 +14,10 @@ object IndexMemory {
   private val ShareOfHeap = 10
 
   /**
-   * What a user has said counts as it is. Else it depends on the heap, but a large index is read also by a small driver, which
-   * then does not keep it.
+   * A size that the user has set is used for both. Else the cache depends on the heap, and the
+   * block does not: a small driver can read a large index too, but does not keep it.
    *
-   * @param heap the most that this JVM may have
+   * @param heap the most bytes that this JVM may have
    */
   def of(said: Option[Long], heap: Long = Runtime.getRuntime.maxMemory): IndexMemory = said match {
     case Some(bytes) => IndexMemory(bytes, bytes)

@@ -9,8 +9,9 @@ import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats._
 
 /**
- * An index in memory: its files at once, its columns when they are first asked for. Safe for use by many threads.
- * A column that cannot be read is as if it were not there, so that its files are read; a warning names the index.
+ * An index in memory. Its files are there at once, and each column is read when it is first used.
+ * Safe for use by many threads. A column that cannot be read is taken as missing, so that queries
+ * read all files. A warning names the index.
  */
 final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFooter, table: FileTable)
     extends StatsTable {
@@ -34,41 +35,47 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   def properties: Map[String, String] = footer.properties
 
-  /** The file that is known under this path, length and modification time; -1 when it is not known. */
+  /**
+   * The ordinal of the file with this path, length and modification time; -1 when the index does
+   * not have it.
+   */
   def ordinalOf(path: String, length: Long, modificationTime: Long): Int =
     table.ordinalOf(path, 0, length, modificationTime, -1)
 
-  /** The same of the path that begins at a character of a string; faster when the file is the one guessed. */
+  /**
+   * The same for a path that begins at character `from` of a string. It is faster when `guess` is
+   * the file.
+   */
   def ordinalOf(path: String, from: Int, length: Long, modificationTime: Long, guess: Int): Int =
     table.ordinalOf(path, from, length, modificationTime, guess)
 
   def fileId(i: Int): FileId = table.id(i)
 
-  /** All that is known of a file. Loads every column. */
+  /** All statistics of a file. Loads every column. */
   def fileStats(i: Int): FileStats =
     FileStats(rows(i), columns.flatMap(key => byKey(key).get.flatMap(_.of(i)).map(key -> _)).toMap)
 
-  /** What is known of one column of a file. Loads this column alone. */
+  /** The statistics of one column of a file. Loads only this column. */
   def columnStats(i: Int, key: ColumnKey): Option[ColumnStats] = byKey.get(key).flatMap(_.get).flatMap(_.of(i))
 
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn] =
     byKey.get(ColumnKey(path, dataType)).flatMap(_.get).map(_.stats)
 
-  /** Where files lie along the curves that they were written along; None when none is known to. */
+  /** The files' intervals of the curves that they were written along; None when no file has one. */
   def intervals: Option[CurveIntervals] = placed.flatMap(_.get)
 
   private val placed: Option[Lazy[CurveIntervals]] = footer.intervals.map(at =>
     new Lazy[CurveIntervals](
       at,
-      "What is known of files' places along a curve",
+      "The block of intervals",
       CurveIntervals.fromRaw(files, _),
       _.memoryBytes
     )
   )
 
   /**
-   * The intervals of these files for an index that is made anew, of which no reader may conclude anything: they tell what
-   * to rewrite.
+   * The intervals of these files, for an index that is made anew. Readers must not skip files by
+   * them: they only tell OPTIMIZE what to rewrite.
    */
   def hints(of: Seq[FileId]): Map[FileId, CurveInterval] = {
     val known = for {
@@ -82,10 +89,10 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     known.map { case (id, interval) => id -> interval.copy(frame = frames(interval.frame.id)) }.toMap
   }
 
-  /** A column for copying, which is not kept in memory on that account. */
+  /** A column that is to be copied. It is not kept in memory for that. */
   private[index] def read(key: ColumnKey): Option[ColumnData] = byKey.get(key).flatMap(c => c.loaded.orElse(c.read()))
 
-  /** Bytes that it takes now, near enough; more once more columns are loaded. */
+  /** About how many bytes it takes now. They grow as columns are loaded. */
   def memoryBytes: Long =
     table.memoryBytes + placed.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(_.memoryBytes).sum
 
@@ -94,7 +101,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     case _               => None
   }
 
-  /** A block's contents, once somebody has asked for them. */
+  /** The contents of a block, read at the first use. */
   private final class Lazy[T](at: Block, shown: => String, made: Array[Byte] => T, sizeOf: T => Long) {
     @volatile private var data: Option[T] = None
     @volatile private var bytes = 0L
@@ -117,9 +124,9 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     else
       try Some(made(Block.unpack(footer.id, at, source.read(at.offset, at.length))))
       catch {
-        // A query must not fail on account of its index, whatever the file system throws.
+        // A query must not fail because of its index, whatever the file system throws.
         case NonFatal(e) =>
-          // What is garbled stays so; a file system may recover.
+          // A damaged block stays damaged, but a file system may recover.
           broken = e.isInstanceOf[IndexFormatException]
           log.warn(s"$shown of the index $name cannot be read and is not used: ${e.getMessage}", e)
           None
@@ -129,7 +136,10 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
 object IndexSnapshot {
 
-  /** Property: some file spells a column in another case than the table, so that a case-sensitive session misses it. */
+  /**
+   * Property: a file spells a column's name in another case than the table. A case-sensitive
+   * session misses the column.
+   */
   val NamesInAnyCase = "namesInAnyCase"
   private val log = LoggerFactory.getLogger(classOf[IndexSnapshot])
 }

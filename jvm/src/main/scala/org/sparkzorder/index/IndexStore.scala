@@ -6,10 +6,10 @@ import org.apache.hadoop.fs.{FileAlreadyExistsException, FileStatus, FileSystem,
 import org.slf4j.LoggerFactory
 
 /**
- * The index files in the side folder of a table. Old ones are not deleted here: only the commit package knows when
- * nobody needs them.
+ * The index files in the side folder of a table. This class deletes no old ones: only the commit
+ * package knows when nobody needs them.
  *
- * @param root of the table; the files lie in its folder `_zorder`
+ * @param root the table's root; the files are in its folder `_zorder`
  * @param memory that indexes may take
  */
 final class IndexStore(fs: FileSystem, root: Path, memory: IndexMemory) {
@@ -18,15 +18,15 @@ final class IndexStore(fs: FileSystem, root: Path, memory: IndexMemory) {
   private val folder = new Path(root, FolderName)
 
   /**
-   * The readable index of the highest number among files of the side folder. One that cannot be read is logged, and the
-   * next older is tried.
+   * The index with the highest number that can be read. For one that cannot be read, a warning is
+   * logged and the next older one is tried.
    *
-   * @param statuses a listing of `_zorder`; what is no index is passed over
+   * @param statuses a listing of `_zorder`; files that are no indexes are ignored
    */
   def newest(statuses: Seq[FileStatus]): Option[IndexSnapshot] =
     statuses.iterator
       .filter(_.isFile)
-      .flatMap(s => numberOf(s.getPath.getName).map(_ -> s))
+      .flatMap(s => IndexName.numberOf(s.getPath.getName).map(_ -> s))
       .toSeq.sortBy(-_._1).iterator
       .flatMap { case (_, status) =>
         try Some(IndexCache.get(fs, status, memory))
@@ -39,15 +39,15 @@ final class IndexStore(fs: FileSystem, root: Path, memory: IndexMemory) {
       .nextOption()
 
   /**
-   * Writes an index under a temporary name, which nobody looks at, then renames it.
+   * Writes an index under a temporary name, which readers ignore, then renames it.
    *
    * @param number higher than that of every index in the folder
    * @return the status of the new index
    * @throws org.apache.hadoop.fs.FileAlreadyExistsException when the number is taken
    */
   def write(contents: IndexContents, number: Long): FileStatus = {
-    val target = new Path(folder, fileName(number))
-    val temporary = new Path(folder, s"${fileName(number)}.tmp")
+    val target = new Path(folder, IndexName.of(number))
+    val temporary = new Path(folder, s"${target.getName}.tmp")
     if (fs.exists(target)) throw new FileAlreadyExistsException(s"There is an index at $target already")
     try {
       val out = fs.create(temporary, true)
@@ -68,17 +68,4 @@ object IndexStore {
   val FolderName = "_zorder"
 
   private val log = LoggerFactory.getLogger(classOf[IndexStore])
-  private val Name = """_?index-(\d{10,18})\.zidx""".r
-
-  /** For example `_index-0000000004.zidx`. */
-  def fileName(number: Long): String = {
-    require(number >= 0, s"an index cannot have the number $number")
-    f"_index-$number%010d.zidx"
-  }
-
-  /** The number in the name of an index file, None when it is no such name. */
-  def numberOf(name: String): Option[Long] = name match {
-    case Name(digits) => Some(digits.toLong)
-    case _            => None
-  }
 }

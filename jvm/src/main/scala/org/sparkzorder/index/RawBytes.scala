@@ -2,7 +2,9 @@ package org.sparkzorder.index
 
 import java.util.{Arrays, BitSet}
 
-/** Writes what a block holds before compression; `size` must be exact. All numbers are big-endian. */
+/**
+ * Writes the bytes of a block before compression. All numbers are big-endian. `size` must be exact.
+ */
 private[index] final class RawWriter(size: Long) {
   if (size > RawBytes.MaxSize) throw new IllegalArgumentException(s"a block of $size bytes is too large for an index")
   val bytes = new Array[Byte](size.toInt)
@@ -23,8 +25,9 @@ private[index] final class RawWriter(size: Long) {
   }
 
   /**
-   * Longs of which each is near its base: the differences, their first bytes, then their second bytes and so on, since
-   * the high bytes of small differences are alike and compress to nothing.
+   * Longs, each as its difference from a base. The first bytes of all differences come first, then
+   * all second bytes, and so on: the high bytes of small differences are alike, so they compress to
+   * almost nothing.
    */
   def longs(v: Array[Long], base: Int => Long): Unit = {
     val n = v.length
@@ -56,7 +59,10 @@ private[index] final class RawWriter(size: Long) {
   }
 }
 
-/** Reads what [[RawWriter]] wrote; asking for more than there is, or leaving some, is an [[IndexFormatException]]. */
+/**
+ * Reads what [[RawWriter]] wrote. Reading more bytes than there are throws an
+ * [[IndexFormatException]].
+ */
 private[index] final class RawReader(bytes: Array[Byte]) {
   private var at = 0
 
@@ -67,6 +73,7 @@ private[index] final class RawReader(bytes: Array[Byte]) {
     from
   }
 
+  /** Throws unless all bytes were read. */
   def end(): Unit = if (at != bytes.length) throw new IndexFormatException("a block is longer than its contents")
 
   def raw(n: Int): Array[Byte] = {
@@ -80,11 +87,11 @@ private[index] final class RawReader(bytes: Array[Byte]) {
     set
   }
 
-  /** Longs as they were written less their bases. */
+  /** The differences that [[RawWriter.longs]] wrote. */
   def longs(n: Int): Array[Long] = {
     val from = take(8L * n)
     val v = new Array[Long](n)
-    // Counts of nulls are zeros as a rule.
+    // Most counts of nulls are all zero.
     if (!isZero(from, 8 * n)) {
       var i = 0
       while (i < n) {
@@ -102,7 +109,7 @@ private[index] final class RawReader(bytes: Array[Byte]) {
     length == 0 || bytes(from) == 0 &&
       Arrays.equals(bytes, from, from + length - 1, bytes, from + 1, from + length)
 
-  /** Longs of which each was written less the one before. */
+  /** Longs that were each written as their difference from the one before. */
   def runningLongs(n: Int): Array[Long] = {
     val v = longs(n)
     var i = 1
@@ -113,7 +120,9 @@ private[index] final class RawReader(bytes: Array[Byte]) {
     v
   }
 
-  /** Longs that were written less those of the same places. */
+  /**
+   * Longs that were each written as their difference from the number at the same index of `base`.
+   */
   def longsAbove(base: Array[Long]): Array[Long] = {
     val v = longs(base.length)
     var i = 0
@@ -143,7 +152,7 @@ private[index] final class RawReader(bytes: Array[Byte]) {
 }
 
 private[index] object RawBytes {
-  // Arrays of the JVM end a little below 2^31.
+  // The JVM's arrays have a little less than 2^31 elements.
   val MaxSize: Long = Int.MaxValue - 1024L
 
   def bitsSize(n: Int): Int = (n + 7) >>> 3

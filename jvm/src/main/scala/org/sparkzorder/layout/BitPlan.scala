@@ -1,14 +1,16 @@
 package org.sparkzorder.layout
 
 /**
- * Which column owns each bit of the curve's value, from the most significant bit on.
+ * The column that each bit of the curve's value belongs to, from the most significant bit on.
  *
- * A column starts with width 1, and each bit halves it. The next bit goes to the column with the largest weight times
- * width, ties to the earlier column. Equal weights give the plain round robin of Z-order; twice the weight is one bit
- * earlier, not twice the bits, which is what minimises the weighted files touched: in bits, log2(1/width) =
- * (log2 N)/D + log2 w - mean(log2 w).
+ * A column starts with the width 1, and each bit halves its width. The next bit goes to the column
+ * with the largest weight times width, or to the earlier one of two equal columns. With equal
+ * weights the columns take turns, as in plain Z-order. A column with twice the weight gets its bits
+ * one turn earlier, not twice as many bits. This minimises the weighted files touched for N files
+ * and D columns: in bits, log2(1/width) = (log2 N)/D + log2 w - mean(log2 w).
  *
- * For weights 4, 1: the products 4 1, 2 1, 1 1 (a tie), 1/2 1 give the columns 0, 0, 0, 1, then in turns.
+ * For example, two columns have the weights 4 and 1. The products are 4 and 1, then 2 and 1, then 1
+ * and 1, then 1/2 and 1. So the bits belong to the columns 0, 0, 0, 1, and then to each in turn.
  *
  * @param owners ordinal of the column that owns each bit
  * @param columns number of columns; one may own no bit at all
@@ -25,7 +27,8 @@ final class BitPlan private (private val owners: Array[Int], override val column
   override def bits(column: Int): Int = widths(column)
 
   /**
-   * The bits of a column's id put where the column owns the curve's value, zero elsewhere. Monotone in the id.
+   * The bits of a column's id, put at the column's bits of the curve's value; other bits are zero.
+   * Monotone in the id.
    *
    * @param id from 0 until 2^bits(column)
    */
@@ -47,7 +50,7 @@ final class BitPlan private (private val owners: Array[Int], override val column
 
   override def value(spread: Long): Long = spread
 
-  /** A column's id back out of a value of the curve. */
+  /** The column's id in a value of the curve. */
   def extract(column: Int, z: Long): Long = {
     var id = 0L
     var i = 0
@@ -61,16 +64,19 @@ final class BitPlan private (private val owners: Array[Int], override val column
 
 object BitPlan {
 
-  /** Bits at which a column stops by default when there are several: a million steps. */
+  /** The most bits of one of several columns: they give a million steps. */
   val MaxBitsPerColumn = 20
 
-  /** Bits of a curve's value: it stays a non-negative long, with a bit to spare for the end of an interval. */
+  /**
+   * The most bits of a curve's value: it is a non-negative long, and so is the end behind the last
+   * interval.
+   */
   val MaxTotalBits = 62
 
   /**
    * @param weights one for each column, positive and finite
-   * @param maxBitsPerColumn a column with this many bits gets no more
-   * @param totalBits bits of the value; it has fewer when all columns are full
+   * @param maxBitsPerColumn the most bits of a column
+   * @param totalBits the bits of the curve's value; it has fewer if each column has its most bits
    */
   def apply(
       weights: Seq[Double],
@@ -101,14 +107,17 @@ object BitPlan {
     new BitPlan(owners, n)
   }
 
-  /** The plan with these owners, from the most significant bit on. */
+  /** The plan with these columns, from the most significant bit on. */
   def ofSequence(owners: Seq[Int], columns: Int): BitPlan = {
     require(owners.length <= MaxTotalBits, s"${owners.length} bits are over $MaxTotalBits")
     owners.foreach(c => require(c >= 0 && c < columns, s"column $c of $columns"))
     new BitPlan(owners.toArray, columns)
   }
 
-  /** The plan for a table's keys: one key alone gets all bits, so that files are cut between its values exactly. */
+  /**
+   * The plan for a table's key columns. A single one gets all bits, so that files can be cut
+   * between any two values.
+   */
   def forKeys(weights: Seq[Double]): BitPlan =
     apply(weights, if (weights.length == 1) MaxTotalBits else MaxBitsPerColumn)
 }

@@ -1,28 +1,30 @@
 package org.sparkzorder.layout
 
 /**
- * Shares a curve's bits among columns by what the sample says of them.
+ * Shares a curve's bits among the columns, by the distribution of their sampled values.
  *
- * The width of a column at b bits is the share of rows that a row's cell holds, on average over the rows: the sum of
- * the squares of the cells' shares. It is 1 without bits, and half of that with each bit while values are many and
- * evenly spread. Then this is the rule of [[BitPlan]]: the next bit goes to the largest weight times width. Where values
- * are few or uneven, a bit narrows less, or nothing, and what counts is by how much: weight times twice what the bit
- * takes off. A boolean's second bit takes off nothing, so it has one.
+ * With b bits a column has 2^b cells. Its width is the share of the rows that are in the same cell
+ * as a given row, on average over the rows: the sum of the squares of the cells' shares. Without
+ * bits the width is 1. While there are many values, evenly spread, each bit halves it. Then the
+ * rule is that of [[BitPlan]]: the next bit goes to the column with the largest weight times width.
+ * Where values are few or uneven, a bit narrows the column less, or not at all. So the rule is: the
+ * next bit goes to the column with the largest weight times twice what the bit takes off the width.
+ * The second bit of a boolean takes off nothing, so a boolean has one bit.
  */
 object BitShares {
 
   /**
-   * Columns whose gains differ by less take turns, the earlier one first: a sample's noise is no reason. Twice the weight
-   * always is one.
+   * Gains that differ by less than this factor count as equal, since a sample has noise. Then the
+   * earlier column comes first. A column with twice the weight of another always comes first.
    */
-  private def alike(rows: Int): Double = math.max(0.55, 0.8 - 2 / math.sqrt(rows.toDouble))
+  private def equalGains(rows: Int): Double = math.max(0.55, 0.8 - 2 / math.sqrt(rows.toDouble))
 
   /** @param weights one for each column, positive and finite */
   def plan(weights: Seq[Double], distributions: Seq[ValueDistribution]): BitPlan =
     if (weights.length == 1) BitPlan.forKeys(weights)
     else {
       val gains = distributions.map(gainsOf).toArray
-      val share = alike(distributions.map(_.total).max)
+      val share = equalGains(distributions.map(_.total).max)
       val taken = new Array[Int](gains.length)
       val owners = Iterator.continually {
         val next = gains.indices.map(c => if (taken(c) < gains(c).length) weights(c) * gains(c)(taken(c)) else 0d)
@@ -35,8 +37,8 @@ object BitShares {
     }
 
   /**
-   * All bits of the first column that set sampled values apart, then those of the next: the order of a sort, but for
-   * values that the sample does not know apart.
+   * All bits of the first column that tell sampled values apart, then those of the next column.
+   * This is the order of a sort, except among values that the sample cannot tell apart.
    */
   def lexicographic(distributions: Seq[ValueDistribution]): BitPlan =
     if (distributions.length == 1) BitPlan.forKeys(Seq(1d))
@@ -46,8 +48,8 @@ object BitShares {
     }
 
   /**
-   * Twice what each further bit takes off the width. A bit that only makes room for a later one has its share of what
-   * both take off, so gains never rise from one bit to the next.
+   * Twice what each further bit takes off the width. A bit may take off little, and the next one
+   * more. Then both get the mean, so that gains never rise from one bit to the next.
    */
   private def gainsOf(distribution: ValueDistribution): Array[Double] = {
     val widths = widthsOf(distribution)
@@ -61,38 +63,51 @@ object BitShares {
     gains
   }
 
-  /** The width at 0, 1, .. bits, up to where all sampled values are apart. */
+  /**
+   * @param mean the mean width of a column's cells
+   * @param isFinest whether no cell has two sampled values, so that more bits change nothing
+   */
+  private final case class Width(mean: Double, isFinest: Boolean)
+
+  /**
+   * The widths with 0, 1, 2.. bits, up to the number of bits that tells all sampled values apart.
+   */
   private def widthsOf(distribution: ValueDistribution): Array[Double] = {
-    val counts = distribution.nulls +: (0 until distribution.distinct).map(distribution.count)
-    val total = distribution.total.toDouble
-    val held = counts.indices.filter(counts(_) > 0)
-    def width(bits: Int): (Double, Boolean) = {
-      var sum = 0d
-      var cell = -1L
-      var share = 0d
-      var apart = true
-      held.foreach { i =>
-        // Place 0 is null, 2i the i-th value from 1 on.
-        val id = distribution.id(2 * i, bits)
-        if (id != cell) {
-          sum += share * share
-          share = 0d
-          cell = id
-        } else apart = false
-        share += counts(i) / total
-      }
-      (sum + share * share, apart)
-    }
+    val counts = (distribution.nulls +: (0 until distribution.distinct).map(distribution.count)).toArray
+    val known = counts.indices.filter(counts(_) > 0)
     val widths = Array.newBuilder[Double]
-    var bits = 0
-    var apart = held.length <= 1
     widths += 1d
-    while (!apart && bits < BitPlan.MaxBitsPerColumn) {
+    var bits = 0
+    var isFinest = known.length <= 1
+    while (!isFinest && bits < BitPlan.MaxBitsPerColumn) {
       bits += 1
-      val (w, all) = width(bits)
-      widths += w
-      apart = all
+      val next = widthOf(distribution, counts, known, bits)
+      widths += next.mean
+      isFinest = next.isFinest
     }
     widths.result()
+  }
+
+  /**
+   * @param counts rows of null, then of each sampled value
+   * @param known the indexes of counts that are not 0
+   */
+  private def widthOf(distribution: ValueDistribution, counts: Array[Int], known: IndexedSeq[Int], bits: Int): Width = {
+    val total = distribution.total.toDouble
+    var sum = 0d
+    var cell = -1L
+    var share = 0d
+    var isFinest = true
+    known.foreach { i =>
+      // Place 0 is null, and place 2i is the i-th value, counted from 1.
+      val id = distribution.id(2 * i, bits)
+      if (id != cell) {
+        sum += share * share
+        share = 0d
+        cell = id
+      } else isFinest = false
+      share += counts(i) / total
+    }
+    Width(sum + share * share, isFinest)
   }
 }

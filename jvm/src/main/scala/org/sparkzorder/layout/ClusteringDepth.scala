@@ -5,24 +5,27 @@ import java.util.Arrays
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * How many files hold a value within their bounds, by the bounds alone.
+ * How many files have a value within their bounds. Only the bounds are known, so the rows of a file
+ * are taken to be spread evenly from its least to its greatest value.
  *
- * The rows of a file are taken to be spread evenly from its least to its greatest value.
- *
- * @param mean files that hold the value of a row drawn at random
- * @param max files that hold the value which most files hold
- * @param histogram number of rows, about, whose value 0, 1, .. max files hold
+ * @param mean the files with the value of a row that is drawn at random
+ * @param max the files with the value that most files have
+ * @param histogram about how many rows have a value that 0, 1, 2.. and up to max files have
  */
 final case class ClusteringDepth(mean: Double, max: Long, histogram: IndexedSeq[Long])
 
 object ClusteringDepth {
 
-  /** All values of a column lie from 0 to here: fine enough for bounds, and sums of doubles stay exact enough. */
+  /**
+   * The length of the axis of all values of a column. Bounds are told apart well, and sums of
+   * doubles are exact enough.
+   */
   private val Span = (1L << 30).toDouble
 
   /**
-   * @param files bounds of a column, and the rows in which it is not null, of each file
-   * @param floating whether longs stand for floating-point numbers, as [[OrderedValue.ofDouble]] makes them
+   * @param files for each file, the bounds of a column and the number of rows in which it is not
+   *   null
+   * @param floating whether longs are encoded floating-point numbers, see [[OrderedValue.ofDouble]]
    */
   def of(files: Seq[(FileBounds, Long)], floating: Boolean = false): ClusteringDepth = {
     val everywhere = files.count(_._1 == FileBounds.Unknown)
@@ -35,18 +38,20 @@ object ClusteringDepth {
   }
 
   /**
-   * The least mean that so many files can have for each of some independent columns that are asked for equally often:
-   * a file's share of the rows is no more than the product of its shares of the columns.
+   * The least mean that so many files can have for each of some independent columns that queries
+   * ask for equally often. A file's share of the rows is not more than the product of its shares of
+   * the columns.
    */
   def bound(files: Long, columns: Int): Double =
     if (files == 0 || columns == 0) 0d else math.pow(files.toDouble, 1 - 1d / columns)
 
   /**
-   * Pieces of a column from its least to its greatest bound: a bound, what lies between it and the next one, the next
-   * one, and so on. The depth is the same all over a piece.
+   * The values of a column in pieces: the least bound, the values between it and the next bound,
+   * the next bound, and so on, up to the greatest bound. The depth is the same everywhere in a
+   * piece.
    *
-   * @param lengths of the pieces
-   * @param ranges the pieces of the lower and the upper bound of each file that has bounds
+   * @param lengths the lengths of the pieces
+   * @param ranges for each file that has bounds, the pieces of its lower and its upper bound
    */
   private final case class Axis(lengths: Array[Double], ranges: Seq[Option[(Int, Int)]]) {
     def points: Int = (lengths.length + 1) / 2
@@ -69,7 +74,8 @@ object ClusteringDepth {
         case FileBounds.Bytes(min, max) => Some((2 * placeOf(min), 2 * placeOf(max)))
         case _                          => None
       }
-      // A whole number is one of as many as there are from bound to bound; of others, one is next to nothing.
+      // A whole number has a length, as there are only so many between two bounds. A value of
+      // another type has none.
       Axis(lengthsOf(places, if (bytes.isEmpty && !floating) 0.25 else 0d), ranges)
     }
 
@@ -91,7 +97,7 @@ object ClusteringDepth {
       bytes.indices.filter(i => i == 0 || !Arrays.equals(bytes(i - 1), bytes(i))).map(bytes(_)).toArray
     }
 
-    /** Byte strings as binary fractions, without the bytes that all have in common. */
+    /** Byte strings as binary fractions, without the first bytes that all have in common. */
     private def placesOf(sorted: Array[Array[Byte]]): Array[Double] = {
       val common = Arrays.mismatch(sorted.head, sorted.last) match {
         case -1 => sorted.head.length
@@ -130,7 +136,7 @@ object ClusteringDepth {
       for (i <- 0 until pieces) {
         depth += depths(i)
         rows += density(i)
-        // What rounding leaves behind must not count as less than nothing.
+        // Rounding may leave a small negative number.
         ofDepth(depth + everywhere) += math.max(rows, 0d) * axis.lengths(i) + constant(i)
         max = math.max(max, depth + everywhere)
       }

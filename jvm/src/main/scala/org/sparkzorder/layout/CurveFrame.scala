@@ -8,15 +8,16 @@ import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 /**
  * A key column of a frame.
  *
- * @param lasting whether a reader elsewhere and later sees the values that the writer placed rows by
+ * @param lasting whether readers always see the same values as the writer did, whatever their
+ *   settings
  */
 final case class FrameColumn(key: ColumnKey, lasting: Boolean)
 
 /**
- * What rows were placed by: the key columns, the boundaries of their values, the curve. Files of one frame can be
- * compared by their intervals of the curve.
+ * What rows were placed by: the key columns, the boundaries of their values, and the curve. The
+ * intervals of two files can be compared if the files have the same frame.
  *
- * @param id of this frame, whoever reads it
+ * @param id the same in every process that reads the frame
  */
 final class CurveFrame(
     val id: String,
@@ -29,10 +30,13 @@ final class CurveFrame(
     s"${columns.length} columns, ${distributions.length} distributions, a curve of ${curve.columns}"
   )
 
-  /** The same frame, of which no reader may conclude anything about values. */
+  /** The same frame, but readers may conclude nothing about values from it. */
   def notLasting: CurveFrame = new CurveFrame(id, columns.map(_.copy(lasting = false)), distributions, curve)
 
-  /** Whether it says anything of values. Without that it tells that files were placed, by some frame of these columns. */
+  /**
+   * Whether the frame has boundaries. Without them it only says that files were placed along a
+   * curve of these columns.
+   */
   def hasBoundaries: Boolean = distributions.exists(_.total > 0)
 
   /** The greatest value of the curve. */
@@ -41,7 +45,10 @@ final class CurveFrame(
 
 object CurveFrame {
 
-  /** The one frame without boundaries of these columns. Its curve has no bits, and all intervals are alike. */
+  /**
+   * The frame of these columns that has no boundaries. Its curve has no bits, so all its intervals
+   * are equal.
+   */
   def withoutBoundaries(columns: IndexedSeq[ColumnKey]): CurveFrame = {
     val distributions = columns.map { c =>
       if (OrderedValue.encoding(c.dataType).contains(Encoding.Longs)) ValueDistribution.ofLongs(Array.emptyLongArray, 0)
@@ -58,14 +65,15 @@ object CurveFrame {
 }
 
 /**
- * A file's part of a curve, both ends included: no row of the file lies outside.
+ * A file's part of a curve: the values of the curve from `low` to `high`, both included. No row of
+ * the file is outside.
  *
- * @param layer 0 for a cell of the table's layout, 1 for newer rows that lie over many cells
+ * @param layer 0 for a cell of the table's layout, 1 for newer rows that are over many cells
  */
 final case class CurveInterval(frame: CurveFrame, low: Long, high: Long, layer: Int) {
   require(low >= 0 && low <= high && high <= frame.last, s"an interval from $low to $high")
 
-  /** The same file where boundaries are not worth their bytes. */
+  /** The interval of the same file in the frame without boundaries, which takes few bytes. */
   def withoutBoundaries: CurveInterval =
     CurveInterval(CurveFrame.withoutBoundaries(frame.columns.map(_.key)), 0, 0, layer)
 }
@@ -77,14 +85,15 @@ object CurveInterval {
   /**
    * The interval of each file that rows are cut into.
    *
-   * @return from and to of slot 0, 1, ..
+   * @return for each slot, its least and its greatest value of the curve
    */
   def ofSlots(curve: Curve, cuts: Cuts): IndexedSeq[(Long, Long)] = {
     val keys = cuts.keys
     val last = (1L << curve.totalBits) - 1
     (0 to keys.length).map { i =>
       val from = if (i == 0) 0L else keys(i - 1)._1
-      // A cut with the least tie is the first key of its value: no row of the file before has that value.
+      // A cut with the least tie is in front of all rows of its value, so the file before has none
+      // of them.
       val to = if (i == keys.length) last
       else if (keys(i)._2 == Long.MinValue) keys(i)._1 - 1 else keys(i)._1
       (from, math.max(from, to))

@@ -1,18 +1,19 @@
 package org.sparkzorder.layout
 
 /**
- * Where the files of a rewrite unit begin: file i > 0 begins at the i-th key. A key is a value of the curve and, since
- * a single value may fill many files, a tie that differs from row to row. Keys are strictly increasing.
+ * Where the files of a rewrite unit begin. File i > 0 begins at the i-th key. A key is a value of
+ * the curve and a tie. The tie differs from row to row, so that the rows of one value can be cut
+ * into several files. Keys are strictly increasing.
  */
 final class Cuts private (private val zs: Array[Long], private val ties: Array[Long]) extends Serializable {
 
-  /** Files: one more than there are cuts. */
+  /** The number of files: one more than there are cuts. */
   def slots: Int = zs.length + 1
 
   /** The cut keys. */
   def keys: IndexedSeq[(Long, Long)] = zs.toIndexedSeq.zip(ties)
 
-  /** The file, 0 until `slots`, that a row goes to. Monotone in (z, tie). */
+  /** The file that a row goes to, from 0 until `slots`. It is monotone in (z, tie). */
   def slot(z: Long, tie: Long): Int = {
     var low = 0
     var high = zs.length
@@ -30,9 +31,10 @@ object Cuts {
   val none: Cuts = new Cuts(Array.emptyLongArray, Array.emptyLongArray)
 
   /**
-   * Cuts at the sample's quantiles: `n` files, or as many as the sample has distinct keys when these are fewer. Every
-   * file holds at least one sampled row, so none is empty. A cut at the first sampled row of a value is one before all rows
-   * of the value, so that rows that were not sampled are on the same side.
+   * Cuts at the sample's quantiles, for `n` files, or for fewer if the sample has fewer different
+   * keys. Every file has at least one sampled row, so none is empty. A cut at the first sampled row
+   * of a value is moved in front of all rows of the value, so that rows that were not sampled are
+   * on the same side.
    *
    * @param sample keys in ascending order, equal keys allowed
    */
@@ -42,8 +44,8 @@ object Cuts {
     val files = math.min(n, starts.length)
     if (files <= 1) none
     else {
-      // Candidate cuts are starts(1).. ; each cut takes the one nearest its quantile that leaves enough for the cuts
-      // after it.
+      // A cut may be at starts(1), starts(2), and so on. Each cut takes the one nearest to its
+      // quantile that leaves enough of them for the cuts after it.
       var previous = 0
       val chosen = Array.tabulate(files - 1) { i =>
         val quantile = (i + 1).toDouble * sample.length / files
@@ -62,7 +64,7 @@ object Cuts {
     }
   }
 
-  /** Cuts at the given keys, which must be strictly increasing. */
+  /** Cuts at these keys, which must be strictly increasing. */
   def at(keys: Seq[(Long, Long)]): Cuts = {
     val pairs = keys.toArray
     pairs.indices.drop(1).foreach { i =>

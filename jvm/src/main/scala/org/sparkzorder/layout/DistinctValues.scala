@@ -1,14 +1,15 @@
 package org.sparkzorder.layout
 
-/** How many distinct values a column has, and what follows of it. */
+/** How many distinct values a column has, and whether it should have a Bloom filter. */
 object DistinctValues {
 
   /**
-   * Chao's estimate (Nonparametric estimation of the number of classes in a population, 1984): the sampled values and
-   * f1² / 2 f2, of the f1 values that were sampled once and the f2 that were sampled twice. No more than there are rows.
-   * Where values are not equally frequent it tells too few, not too many.
+   * Chao's estimate (Nonparametric estimation of the number of classes in a population, 1984): the
+   * number of sampled values plus f1² / 2 f2, for f1 values that were sampled once and f2 that were
+   * sampled twice. It is never more than the number of rows. If values are not equally frequent, it
+   * is too low rather than too high.
    *
-   * @param rows of which the sample is one, nulls among them
+   * @param rows how many rows the sample was drawn from, nulls included
    */
   def estimate(sample: ValueDistribution, rows: Long): Double =
     if (sample.total == 0) 0d
@@ -21,11 +22,12 @@ object DistinctValues {
     }
 
   /**
-   * Whether a Bloom filter of the column pays: a value has fewer rows than a lookup of it has files to read at best, so
-   * most of those files hold it within their bounds only.
+   * Whether a Bloom filter of the column is worth its bytes. It is if a value has fewer rows than a
+   * lookup of the value reads files at best: then most of these files do not have the value,
+   * although it is within their bounds.
    *
-   * @param files that the rows are cut into
-   * @param columns of the layout
+   * @param files how many files the rows are cut into
+   * @param columns how many columns the layout has
    */
   def wantBloomFilter(sample: ValueDistribution, rows: Long, files: Int, columns: Int): Boolean = {
     val distinct = estimate(sample, rows)

@@ -1,12 +1,13 @@
 package org.sparkzorder.layout
 
 /**
- * How far new rows are from the boundaries that they are to be placed by.
+ * How far the values of new rows are from the boundaries by which these rows are to be placed.
  *
- * @param distance of Kolmogorov and Smirnov between the new values and those that the boundaries were made of, the
- *                 greatest of all columns; 0 when they are distributed alike, 1 when all are above or all below
- * @param beyond the share of new rows that lie before the least or behind the greatest boundary of some column: these have
- *               no place of their own
+ * @param distance the distance of Kolmogorov and Smirnov between the new values and those that the
+ *   boundaries were made of. It is 0 when both have the same distribution, and 1 when all new
+ *   values are above, or all are below. The greatest distance of all columns counts.
+ * @param beyond the share of new rows that are before the least or behind the greatest boundary of
+ *   some column: the boundaries cannot tell these rows apart
  */
 final case class DistributionDrift(distance: Double, beyond: Double) {
 
@@ -16,10 +17,10 @@ final case class DistributionDrift(distance: Double, beyond: Double) {
 
 object DistributionDrift {
 
-  /** Of the new rows, how many may lie beyond all boundaries. */
+  /** The share of the new rows that may be beyond all boundaries. */
   val MostBeyond = 0.5
 
-  /** @param places of each new row, one for each column */
+  /** @param places for each new row, the places of its values, one for each column */
   def of(distributions: IndexedSeq[ValueDistribution], places: IndexedSeq[IndexedSeq[Int]]): DistributionDrift =
     if (places.isEmpty) DistributionDrift(0, 0)
     else {
@@ -31,7 +32,8 @@ object DistributionDrift {
   private def isBeyond(d: ValueDistribution, place: Int): Boolean = place == 1 || (place > 0 && place == d.places - 1)
 
   private def distance(d: ValueDistribution, sorted: IndexedSeq[Int]): Double = {
-    // Both shares at or below a place, at each place that a new row has, and right before it.
+    // Compares the shares of rows up to a place, for each place of a new row, and for the place
+    // right before it.
     def known(place: Int): Double =
       if (d.total == 0 || place < 0) 0d else (d.nulls + d.countBetween(0, place / 2)).toDouble / d.total
     var most = 0d

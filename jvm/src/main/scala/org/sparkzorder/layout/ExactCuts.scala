@@ -1,19 +1,21 @@
 package org.sparkzorder.layout
 
 /**
- * [[AlignedCuts]] with exactly as many parts as asked for. Where cells give more, pairs of neighbours become one part,
- * the smallest first; where they give fewer, the largest parts are cut once more, at the coarsest border about their
- * middle. So a part has between a quarter and 3 times its share of the sample, if values allow that at all.
+ * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours
+ * become one part, the smallest first. If they give fewer, the largest parts are cut once more, at
+ * the coarsest border near their middle. So a part has between a quarter and 3 times its share of
+ * the sample, if the values allow that.
  *
- * Ties of the sample are taken to be other ones than those of the rows. A cut at the first sampled row of a value is
- * therefore one before all rows of the value.
+ * The ties of the sample need not be those of the rows. So a cut at the first sampled row of a
+ * value is moved in front of all rows of the value.
  */
 object ExactCuts {
 
   /**
    * @param sample keys in ascending order, equal keys allowed
-   * @param n parts wanted
-   * @param coarseness the larger the coarser, of the border between two values by their highest differing bit
+   * @param n how many parts are wanted
+   * @param coarseness how coarse the border between two values is, by their highest differing bit;
+   *   larger is coarser
    * @return cuts for n parts, or for fewer when the sample has fewer different keys
    */
   def of(sample: IndexedSeq[(Long, Long)], n: Int, coarseness: Long => Long = identity): Cuts = {
@@ -33,19 +35,22 @@ object ExactCuts {
     })
   }
 
-  /** Where each part begins in the sample, and at the end the size of the sample. */
+  /** The index in the sample where each part begins, and in the end the size of the sample. */
   private def starts(sample: IndexedSeq[(Long, Long)], cuts: Cuts): IndexedSeq[Int] = {
     val counts = new Array[Int](cuts.slots)
     sample.foreach { case (z, tie) => counts(cuts.slot(z, tie)) += 1 }
     counts.scanLeft(0)(_ + _).toIndexedSeq
   }
 
-  /** Without so many of the cuts, never two in a row: cells are at most a quarter too many. */
+  /**
+   * Removes so many of the cuts, but never two in a row. That is always possible, since
+   * [[AlignedCuts]] makes at most a quarter too many.
+   */
   private def merged(sample: IndexedSeq[(Long, Long)], cuts: Cuts, surplus: Int): Cuts = {
     val at = starts(sample, cuts)
     val dropped = new Array[Boolean](cuts.slots + 1)
     var left = surplus
-    // Cut i lies between the parts i and i + 1.
+    // Cut i is between the parts i and i + 1.
     (0 until cuts.slots - 1).sortBy(i => at(i + 2) - at(i)).foreach { i =>
       if (left > 0 && !dropped(i + 1) && !(i > 0 && dropped(i - 1))) {
         dropped(i) = true
@@ -67,7 +72,10 @@ object ExactCuts {
     Cuts.at((cuts.keys ++ found).sorted)
   }
 
-  /** The coarsest border in the middle half of some rows, else a key of its own that is nearest to the middle. */
+  /**
+   * The coarsest border in the middle half of some rows. Without any, the key nearest to the middle
+   * that differs from the key before it.
+   */
   private def middle(
       sample: IndexedSeq[(Long, Long)],
       from: Int,

@@ -3,11 +3,12 @@ package org.sparkzorder.layout
 import scala.annotation.tailrec
 
 /**
- * How many files each rewrite unit is written to. A unit is what is rewritten together: a partition, or a part of one.
+ * How many files each rewrite unit is written to. A unit is rewritten as a whole: it is a
+ * partition, or a part of one.
  */
 object FileCounts {
 
-  /** round(bytes / target) of each unit, at least one. */
+  /** For each unit round(bytes / target), but at least one. */
   def bySize(bytes: Seq[Long], targetBytes: Long): Seq[Int] = {
     require(targetBytes > 0, s"target file size must be positive, got $targetBytes")
     bytes.map { b =>
@@ -17,12 +18,13 @@ object FileCounts {
   }
 
   /**
-   * `numFiles` shared among the units in proportion to their bytes, at least one each: with fewer files than units,
-   * each unit
-   * has one. A unit whose share is below one file gets its one, and the others share what is left by largest
-   * remainder, ties
-   * to the earlier unit. 10 files for 70, 20, 9 and 1 bytes: the last two get one each, the first two share 8 as 6.2 :
-   * 1.8.
+   * Shares `numFiles` among the units in proportion to their bytes. Each unit gets at least one
+   * file, also if there are fewer files than units. A unit whose share is less than one file gets
+   * one. The others share the rest by largest remainder, and of two equal remainders the earlier
+   * unit wins.
+   *
+   * For example, units of 70, 20, 9 and 1 bytes share 10 files. The last two get one file each. The
+   * first two share 8 files as 6.2 to 1.8, so they get 6 and 2.
    */
   def byNumber(bytes: Seq[Long], numFiles: Int): Seq[Int] = {
     require(numFiles > 0, s"number of files must be positive, got $numFiles")

@@ -2,7 +2,7 @@ package org.sparkzorder.layout
 
 import org.sparkzorder.stats.ColumnStats
 
-/** What a point lookup needs to know of one file and column. */
+/** The bounds of one column in one file, for point lookups. */
 sealed trait FileBounds
 object FileBounds {
 
@@ -16,8 +16,8 @@ object FileBounds {
   final case class Bytes(min: Array[Byte], max: Array[Byte]) extends FileBounds
 
   /**
-   * From a file's statistics. NaN lies above all bounds, so a file that may have one is read by lookups of NaN: it is
-   * taken as unknown.
+   * The bounds in a file's statistics. NaN is above all bounds, so lookups of NaN read every file
+   * that may have one. Such a file counts as unknown.
    */
   def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
     case ColumnStats(_, _, nulls, _) if nulls == rows          => AllNull
@@ -28,12 +28,12 @@ object FileBounds {
   }
 }
 
-/** How many files a point lookup of a value drawn from the data reads. */
+/** How many files a point lookup reads, if its value is drawn from the data. */
 object FilesTouched {
 
   /**
-   * The mean, over the sampled values that are not null, of the number of files whose [min, max] holds the value.
-   * 0 for a sample of nulls only.
+   * The number of files whose [min, max] contains the value, as a mean over the sampled rows that
+   * are not null. 0 if all sampled rows are null.
    */
   def mean(sample: ValueDistribution, files: Iterable[FileBounds]): Double = {
     val values = sample.total - sample.nulls
@@ -41,7 +41,10 @@ object FilesTouched {
     else files.iterator.map(held(sample, _)).foldLeft(0d)((sum, n) => sum + n.toDouble / values)
   }
 
-  /** The mean over several samples, each standing for so many rows: the samples of a table's rewrite units, say. */
+  /**
+   * The mean over several samples, weighted by the rows that each stands for, such as those of a
+   * table's rewrite units.
+   */
   def mean(samples: Iterable[(ValueDistribution, Long)], files: Iterable[FileBounds]): Double = {
     // Only rows that are not null can be drawn.
     val weights = samples.map { case (s, rows) =>
@@ -52,7 +55,7 @@ object FilesTouched {
     else samples.zip(weights).map { case ((s, _), w) => if (w == 0d) 0d else w / all * mean(s, files) }.sum
   }
 
-  /** Sampled rows whose value the bounds hold. */
+  /** How many sampled rows have a value within the bounds. */
   private def held(sample: ValueDistribution, file: FileBounds): Int = (sample, file) match {
     case (_, FileBounds.Unknown)                            => sample.total - sample.nulls
     case (_, FileBounds.AllNull)                            => 0

@@ -1,39 +1,47 @@
 package org.sparkzorder.layout
 
 /**
- * How large boundaries may be. They are stored as long as there is a file of them, and each change of the index writes them
- * again, so they are in proportion to the files.
+ * How many bytes the boundaries of a frame may have. They are stored as long as the table has a
+ * file of the frame, and each change of the index writes them again. So their size is in proportion
+ * to the number of files.
  *
- * Some boundaries a file are enough: files end at boundaries (see [[ValueDistribution.thinned]]), and a curve over several
- * columns needs fewer of each than there are files.
+ * A few boundaries for each file are enough: files end at boundaries (see
+ * [[ValueDistribution.thinned]]), and a curve over several columns needs fewer boundaries of each
+ * column than there are files.
  */
 object FrameBudget {
 
-  /** Bytes for each file, before compression: with the file's interval at most 100 bytes after it. */
-  private val OfFile = 96L
-
-  /** Boundaries that are not stored, since there are too few files: they only put rows in order inside of these. */
-  private val OfFewFiles = 16L << 10
+  /**
+   * Bytes for each file, before compression. Compressed, and with the file's interval, they are at
+   * most 100.
+   */
+  private val BytesOfFile = 96L
 
   /**
-   * With fewer files of different intervals no boundaries are stored: the files' bounds tell as much, and OPTIMIZE rewrites all
-   * of them at once.
+   * With very few files boundaries are not stored. They only order the rows inside of the files.
+   */
+  private val BytesOfFewFiles = 16L << 10
+
+  /**
+   * With fewer different intervals no boundaries are stored: the files' bounds say as much, and
+   * OPTIMIZE rewrites all these files at once.
    */
   val FewestFiles = 4
 
-  /** Of one unit, whatever the number of its files. */
+  /** The most bytes of a unit, whatever the number of its files. */
   val Most: Long = 8L << 20
 
-  /** However long they are. */
+  /** A column keeps at least so many values, however long they are. */
   private val FewestValues = 8
 
-  /** Bytes for the boundaries of so many files. */
-  def of(files: Int): Long = if (files < FewestFiles) OfFewFiles else math.min(OfFile * files, Most)
+  /** How many bytes the boundaries of so many files may have. */
+  def of(files: Int): Long = if (files < FewestFiles) BytesOfFewFiles else math.min(BytesOfFile * files, Most)
 
   /**
-   * The same columns, those that are too large with fewer values. They share what those leave that need less.
+   * The same distributions, but with fewer values in the columns that are too large. Each column
+   * gets an equal share of the bytes, and columns that need less leave the rest to the others.
    *
-   * @param files that the rows will be cut into, about
+   * @param files about how many files the rows will be cut into
    */
   def fit(distributions: IndexedSeq[ValueDistribution], bytes: Long, files: Int): IndexedSeq[ValueDistribution] = {
     val sizes = distributions.map(FrameBytes.size)
@@ -49,7 +57,7 @@ object FrameBudget {
   private def fit(d: ValueDistribution, size: Long, bytes: Long, files: Int): ValueDistribution = {
     def most(n: Double) = math.max(FewestValues, math.min(d.distinct.toDouble, n).toInt)
     var found = d
-    // Boundaries are shorter than values, by how much is seen when they are made.
+    // Boundaries are shorter than values. By how much is only known after the first try.
     var values = most(d.distinct.toDouble * bytes / math.max(1L, size))
     if (size > bytes) {
       found = d.thinned(values, files)

@@ -4,24 +4,31 @@ import java.io.{DataInput, DataOutput, IOException}
 import java.util.Arrays
 
 /**
- * A frame's boundaries and curve as bytes. Sorted values are written as differences in as many bytes as they need.
- * What is read is not trusted: it is what [[write]] could have written, or an error.
+ * A frame's boundaries and curve as bytes. Sorted values are written as differences, in as many
+ * bytes as these need. Bytes that are read are not trusted: unless [[write]] could have written
+ * them, reading fails.
  */
 object FrameBytes {
   private val Bits = 0
   private val Hilbert = 1
   private val Longs = 0
 
-  /** Bytes one after the other, as builds of before wrote them. */
+  /** Byte strings one after the other, as older builds wrote them. */
   private val Bytes = 1
 
-  /** Bytes, each as what it adds to the beginning of the one before. */
+  /**
+   * Byte strings, each as the number of first bytes that it shares with the one before, and its
+   * other bytes.
+   */
   private val SharedBytes = 2
 
-  /** Strings take at most so many times the bytes that they are made of, so that no small file fills the memory. */
+  /**
+   * Strings may take so many times the bytes that they are read from, so that no small file can
+   * fill the memory.
+   */
   private val MostExpansion = 16
 
-  /** More columns than anybody clusters by. */
+  /** More columns than a table can be clustered by. */
   val MaxColumns = 64
 
   def write(out: DataOutput, distributions: IndexedSeq[ValueDistribution], curve: Curve): Unit = {
@@ -54,7 +61,7 @@ object FrameBytes {
     }
   }
 
-  /** The bytes that [[write]] makes of a column's boundaries. */
+  /** How many bytes [[write]] makes of a column's boundaries. */
   def size(d: ValueDistribution): Long = {
     var sum = 1L + length(d.nulls.toLong) + length(d.distinct.toLong)
     var i = 0
@@ -74,7 +81,10 @@ object FrameBytes {
     sum
   }
 
-  /** Each value, and how many of its first bytes are those of the value before, unless that would save too much. */
+  /**
+   * Calls `f` with each value, and with how many of its first bytes it shares with the value
+   * before. If that would save more than [[MostExpansion]] allows, no byte is shared.
+   */
   private def foreachShared(d: BytesDistribution)(f: (Array[Byte], Int) => Unit): Unit = {
     var last = Array.emptyByteArray
     var (encoded, expanded) = (0L, 0L)
@@ -97,7 +107,7 @@ object FrameBytes {
   }
 
   /**
-   * @param size bytes that there are to read, at most
+   * @param size the most bytes that can be read
    * @throws java.io.IOException when these are not the bytes of a frame
    */
   def read(in: DataInput, size: Int): (IndexedSeq[ValueDistribution], Curve) =
@@ -126,8 +136,17 @@ object FrameBytes {
   private def readDistribution(in: DataInput, size: Int): ValueDistribution = {
     val kind = in.readByte().toInt
     val nulls = number(in, Int.MaxValue)
-    // Each value takes two bytes at least.
+    // Each value takes at least two bytes.
     val n = number(in, size / 2)
+    val below = readCounts(in, nulls, n)
+    kind match {
+      case Longs               => new LongDistribution(readLongs(in, n), nulls, below)
+      case Bytes | SharedBytes => new BytesDistribution(readStrings(in, n, size, kind == SharedBytes), nulls, below)
+      case other               => throw new IOException(s"no known kind of values: $other")
+    }
+  }
+
+  private def readCounts(in: DataInput, nulls: Int, n: Int): Array[Int] = {
     val below = new Array[Int](n + 1)
     below(0) = nulls
     var i = 0
@@ -136,35 +155,38 @@ object FrameBytes {
       check(below(i + 1) > below(i), "a value that nobody has")
       i += 1
     }
-    kind match {
-      case Longs =>
-        val values = new Array[Long](n)
-        i = 0
-        while (i < n) {
-          values(i) = readNumber(in) + (if (i == 0) 0L else values(i - 1))
-          check(i == 0 || values(i) > values(i - 1), "values out of order")
-          i += 1
-        }
-        new LongDistribution(values, nulls, below)
-      case Bytes | SharedBytes =>
-        val values = new Array[Array[Byte]](n)
-        var (encoded, expanded) = (0L, 0L)
-        i = 0
-        while (i < n) {
-          val last = if (i == 0) Array.emptyByteArray else values(i - 1)
-          val shared = if (kind == Bytes) 0 else number(in, last.length)
-          val rest = number(in, size)
-          encoded += sizeOf(shared, rest)
-          expanded += shared + rest
-          check(expanded <= MostExpansion * encoded, "values that share too much")
-          values(i) = Arrays.copyOf(Arrays.copyOf(last, shared), shared + rest)
-          in.readFully(values(i), shared, rest)
-          check(i == 0 || ValueDistribution.unsigned.compare(values(i), values(i - 1)) > 0, "values out of order")
-          i += 1
-        }
-        new BytesDistribution(values, nulls, below)
-      case other => throw new IOException(s"no known kind of values: $other")
+    below
+  }
+
+  private def readLongs(in: DataInput, n: Int): Array[Long] = {
+    val values = new Array[Long](n)
+    var i = 0
+    while (i < n) {
+      values(i) = readNumber(in) + (if (i == 0) 0L else values(i - 1))
+      check(i == 0 || values(i) > values(i - 1), "values out of order")
+      i += 1
     }
+    values
+  }
+
+  private def readStrings(in: DataInput, n: Int, size: Int, isShared: Boolean): Array[Array[Byte]] = {
+    val values = new Array[Array[Byte]](n)
+    var encoded = 0L
+    var expanded = 0L
+    var i = 0
+    while (i < n) {
+      val last = if (i == 0) Array.emptyByteArray else values(i - 1)
+      val shared = if (isShared) number(in, last.length) else 0
+      val rest = number(in, size)
+      encoded += sizeOf(shared, rest)
+      expanded += shared + rest
+      check(expanded <= MostExpansion * encoded, "values that share too much")
+      values(i) = Arrays.copyOf(Arrays.copyOf(last, shared), shared + rest)
+      in.readFully(values(i), shared, rest)
+      check(i == 0 || ValueDistribution.unsigned.compare(values(i), values(i - 1)) > 0, "values out of order")
+      i += 1
+    }
+    values
   }
 
   private def number(in: DataInput, max: Int): Int = {
@@ -173,7 +195,7 @@ object FrameBytes {
     n.toInt
   }
 
-  /** Seven bits a byte, the lowest first; the eighth says that there are more. */
+  /** Seven bits in each byte, the lowest first. The eighth bit says that more bytes follow. */
   private def writeNumber(out: DataOutput, n: Long): Unit = {
     var left = n
     while ((left & ~0x7fL) != 0) {
@@ -183,7 +205,7 @@ object FrameBytes {
     out.writeByte(left.toInt)
   }
 
-  /** Bytes of a number. */
+  /** How many bytes [[writeNumber]] needs. */
   private def length(n: Long): Int = math.max(1, (70 - java.lang.Long.numberOfLeadingZeros(n)) / 7)
 
   private def readNumber(in: DataInput): Long = {

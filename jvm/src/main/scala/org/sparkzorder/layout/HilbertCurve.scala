@@ -1,15 +1,17 @@
 package org.sparkzorder.layout
 
 /**
- * The Hilbert curve over any number of columns, in the orientation of John Skilling, "Programming the Hilbert curve",
- * AIP Conference Proceedings 707 (2004), which is also that of the Python package hilbertcurve.
+ * The Hilbert curve over any number of columns, in the orientation of John Skilling, "Programming
+ * the Hilbert curve", AIP Conference Proceedings 707 (2004), which is also that of the Python
+ * package hilbertcurve.
  *
- * It needs as many bits of each column. Bits by which columns are ahead of others, by weight or because others have few
- * values, come first: they cut the space into boxes by Z-order, and a Hilbert curve runs through each box.
+ * A Hilbert curve needs equally many bits of each column. A column may have more bits than others,
+ * because of its weight or because the others have few values. These extra bits come first: they
+ * cut the space into boxes as Z-order does, and a Hilbert curve runs through each box.
  *
- * @param lead the leading bits
- * @param members columns that the curve itself runs over
- * @param levels bits of each of them in the curve itself
+ * @param lead the leading bits, which cut the space into boxes
+ * @param members the columns that the curve inside of a box runs over
+ * @param levels the bits of each member inside of a box
  */
 final class HilbertCurve(val lead: BitPlan, val members: Array[Int], val levels: Int) extends Curve {
   private val n = members.length
@@ -27,7 +29,7 @@ final class HilbertCurve(val lead: BitPlan, val members: Array[Int], val levels:
 
   override def bits(column: Int): Int = lead.bits(column) + (if (memberOf(column) >= 0) levels else 0)
 
-  /** The leading bits at their place, then the rest of the id in the field of its column. */
+  /** The leading bits where the plan has them, then the rest of the id in a field of its column. */
   override def spread(column: Int, id: Long): Long = {
     val member = memberOf(column)
     if (member < 0) lead.spread(column, id) << curveBits
@@ -52,13 +54,15 @@ final class HilbertCurve(val lead: BitPlan, val members: Array[Int], val levels:
 object HilbertCurve {
 
   /**
-   * The curve over columns that are alike: the place of a point on it.
+   * The position of a point on the Hilbert curve.
    *
-   * @param axes one id for each column, from 0 until 2^bits; overwritten
+   * @param axes one id for each column, from 0 until 2^bits; the array is overwritten
    * @param bits of each id; bits times columns is at most 63
    */
   def value(axes: Array[Long], bits: Int): Long = {
     val n = axes.length
+    // Skilling's "inverse undo": undoes the turns and reflections of the curve, from the highest
+    // bit on.
     var q = 1L << (bits - 1)
     while (q > 1L) {
       val p = q - 1
@@ -74,6 +78,7 @@ object HilbertCurve {
       }
       q >>= 1
     }
+    // The Gray code across the columns.
     var i = 1
     while (i < n) {
       axes(i) ^= axes(i - 1)
@@ -85,6 +90,7 @@ object HilbertCurve {
       if ((axes(n - 1) & q) != 0) t ^= q - 1
       q >>= 1
     }
+    // The value takes one bit of each column in turn.
     var h = 0L
     var b = bits - 1
     while (b >= 0) {
@@ -101,9 +107,9 @@ object HilbertCurve {
   /**
    * The Hilbert curve with the bits of a plan.
    *
-   * @param plan of Z-order
-   * @param depth leading bits of the plan that matter for cuts. A column that has spent its bits by then leads; one that
-   *   has not is a member, so is one that has spent none.
+   * @param plan the bits in Z-order
+   * @param depth how many leading bits of the plan matter for cuts. A column whose bits are all
+   *   among these only has leading bits. Each other column that has bits is a member.
    */
   def of(plan: BitPlan, depth: Int): Curve = {
     val sequence = plan.sequence
@@ -112,7 +118,7 @@ object HilbertCurve {
     val members = (0 until plan.columns).filter(c => plan.bits(c) > 0 && !spent(c)).toArray
     if (members.length < 2) plan
     else {
-      // By how many bits each member is ahead when the last one gets its first.
+      // By how many bits each member is ahead when the last member gets its first bit.
       val turn = members.map(c => sequence.indexOf(c)).max
       val ahead = members.map(c => c -> (sequence.take(turn + 1).count(_ == c) - 1)).toMap
       val taken = scala.collection.mutable.Map.empty[Int, Int].withDefaultValue(0)

@@ -1,16 +1,18 @@
 package org.sparkzorder.layout
 
 /**
- * All that a row of one rewrite unit needs to find its place: the columns' distributions, the curve over their ids, and
- * the keys at which files are cut.
+ * How the rows of one rewrite unit are assigned to files: the columns' distributions, the curve
+ * over their ids, and the keys at which files are cut.
  *
- * Of a row's value of the curve, each column has a part of its own; the parts are ORed, then the curve makes its value
- * of them. The parts of all places of a distribution are worked out once, so that a row costs one search in each column.
+ * Each column contributes a part to a row's value of the curve. The parts are ORed, and the curve
+ * turns the result into its value. The parts of all places of a distribution are computed once, so
+ * that a row costs one search in each column.
  *
- * @param distributions of the columns that the curve is over
- * @param keys distributions of the key columns in the data, which may be others; for the driver alone
- * @param drift of new rows from the boundaries of files that were there, where there were such
- * @param placement if rows are placed by boundaries that were there
+ * @param distributions of the columns that the curve runs over
+ * @param keys distributions of the key columns in the data, which may differ from these; for the
+ *   driver only
+ * @param drift of new rows from boundaries that the table already has; None without such boundaries
+ * @param placement defined if rows are placed by boundaries that the table already has
  */
 final class UnitLayout(
     val distributions: IndexedSeq[ValueDistribution],
@@ -37,16 +39,16 @@ final class UnitLayout(
   @transient private lazy val bytes: Array[BytesDistribution] =
     distributions.map { case d: BytesDistribution => d; case _ => null }.toArray
 
-  /** The part of column c for a value of the encoding `Longs`. */
+  /** The part of column c for a value with the encoding `Longs`. */
   def part(c: Int, v: Long): Long = parts(c)(longs(c).place(v))
 
-  /** The part of column c for a value of the encoding `Bytes`. */
+  /** The part of column c for a value with the encoding `Bytes`. */
   def part(c: Int, v: Array[Byte]): Long = parts(c)(bytes(c).place(v))
 
   /** The part of column c for null. */
   def partOfNull(c: Int): Long = parts(c)(0)
 
-  /** The value of the curve for the parts of all columns, ORed. */
+  /** The value of the curve for the ORed parts of all columns. */
   def value(parts: Long): Long = curve.value(parts)
 
   /** The place of each of a row's encoded values in the distribution of its column. */
@@ -58,7 +60,8 @@ final class UnitLayout(
   }.toIndexedSeq
 
   /**
-   * The value of the curve for encoded values, null for null: a `java.lang.Long` or an `Array[Byte]` for each column.
+   * The value of the curve for a row's encoded values: a `java.lang.Long`, an `Array[Byte]` or null
+   * for each column.
    */
   def z(encoded: Seq[Any]): Long = value(encoded.zipWithIndex.foldLeft(0L) {
     case (z, (null, c))           => z | partOfNull(c)
@@ -69,28 +72,31 @@ final class UnitLayout(
 }
 
 /**
- * The layouts of all units of a job. Slots number the output files of all units: unit after unit, in each along the
- * curve.
+ * The layouts of all units of a job. Slots number the output files of all units, one unit after the
+ * other, and inside of a unit along the curve.
  *
  * @param units one for each rewrite unit
  * @param unitOfFile the unit that each input file belongs to
  */
 final class LayoutModel(val units: Array[UnitLayout], val unitOfFile: Array[Int]) extends Serializable {
 
-  /** The first slot of each unit, and at the end the number of slots. */
+  /** The first slot of each unit, and in the end the number of slots. */
   val slotOffsets: Array[Int] = units.scanLeft(0)((sum, unit) => Math.addExact(sum, unit.cuts.slots))
 
   def slots: Int = slotOffsets(units.length)
 
   def ofFile(file: Int): UnitLayout = units(unitOfFile(file))
 
-  /** The slot, 0 until `slots`, of a row of an input file. */
+  /** The slot of a row of an input file, from 0 until `slots`. */
   def slot(file: Int, z: Long, tie: Long): Int = {
     val unit = unitOfFile(file)
     slotOffsets(unit) + units(unit).cuts.slot(z, tie)
   }
 
-  /** The unit whose files a slot is one of. Every unit has at least one slot, so the offsets strictly increase. */
+  /**
+   * The unit that a slot belongs to. Every unit has at least one slot, so the offsets strictly
+   * increase.
+   */
   def unitOfSlot(slot: Int): Int = {
     require(slot >= 0 && slot < slots, s"slot $slot is not in 0 until $slots")
     val found = java.util.Arrays.binarySearch(slotOffsets, slot)

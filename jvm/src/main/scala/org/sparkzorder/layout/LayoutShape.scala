@@ -1,34 +1,38 @@
 package org.sparkzorder.layout
 
 /**
- * How rows of a unit are put in order and cut, apart from the columns.
+ * How the rows of a unit are ordered and cut, without the columns.
  *
- * @param curve one of those of [[LayoutSpec]]
- * @param aligned files end where the curve leaves a cell, else they are equal
- * @param exact as many files as asked for, also where cells would have a few more or fewer
+ * @param curve one of the curves of [[LayoutSpec]]
+ * @param aligned whether files end where the curve leaves a cell; else files have equal sizes
+ * @param exact whether there are exactly as many files as asked for; else cells may give a few more
+ *   or fewer
  */
 final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = false) {
   require(Seq(LayoutSpec.ZOrder, LayoutSpec.Hilbert, LayoutSpec.Order).contains(curve), s"no curve '$curve'")
 
-  /** Whether rows of a file are sorted by the columns themselves, as any curve over a single column has it. */
+  /**
+   * Whether rows of a file are sorted by the columns themselves. This is so for any curve over a
+   * single column.
+   */
   def isSort(columns: Int): Boolean = columns == 1 || curve == LayoutSpec.Order
 
   /**
-   * @param weights of the columns, positive and finite
-   * @param distributions of the columns
-   * @param files that the unit is cut into, about
+   * @param weights one for each column, positive and finite
+   * @param distributions one for each column
+   * @param files about how many files the unit is cut into
    */
   def curveOf(weights: Seq[Double], distributions: Seq[ValueDistribution], files: Int): Curve = curve match {
     case LayoutSpec.Order   => BitShares.lexicographic(distributions)
     case LayoutSpec.Hilbert =>
-      // Two bits more than the files need: that is how finely cuts are chosen.
+      // Two bits more than the number of files needs, since cuts are chosen that finely.
       HilbertCurve.of(BitShares.plan(weights, distributions), 34 - Integer.numberOfLeadingZeros(files - 1))
     case _ => BitShares.plan(weights, distributions)
   }
 
   /**
-   * @param keys of sampled rows in ascending order
-   * @param by the curve that they are values of
+   * @param keys keys of sampled rows, ascending
+   * @param by the curve of these keys
    */
   def cutsOf(keys: IndexedSeq[(Long, Long)], files: Int, by: Curve): Cuts =
     if (!aligned) Cuts.equal(keys, files)
@@ -36,8 +40,9 @@ final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = f
     else AlignedCuts.of(keys, files, coarseness(by))
 
   /**
-   * The larger the coarser, of the border between two values of the curve by their highest differing bit. In a sort, what
-   * counts is the column that a border lies between values of: the first is the coarsest.
+   * How coarse the border between two values of the curve is, by their highest differing bit. A
+   * larger number is coarser. In a sort all borders between values of one column are equally
+   * coarse, and those of the first column are the coarsest.
    */
   def coarseness(by: Curve): Long => Long = by match {
     case plan: BitPlan if isSort(plan.columns) =>
@@ -49,7 +54,9 @@ final case class LayoutShape(curve: String, aligned: Boolean, exact: Boolean = f
 
 object LayoutShape {
 
-  /** Of packing: rows stay in the order in which they arrived, and files are equal. */
+  /**
+   * The shape of packing: rows stay in the order in which they arrive, and files have equal sizes.
+   */
   val Packed: LayoutShape = LayoutShape(LayoutSpec.Order, aligned = false)
 
   def of(spec: LayoutSpec): LayoutShape = LayoutShape(spec.curve, spec.cuts == LayoutSpec.AlignedCuts)

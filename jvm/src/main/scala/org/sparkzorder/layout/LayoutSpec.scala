@@ -5,14 +5,15 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /**
- * A layout as the journal holds it: files of one layout need not be rewritten into it.
+ * A layout as the journal stores it. Files that have this layout need not be rewritten to get it.
  *
  * @param curve zorder, hilbert or order
  * @param mapping range or bytes
  * @param cuts aligned or equal
  * @param columns paths of the key columns with their weights, the leading one first
- * @param bytes of the bytes mapping
- * @param queryShare room on the curve that goes to values by how often they are asked for, from 0 to 1
+ * @param bytes the settings of the bytes mapping
+ * @param queryShare from 0 to 1: the share of the curve that is given to values by how often
+ *   queries ask for them
  */
 final case class LayoutSpec(
     curve: String,
@@ -23,7 +24,7 @@ final case class LayoutSpec(
     queryShare: Double = 0
 ) {
 
-  /** Canonical JSON: equal layouts give equal texts. */
+  /** The layout as JSON. Equal layouts give equal texts. */
   def json: String = {
     val node = LayoutSpec.mapper.createObjectNode()
     node.put("curve", curve).put("mapping", mapping).put("cuts", cuts)
@@ -49,10 +50,10 @@ object LayoutSpec {
   /** Sorted by the first column, then by the next. */
   val Order = "order"
 
-  /** Sixty-two bits of curve, so that each column still has at least seven. */
+  /** The most key columns: of the 62 bits of the curve, each column still has at least seven. */
   val MostColumns = 8
 
-  /** Files, or partitions of a query. */
+  /** The most files of a layout, or partitions of a query. */
   val MostFiles = 1000000
 
   val RangeMapping = "range"
@@ -63,7 +64,7 @@ object LayoutSpec {
 
   private val mapper = new ObjectMapper()
 
-  /** None when the text is not that of a layout: then nothing is known to be laid out so. */
+  /** None when the text is not that of a layout. Then no file counts as laid out. */
   def parse(json: String): Option[LayoutSpec] =
     try {
       val node = mapper.readTree(json)

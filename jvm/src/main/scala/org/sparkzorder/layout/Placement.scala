@@ -1,20 +1,22 @@
 package org.sparkzorder.layout
 
 /**
- * Where rows go that come to files already along a curve: some cells take what lies in them, the rest becomes files
- * that lie over many cells.
+ * Where new rows go in a table that is laid out along a curve. Some cells are written anew and take
+ * the rows that belong to them. The other rows go to files over many cells.
  *
- * @param cells the first value of each cell that is written anew, ascending, the cells one behind the other
- * @param until the first value behind the last of these cells; 0 without any
- * @param files of the target size that all rows fill
+ * @param cells the first value of each cell that is written anew, ascending; these cells are
+ *   neighbours
+ * @param until the first value behind the last of these cells; 0 if there are none
+ * @param files how many files of the target size all rows fill
  */
 final case class Placement(frame: CurveFrame, cells: IndexedSeq[Long], until: Long, files: Double) {
 
   /**
-   * Cells keep their borders. One that has grown past 1.5 times the target is cut anew. Rows outside fill files of about
-   * five times the target: what lies over many cells is read by every lookup that comes there, so there are few.
+   * Cells keep their borders. A cell that has grown to more than 1.5 times the target is cut. Other
+   * rows fill files of about five times the target: a lookup reads every file over its cell, so
+   * there should be few of them.
    *
-   * @param keys of sampled rows, ascending
+   * @param keys keys of sampled rows, ascending
    */
   def cuts(keys: IndexedSeq[(Long, Long)], shape: LayoutShape): Cuts = {
     val target = math.max(1d, keys.length / math.max(files, 1e-9))
@@ -52,9 +54,9 @@ final case class Placement(frame: CurveFrame, cells: IndexedSeq[Long], until: Lo
 
 object Placement {
 
-  /** How far a cell may grow, in targets. */
+  /** The most size of a cell before it is cut, in targets. */
   val MostOfTarget = 1.5
 
-  /** Size of a file over the cells, in targets. */
+  /** The size of a file over the cells, in targets. */
   val OverTarget = 5.0
 }

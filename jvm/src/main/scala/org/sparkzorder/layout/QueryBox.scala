@@ -1,14 +1,15 @@
 package org.sparkzorder.layout
 
 /**
- * The points that a query asks for: of each column the ids from `low` to `high`. Tells whether an interval of a Z-order
- * holds one of them.
+ * The points that a query asks for: in each column the ids from `low` to `high`. It tells whether
+ * one of them is in an interval of the Z-order curve.
  *
- * The next point of a box on the curve is BIGMIN of H. Tropf and H. Herzog, "Multidimensional range search in
- * dynamically balanced trees", Angewandte Informatik 2/1981, with any number of bits of each column.
+ * The next point of a box on the curve is BIGMIN of H. Tropf and H. Herzog, "Multidimensional range
+ * search in dynamically balanced trees", Angewandte Informatik 2/1981, for any number of bits of
+ * each column.
  *
- * For two columns of 3 bits, y leading, and the box x 2..3, y 2..6: it lies between 12 and 45, and the first of its
- * points behind 19 is 36.
+ * For example, two columns have 3 bits each, y leads, and the box is x from 2 to 3 and y from 2 to
+ * 6. It is between 12 and 45, and its first point behind 19 is 36.
  *
  * @param low one id for each column, from 0 until 2^bits of the column
  * @param high ids, each at least that of `low`
@@ -17,13 +18,13 @@ final class QueryBox(plan: BitPlan, low: Array[Long], high: Array[Long]) {
   require(low.length == plan.columns && high.length == plan.columns, s"ids of ${plan.columns} columns are wanted")
   low.indices.foreach(c => require(low(c) <= high(c), s"column $c: ids from ${low(c)} to ${high(c)}"))
 
-  /** The least value of a point in the box. */
+  /** The least value of the curve in the box. */
   val first: Long = ZCurve.value(plan, low)
 
-  /** The greatest value of a point in the box. */
+  /** The greatest value of the curve in the box. */
   val last: Long = ZCurve.value(plan, high)
 
-  // For each bit, from the lowest, the lower bits of the same column.
+  // For each bit, from the lowest one on, a mask of the lower bits of the same column.
   private val below: Array[Long] = {
     val owners = plan.sequence.reverse
     val seen = new Array[Long](plan.columns)
@@ -34,7 +35,7 @@ final class QueryBox(plan: BitPlan, low: Array[Long], high: Array[Long]) {
     }
   }
 
-  /** Whether a value from `from` to `to`, both included, is that of a point in the box. */
+  /** Whether a point in the box has a value from `from` to `to`, both included. */
   def meets(from: Long, to: Long): Boolean = {
     val point = next(from)
     point >= 0 && point <= to
@@ -54,14 +55,15 @@ final class QueryBox(plan: BitPlan, low: Array[Long], high: Array[Long]) {
       val atMin = (min & bit) != 0
       val atMax = (max & bit) != 0
       if ((z & bit) == 0) {
-        if (atMin) return min // The whole box lies above.
+        if (atMin) return min // The whole box is above z.
         if (atMax) {
-          // What is left of the box has the bit or not: the upper part begins with the candidate, the search goes on below.
+          // The bit divides what is left of the box. The upper part begins with a candidate; the
+          // search goes on in the lower.
           found = (min | bit) & ~below(p)
           max = (max & ~bit) | below(p)
         }
       } else {
-        if (!atMax) return found // The whole box lies below.
+        if (!atMax) return found // The whole box is below z.
         if (!atMin) min = (min | bit) & ~below(p)
       }
       p -= 1

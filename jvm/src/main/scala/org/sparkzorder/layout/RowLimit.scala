@@ -1,17 +1,20 @@
 package org.sparkzorder.layout
 
 /**
- * Where files of at most so many rows end, told while the rows come along a curve and nobody knows how many there will
- * be: at the coarsest border that can be had, so that files are boxes and a value is in one file if it fits.
+ * Decides where files of at most so many rows end, while rows come in the order of the curve and
+ * their number is not known yet. Files end at coarse borders, so that they are boxes, and a value
+ * is in one file if it fits.
  *
- * Of the first half of a file's rows the coarsest border is noted. In cells of like sizes a coarser one comes before the
- * file is full, and the file ends there. Else it ends at the last border between two values of the curve behind which the
- * next value, by what values had so far, might not fit. A value that is too large for that is cut where the file is full.
+ * In the first half of a file's rows the coarsest border is noted. If cells have similar sizes, a
+ * coarser border comes before the file is full, and the file ends there. Else it ends at a border
+ * between two values of the curve if the next value might not fit. The largest value so far tells
+ * how many rows a value may have. A value with more rows is cut where the file is full.
  *
- * Not for several threads.
+ * Not safe for use by several threads.
  *
- * @param most rows of a file
- * @param coarseness the larger the coarser, of the border between two values by their highest differing bit
+ * @param most the most rows of a file
+ * @param coarseness how coarse the border between two values is, by their highest differing bit;
+ *   larger is coarser
  */
 final class RowLimit(most: Long, coarseness: Long => Long) {
   require(most >= 1, s"a file has a row at least, got $most")
@@ -24,15 +27,14 @@ final class RowLimit(most: Long, coarseness: Long => Long) {
   private var rowsOfLargest = 1L
 
   /**
-   * Whether the row with this value of the curve is the first one of a new file, and not the next one of this. Not asked
-   * again for the same row.
+   * Whether the next row begins a new file. To be called once for each row.
    *
-   * @param z at least that of the row before
+   * @param z the row's value of the curve, at least that of the row before
    */
   def beginsFile(z: Long): Boolean = {
     val differing = java.lang.Long.highestOneBit(z ^ last)
     if (differing != 0) {
-      // Values that are to be cut anyway are no measure for the others.
+      // Very large values are left out: they will be cut anyway, and say nothing about the others.
       if (rowsOfValue <= most / 16) rowsOfLargest = math.max(rowsOfLargest, rowsOfValue)
       rowsOfValue = 0
     }

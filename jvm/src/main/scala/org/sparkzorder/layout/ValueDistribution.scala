@@ -5,34 +5,35 @@ import java.util.{Arrays, Comparator}
 /**
  * The distribution of one column's values in a sample, and the place of any value in it.
  *
- * Places number the steps of the distribution in the order of values: place 0 is null, 2i+1 the gap below sampled value
- * i, 2i+2 sampled value i itself, and the last place the gap above all. Everything here is monotone in the value, null
- * being the smallest.
+ * Places number the steps of the distribution in the order of values. Place 0 is null, place 2i+1
+ * is the gap below sampled value i, place 2i+2 is sampled value i itself, and the last place is the
+ * gap above all values. Everything here is monotone in the value, and null is the smallest value.
  *
  * @param nulls sampled rows in which the column is null
- * @param below below(i) sampled rows, nulls among them, are smaller than sampled value i; its last entry is the whole
- *   sample
+ * @param below below(i) is the number of sampled rows whose value is smaller than sampled value i,
+ *   nulls included. The last entry is the size of the sample.
  */
 sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) extends Serializable {
 
-  /** Sampled values, without null. */
+  /** How many different values the sample has, without null. */
   final def distinct: Int = below.length - 1
 
-  /** Sampled rows. */
+  /** The size of the sample in rows. */
   final def total: Int = below(distinct)
 
   final def places: Int = 2 * distinct + 2
 
-  /** Sampled rows that hold sampled value i. */
+  /** How many sampled rows have sampled value i. */
   final def count(i: Int): Int = below(i + 1) - below(i)
 
-  /** Sampled rows that hold a value among the sampled values `from` until `until`. */
+  /** How many sampled rows have one of the sampled values `from` until `until`. */
   final def countBetween(from: Int, until: Int): Int = if (until > from) below(until) - below(from) else 0
 
   /**
-   * The share of the sample before a place, plus half the share at it, from 0 to 1.
-   * With half the rows null, and the values 7, 7, 8 and 9 in the other half: null 1/4, 7 5/8, between 7 and 8 3/4, 8
-   * 13/16.
+   * The share of the sample before a place, plus half the share at the place, from 0 to 1.
+   *
+   * For four nulls and the values 7, 7, 8 and 9: null is at 1/4, 7 at 5/8, values between 7 and 8
+   * are at 3/4, and 8 is at 13/16.
    */
   final def midCdf(place: Int): Double =
     if (total == 0) 0d
@@ -45,33 +46,33 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
       twice.toDouble / (2L * total).toDouble
     }
 
-  /** floor(midCdf * 2^bits), kept below 2^bits. */
+  /** floor(midCdf * 2^bits), but at most 2^bits - 1. */
   final def id(place: Int, bits: Int): Long =
     math.min((midCdf(place) * (1L << bits).toDouble).toLong, (1L << bits) - 1)
 
   /**
-   * The same with about `most` values at most, for files that are cut at so many quantiles of the rows. Values come together in
-   * groups of as many rows each, and no group goes over a quantile where a file may end, so a file's end is exact also when
-   * it has few values. The least and the greatest value stay, and one that many rows have stays by itself.
+   * The same distribution with at most `most` values, so that it takes fewer bytes. Neighbouring
+   * values form groups of about equally many rows. The least and the greatest value stay single,
+   * and so does a value that many rows have. No group crosses the end of one of the equal shares
+   * that `files` files have, so that files can end there exactly.
    *
-   * A group of several values becomes one boundary in front of them: the shortest value between them and the group before, which
-   * takes fewer bytes than a value of the data. The rows of the group are in the gap behind it, and the share at this gap is
-   * that at the middle of the group.
+   * A group of several values becomes one boundary in front of them: the shortest value between
+   * them and the group before. It takes fewer bytes than a value of the data. The rows of the group
+   * are in the gap behind this boundary, and the share at this gap is that of the middle of the
+   * group.
    *
-   * Of 8 rows with the values 1 to 8 and room for four boundaries, these are 1, 2, 6 and 8 or so: 3, 4 and 5 are in the gap
-   * behind 2.
+   * For example, 8 rows have the values 1 to 8, and there is room for four boundaries. These are
+   * 1, 2, 5 and 8. Then 3 and 4 are in the gap behind 2.
    *
    * @param most 3 or more
-   * @param files equal shares of the rows that the groups go with, if there is room for a boundary of each
+   * @param files into how many files of equal size the rows are cut; ignored if `most` is less
    */
   def thinned(most: Int, files: Int = 1): ValueDistribution
 
-  /**
-   * The groups: the first value of each, and at last the number of values. Of each whether it is one value, and what `below`
-   * is behind it.
-   */
-  protected final def groups(most: Int, files: Int): (Array[Int], Array[Int]) = {
+  /** Groups of neighbouring values; see [[thinned]]. */
+  protected final def groups(most: Int, files: Int): ValueGroups = {
     require(most >= 3, s"$most values are too few")
+    // A multiple of the files, so that no group crosses the end of a file.
     def wholeFiles(parts: Int) = if (parts > files) parts - parts % files else parts
     var parts = wholeFiles(most)
     var starts = startsOf(parts, files)
@@ -83,12 +84,13 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     val behind = starts.zip(ends).map { case (from, to) =>
       if (to == from + 1) below(to) else ((below(from).toLong + below(to) + 1) / 2).toInt
     }
-    (starts :+ distinct, nulls +: behind)
+    new ValueGroups(starts :+ distinct, nulls +: behind)
   }
 
   private def startsOf(parts: Int, files: Int): Array[Int] = {
     val starts = Array.newBuilder[Int]
-    // A value with rows on both sides of a file's end is one that both files have: no others shall be.
+    // A value with rows on both sides of a file's end is in both files. It stays single, so that no
+    // other value is in both.
     def isCut(i: Int) = quantile(below(i), files) != quantile(below(i + 1) - 1, files)
     var isAlone = true
     (0 until distinct).foreach { i =>
@@ -99,11 +101,29 @@ sealed abstract class ValueDistribution(val nulls: Int, below: Array[Int]) exten
     starts.result()
   }
 
-  /** The part that a row of this number in order is in, where parts begin at the row nearest to their share. */
+  /**
+   * The part that a row is in, by its number in order. Each part begins at the row nearest to its
+   * exact share.
+   */
   private def quantile(row: Int, parts: Int): Long = Math.floorDiv((2L * row + 1) * parts - 1, 2L * total)
 }
 
-/** Of a column with the encoding `Longs`. */
+/**
+ * Neighbouring values of a distribution that are taken together.
+ *
+ * @param starts the index of the first value of each group, and in the end the number of values
+ * @param below `below` of the distribution that has one boundary for each group
+ */
+private[layout] final class ValueGroups(starts: Array[Int], val below: Array[Int]) {
+  def length: Int = starts.length - 1
+
+  /** The index of the group's first value. */
+  def first(group: Int): Int = starts(group)
+
+  def isSingle(group: Int): Boolean = starts(group + 1) == starts(group) + 1
+}
+
+/** For a column with the encoding `Longs`. */
 final class LongDistribution private[layout] (val values: Array[Long], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
@@ -113,16 +133,16 @@ final class LongDistribution private[layout] (val values: Array[Long], nulls: In
   override def thinned(most: Int, files: Int = 1): LongDistribution =
     if (distinct <= most) this
     else {
-      val (starts, sums) = groups(most, files)
-      val kept = starts.indices.init.map { g =>
-        val from = starts(g)
-        if (starts(g + 1) == from + 1) values(from) else ValueDistribution.between(values(from - 1), values(from))
+      val kept = groups(most, files)
+      val boundaries = Array.tabulate(kept.length) { g =>
+        val i = kept.first(g)
+        if (kept.isSingle(g)) values(i) else ValueDistribution.between(values(i - 1), values(i))
       }
-      new LongDistribution(kept.toArray, nulls, sums)
+      new LongDistribution(boundaries, nulls, kept.below)
     }
 }
 
-/** Of a column with the encoding `Bytes`, compared as unsigned bytes. */
+/** For a column with the encoding `Bytes`, compared as unsigned bytes. */
 final class BytesDistribution private[layout] (val values: Array[Array[Byte]], nulls: Int, below: Array[Int])
     extends ValueDistribution(nulls, below) {
 
@@ -133,12 +153,12 @@ final class BytesDistribution private[layout] (val values: Array[Array[Byte]], n
   override def thinned(most: Int, files: Int = 1): BytesDistribution =
     if (distinct <= most) this
     else {
-      val (starts, sums) = groups(most, files)
-      val kept = starts.indices.init.map { g =>
-        val from = starts(g)
-        if (starts(g + 1) == from + 1) values(from) else ValueDistribution.between(values(from - 1), values(from))
+      val kept = groups(most, files)
+      val boundaries = Array.tabulate(kept.length) { g =>
+        val i = kept.first(g)
+        if (kept.isSingle(g)) values(i) else ValueDistribution.between(values(i - 1), values(i))
       }
-      new BytesDistribution(kept.toArray, nulls, sums)
+      new BytesDistribution(boundaries, nulls, kept.below)
     }
 }
 
@@ -146,17 +166,20 @@ object ValueDistribution {
   private[layout] val unsigned: Comparator[Array[Byte]] =
     (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
 
-  /** The number above `low` and at most `high` that most powers of two divide. */
+  /**
+   * Of the numbers above `low` and not above `high`, the one that is divisible by the highest power
+   * of two.
+   */
   private[layout] def between(low: Long, high: Long): Long =
     if (low < 0 && high >= 0) 0L else high & -java.lang.Long.highestOneBit(low ^ high)
 
-  /** The shortest bytes above `low` and at most `high`, which begin like it. */
+  /** The shortest bytes above `low` and not above `high`: the beginning of `high`. */
   private[layout] def between(low: Array[Byte], high: Array[Byte]): Array[Byte] =
     Arrays.copyOf(high, math.min(high.length, Arrays.mismatch(low, high) + 1))
 
   private[layout] def placeOf(found: Int): Int = if (found >= 0) 2 * found + 2 else -2 * found - 1
 
-  /** Of sampled values in any order; the array is left alone. */
+  /** The distribution of sampled values in any order. The array is not changed. */
   def ofLongs(values: Array[Long], nulls: Int): LongDistribution = {
     val sorted = values.clone()
     Arrays.sort(sorted)
@@ -164,7 +187,7 @@ object ValueDistribution {
     new LongDistribution(starts.map(sorted(_)), nulls, below(starts, sorted.length, nulls))
   }
 
-  /** Of sampled values in any order; the array is left alone. */
+  /** The distribution of sampled values in any order. The array is not changed. */
   def ofBytes(values: Array[Array[Byte]], nulls: Int): BytesDistribution = {
     val sorted = values.clone()
     Arrays.sort(sorted, unsigned)

@@ -1,6 +1,9 @@
 package org.sparkzorder.layout
 
-/** Z-order over ids: the value of the curve takes its bits from the columns' ids in the order of a [[BitPlan]]. */
+/**
+ * Z-order over ids: the value of the curve takes its bits from the columns' ids in the order of a
+ * [[BitPlan]].
+ */
 object ZCurve {
 
   /**

@@ -5,11 +5,13 @@ import java.util.BitSet
 import org.sparkzorder.stats.{LongStatsColumn, StatsTable}
 
 /**
- * The files that may hold a row for which a predicate is true, as a bitmap: what [[Evaluation.outcomes]] says, faster.
+ * The files that may hold a row for which a predicate is true, as a bitmap. It says the same as
+ * [[OutcomeEvaluation]], but faster.
  *
- * An AND may be true of a row only where both sides may, an OR where one of them may; so there bitmaps are enough. So are
- * the bounds of numbers where every file has them and no file has a null or a NaN: 64 files are one word, and there is no
- * branch that depends on a file.
+ * An AND may be true in a file only if both sides may, an OR if one of them may, so bitmaps are
+ * enough there. They are also enough for comparisons of numbers if every file has bounds and no
+ * file has a null or a NaN. Then a loop sets the bits of 64 files in one word, without a branch
+ * that depends on a file.
  */
 private[predicate] object BitmapEvaluation {
   import Operator._
@@ -44,7 +46,7 @@ private[predicate] object BitmapEvaluation {
     else table.column(column.path, column.dataType).collect { case c: LongStatsColumn if c.isComplete => c }
 
   private def byOutcomes(predicate: StatsPredicate, table: StatsTable): BitSet = {
-    val masks = Evaluation.outcomes(predicate, table)
+    val masks = OutcomeEvaluation(predicate, table)
     val words = new Array[Long]((masks.length + 63) >> 6)
     var i = 0
     while (i < masks.length) {
@@ -63,7 +65,7 @@ private[predicate] object BitmapEvaluation {
     case NotEqual              => others(c, v)
   }
 
-  /** Files of which a value may be from low to high, both included. */
+  /** Files that may have a value from low to high, both included. */
   private def meeting(c: LongStatsColumn, low: Long, high: Long): BitSet = {
     val (min, max) = (c.min, c.max)
     val words = new Array[Long]((min.length + 63) >> 6)
@@ -82,7 +84,7 @@ private[predicate] object BitmapEvaluation {
     BitSet.valueOf(words)
   }
 
-  /** Files that do not hold v alone. */
+  /** Files that may have a value other than v. */
   private def others(c: LongStatsColumn, v: Long): BitSet = {
     val (min, max) = (c.min, c.max)
     val words = new Array[Long]((min.length + 63) >> 6)
@@ -98,7 +100,7 @@ private[predicate] object BitmapEvaluation {
   private def in(c: LongStatsColumn, numbers: Array[Long]): BitSet = {
     val (min, max) = (c.min, c.max)
     val words = new Array[Long]((min.length + 63) >> 6)
-    // Most files lie beside the whole list.
+    // Most files have no value between the first and the last of the list, and need no search.
     val (first, last) = (numbers(0), numbers(numbers.length - 1))
     var i = 0
     while (i < min.length) {

@@ -6,15 +6,18 @@ import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** From Catalyst's conditions, as its optimizer leaves them, to predicates over statistics that represent them. */
+/**
+ * Translates conditions of Catalyst, as the optimizer leaves them, to predicates over statistics.
+ * Each predicate represents its condition, in the sense of [[StatsPredicate]].
+ */
 object CatalystTranslator {
 
   /**
-   * The predicate of a condition. What cannot be used is [[Unknown]] with a reason in its place, the rest of the
-   * condition is not harmed; only a condition that is not deterministic is unknown as a whole, since skipped rows would
-   * change its other outcomes.
+   * The predicate of a condition. A part that cannot be used becomes [[Unknown]] with a reason, and
+   * the rest is used. But a condition that is not deterministic is unknown as a whole: skipping
+   * rows would change its outcome for others.
    *
-   * @param columnOf the path of a top-level column in the files, or why an attribute has no statistics there
+   * @param columnOf the path of an attribute in the files, or why it has no statistics there
    */
   def translate(
       expr: Expression,
@@ -27,7 +30,7 @@ object CatalystTranslator {
 
 private final class CatalystTranslator(operands: Operands) {
 
-  def unknown(e: Expression): StatsPredicate = Unknown(operands.opaque(e))
+  def unknown(e: Expression): StatsPredicate = Unknown(operands.reasonAgainst(e))
 
   def condition(e: Expression): StatsPredicate = e match {
     case catalyst.And(left, right)              => And(condition(left), condition(right))
@@ -51,7 +54,7 @@ private final class CatalystTranslator(operands: Operands) {
       if (literals.size == list.size) in(child, literals)
       else unusable(e, list.filterNot(_.isInstanceOf[Literal]) :+ child)
     case catalyst.InSet(child, values) if values.nonEmpty => inSet(e, child, values)
-    // Spark says NaN of null is false: so does <=>.
+    // In Spark `isnan(null)` is false, and so is `null <=> NaN`.
     case catalyst.IsNaN(child)                          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
     case catalyst.StartsWith(child, prefix: Literal)    => string(child, prefix)(startsWith)
     case catalyst.Like(child, pattern: Literal, escape) => string(child, pattern)(like(_, _, escape))
@@ -70,7 +73,7 @@ private final class CatalystTranslator(operands: Operands) {
     case _ => unknown(e)
   }
 
-  /** `child IS NULL`, of a column or of a condition. */
+  /** `child IS NULL`, for a column or a condition. */
   private def nullTest(child: Expression): StatsPredicate = operands.nullTest(child) match {
     case Right(test)  => test
     case Left(reason) =>
@@ -89,13 +92,13 @@ private final class CatalystTranslator(operands: Operands) {
 
   private def compared(e: Expression, operator: Operator, literal: Literal): StatsPredicate =
     if (Operands.isNull(literal)) {
-      // With null every comparison is null but <=>, which is a null test.
+      // Every comparison with null is null, except `<=>`, which tests for null.
       if (operator == Operator.NullSafeEqual) nullTest(e) else Const.Null
     } else {
       operands.operand(e) match {
         case Left(reason) =>
           (operator, literal, e.dataType) match {
-            // A condition compared with a truth value, `(a > 1) = false`.
+            // A condition that is compared with true or false, as in `(a > 1) = false`.
             case (Operator.Equal, Literal(truth: Boolean, BooleanType), BooleanType) =>
               if (truth) condition(e) else Not(condition(e))
             case _ => Unknown(reason)
@@ -127,10 +130,10 @@ private final class CatalystTranslator(operands: Operands) {
       val order = TypeUtils.getInterpretedOrdering(values.head.dataType)
       val (least, most) = (values.minBy(_.value)(order), values.maxBy(_.value)(order))
       val between = And(f.comparison(Operator.GreaterOrEqual, least), f.comparison(Operator.LessOrEqual, most))
-      val which = Unknown(Reason(ReasonCode.FunctionOfColumn, s"only the least and the most of ${values.size} values"))
+      val which = Unknown(Reason(ReasonCode.FunctionOfColumn, s"of ${values.size} values only the least and the greatest are used"))
       Or(none, And(between, which))
     } else {
-      // Each value is one of the column's, or a range of them, or none.
+      // To `f(c) = value` belongs one value of the column, a range of them, or none.
       val equalities = values.map(f.comparison(Operator.Equal, _))
       val single = equalities.collect { case Comparison(_, Operator.Equal, v) => v }
       val ranges = equalities.filter {
@@ -143,18 +146,20 @@ private final class CatalystTranslator(operands: Operands) {
 
   private def inSet(e: Expression, child: Expression, values: Set[Any]): StatsPredicate = {
     val list = operands.operand(child) match {
-      // A literal for each of thousands of values takes longer than all that is done with them.
+      // Making a literal for each of thousands of values would take longer than everything else
+      // here.
       case Right(Operand(column, None)) => inSet(column, values).getOrElse(in(child, literals(child, values)))
       case _                            => in(child, literals(child, values))
     }
     val fractional = child.dataType == FloatType || child.dataType == DoubleType
     if (fractional && values.contains(null)) {
-      // InSet, unlike In, says false of NaN where a null is in the set and no NaN; compiled code says null: allow both.
+      // The set has a null and no NaN: then for a NaN, InSet gives false and In and compiled code
+      // give null. Allow both.
       Or(in(child, literals(child, values - null)), And(Const.Null, unknown(e)))
     } else list
   }
 
-  /** None when one of the values is none of the column's. */
+  /** None when the column's type cannot hold one of the values. */
   private def inSet(column: Column, values: Set[Any]): Option[StatsPredicate] = {
     val encoded = Vector.newBuilder[Value]
     val all = values.iterator.filter(_ != null)
@@ -186,18 +191,25 @@ private final class CatalystTranslator(operands: Operands) {
       case Some(LikePattern(prefix, LikePattern.Nothing))   => Comparison(column, Operator.Equal, bytes(prefix))
       case Some(LikePattern(prefix, LikePattern.Anything))  => startsWith(column, prefix)
       case Some(LikePattern(prefix, LikePattern.Something)) =>
-        // Without the prefix it is false, with it anything: null AND anything is null or false, enough for null rows.
-        And(startsWith(column, prefix), Unknown(Reason(ReasonCode.UnsupportedExpression, "LIKE beyond its prefix")))
-      case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "LIKE with an invalid pattern"))
+        // A value without the prefix gives false, one with it anything. A null row gives null or
+        // false: LIKE gives null.
+        And(startsWith(column, prefix), Unknown(Reason(ReasonCode.UnsupportedExpression, "only the prefix of LIKE is used")))
+      case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "the pattern of LIKE is invalid"))
     }
 
-  /** LIKE ALL and ANY are Kleene's AND and OR of their patterns; a null pattern is null. */
+  /**
+   * The patterns of LIKE ALL and LIKE ANY, which are Kleene's AND and OR of them. A null pattern
+   * gives null.
+   */
   private def likes(child: Expression, patterns: Seq[UTF8String]): Seq[StatsPredicate] =
     patterns.map(p => string(child, Literal(p, StringType))(like(_, _, '\\')))
 
   private def bytes(text: String) = new BytesValue(text.getBytes(java.nio.charset.StandardCharsets.UTF_8))
 
-  /** Ranges of values that an IN list of a function is taken apart into: each is looked at for each file. */
+  /**
+   * An IN list over a function becomes at most so many ranges of values, since each is evaluated
+   * for each file.
+   */
   private val MostRanges = 100
 
   private def nan(dataType: DataType): Literal =
@@ -212,7 +224,7 @@ private final class CatalystTranslator(operands: Operands) {
     Unknown(Reason(ReasonCode.UnsupportedExpression, types))
   }
 
-  /** For a comparison between parts of which none is a literal, or not all. */
+  /** The reason for a comparison with other parts than a column and literals. */
   private def unusable(e: Expression, parts: Seq[Expression]): StatsPredicate = {
     val columns = parts.map(operands.operand)
     val plain = columns.collect { case Right(operand) => operand.column.path.map(p => s"`$p`").mkString(".") }

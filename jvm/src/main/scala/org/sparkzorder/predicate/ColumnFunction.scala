@@ -3,26 +3,31 @@ package org.sparkzorder.predicate
 import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 
 /**
- * A function f of one column whose comparisons with a literal are comparisons of the column. It is null where the column
- * is null, and nowhere else within its [[domain]].
+ * A function f of one column. A comparison of f(column) with a literal can be written as a
+ * comparison of the column. f is null where the column is null, and nowhere else within its
+ * [[domain]].
  */
 private[predicate] trait ColumnFunction {
   import ColumnFunction._
 
   def column: Column
 
-  /** Whether it can be compared with this literal of its type. */
+  /** Whether f can be compared with this literal of its type. */
   def accepts(v: Literal): Boolean = true
 
-  /** Where the function is known to be as it is described here, null for null; None where it is so for all values. */
+  /**
+   * The values of the column for which f is known to be as it is described here; null for a null
+   * row. None when it is for all values.
+   */
   protected def domain: Option[StatsPredicate]
 
-  /** What `f(x) < v`, `f(x) <= v` and `f(x) = v` say of an x of the domain; null for null. `v` is not null. */
+  // `f(x) < v`, `f(x) <= v` and `f(x) = v` for an x of the domain, and null for a null x. `v` is
+  // not null.
   protected def less(v: Literal): StatsPredicate
   protected def lessOrEqual(v: Literal): StatsPredicate
   protected def equal(v: Literal): StatsPredicate
 
-  /** The domain where it depends on what is compared. */
+  /** The domain, where it depends on the literal. */
   protected def domain(v: Literal): Option[StatsPredicate] = domain
 
   /** `f(column) operator literal` for a literal of the function's type that is not null. */
@@ -38,7 +43,7 @@ private[predicate] trait ColumnFunction {
       case Operator.NullSafeEqual  =>
         equal(literal) match {
           case Comparison(c, Operator.Equal, v) => Comparison(c, Operator.NullSafeEqual, v)
-          // Null for null rows only: with this they are false.
+          // The other form is null for null rows only. With this they are false.
           case other => And(IsNotNull(column), other)
         }
     }
@@ -49,14 +54,14 @@ private[predicate] trait ColumnFunction {
 
 private[predicate] object ColumnFunction {
 
-  /** What `e` is of a column that can be compared; None for what is not known to keep an order. */
+  /** The function that `e` is of a column; None if `e` is not known to keep the column's order. */
   def of(e: Expression, columnOf: Expression => Option[Column]): Option[ColumnFunction] =
     MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf))
 
-  /** False for every value of the column, null for null. */
+  /** False for every value of the column, null for null rows. */
   def falseUnlessNull(column: Column): StatsPredicate = And(IsNull(column), Const.Null)
 
-  /** True for every value of the column, null for null. */
+  /** True for every value of the column, null for null rows. */
   def trueUnlessNull(column: Column): StatsPredicate = Or(IsNotNull(column), Const.Null)
 
   private def within(domain: Option[StatsPredicate], predicate: StatsPredicate): StatsPredicate =

@@ -5,19 +5,27 @@ import java.math.BigInteger
 
 import org.apache.spark.sql.types._
 
-/** All values of a type in ascending order, by place. Values that Spark takes for equal may have several places. */
+/**
+ * All values of a type in ascending order, each with an ordinal. Values that Spark takes for equal
+ * may have several ordinals, as -0.0 and 0.0 have.
+ *
+ * @param first the least ordinal
+ * @param last the greatest ordinal
+ * @param at the value with an ordinal
+ */
 private[predicate] final case class DiscreteDomain(first: BigInteger, last: BigInteger, at: BigInteger => Any)
 
 private[predicate] object DiscreteDomain {
 
-  /** None for a type whose values are not so many that one could count them, or have no order. */
+  /** None for a type without order, and for one whose values cannot be numbered. */
   def of(dataType: DataType): Option[DiscreteDomain] = dataType match {
     case ByteType                         => Some(longs(Byte.MinValue, Byte.MaxValue, _.toByte))
     case ShortType                        => Some(longs(Short.MinValue, Short.MaxValue, _.toShort))
     case IntegerType | DateType           => Some(longs(Int.MinValue, Int.MaxValue, _.toInt))
     case LongType                         => Some(longs(Long.MinValue, Long.MaxValue, identity))
     case TimestampType | TimestampNTZType => Some(longs(Long.MinValue, Long.MaxValue, identity))
-    // Bits of positive numbers ascend, those of negative ones descend; one place above infinity is a NaN.
+    // As integers, the bits of positive numbers ascend, those of negative ones descend. The next
+    // one after infinity is a NaN.
     case FloatType =>
       val infinity = JFloat.floatToIntBits(Float.PositiveInfinity)
       def at(i: Long) = if (i >= 0) JFloat.intBitsToFloat(i.toInt) else -JFloat.intBitsToFloat((-1L - i).toInt)

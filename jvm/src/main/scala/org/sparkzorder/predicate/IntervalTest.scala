@@ -4,18 +4,18 @@ import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{ByteString, ByteStrings}
 
 /**
- * The outcomes of a form for values within bounds: the one place that compares bounds with literals. The proofs are at
- * the forms.
+ * The outcomes of a form of [[StatsPredicate]] for values within bounds. Only this file compares
+ * bounds with literals. The proofs are in the comments of the forms.
  */
 private[predicate] sealed abstract class IntervalTest {
 
-  /** For values of which nothing is known but that they are not null. */
+  /** For values that are not null; nothing else is known about them. */
   def anywhere: Int
 }
 
 private[predicate] abstract class LongTest extends IntervalTest {
 
-  /** For values of [lo, hi]; `within(v, v)` is that of the value v. */
+  /** For values from lo to hi, both included. */
   def within(lo: Long, hi: Long): Int
 }
 
@@ -33,56 +33,57 @@ private[predicate] object IntervalTest {
   private def mask(mayBeTrue: Boolean, mayBeFalse: Boolean): Int =
     (if (mayBeTrue) True else 0) | (if (mayBeFalse) False else 0)
 
-  /** Only for the operators with rules of their own, see [[Comparison]]. */
+  /** Only for `=`, `<=>`, `<` and `<=`; the others are negations of these, see [[Comparison]]. */
   def comparison(operator: Operator, value: Value): IntervalTest = value match {
-    case LongValue(v) =>
-      operator match {
-        case Equal | NullSafeEqual =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo <= v && v <= hi, lo != v || hi != v)
-          }
-        case Less =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo < v, hi >= v)
-          }
-        case LessOrEqual =>
-          new LongTest {
-            def anywhere: Int = Either
-            def within(lo: Long, hi: Long): Int = mask(lo <= v, hi > v)
-          }
-        case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
-      }
-    case wrapped: BytesValue =>
-      val v = new ByteString(wrapped.bytes)
-      operator match {
-        case Equal | NullSafeEqual =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
-              val low = lo.compare(i, v)
-              val high = hi.compare(i, v)
-              mask(low <= 0 && high >= 0, low != 0 || high != 0)
-            }
-          }
-        case Less =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-              mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
-          }
-        case LessOrEqual =>
-          new BytesTest {
-            def anywhere: Int = Either
-            def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
-              mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
-          }
-        case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
-      }
+    case LongValue(v)  => comparisonOfLongs(operator, v)
+    case v: BytesValue => comparisonOfBytes(operator, new ByteString(v.bytes))
   }
 
-  /** None for an empty list: it says nothing of its column's encoding. */
+  private def comparisonOfLongs(operator: Operator, v: Long): LongTest = operator match {
+    case Equal | NullSafeEqual =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo <= v && v <= hi, lo != v || hi != v)
+      }
+    case Less =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo < v, hi >= v)
+      }
+    case LessOrEqual =>
+      new LongTest {
+        def anywhere: Int = Either
+        def within(lo: Long, hi: Long): Int = mask(lo <= v, hi > v)
+      }
+    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+  }
+
+  private def comparisonOfBytes(operator: Operator, v: ByteString): BytesTest = operator match {
+    case Equal | NullSafeEqual =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int = {
+          val low = lo.compare(i, v)
+          val high = hi.compare(i, v)
+          mask(low <= 0 && high >= 0, low != 0 || high != 0)
+        }
+      }
+    case Less =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+          mask(lo.compare(i, v) < 0, hi.compare(i, v) >= 0)
+      }
+    case LessOrEqual =>
+      new BytesTest {
+        def anywhere: Int = Either
+        def within(lo: ByteStrings, hi: ByteStrings, i: Int): Int =
+          mask(lo.compare(i, v) <= 0, hi.compare(i, v) > 0)
+      }
+    case other => throw new IllegalArgumentException(s"no rule for $other, it is a negation")
+  }
+
+  /** None for an empty list: without a value the column's encoding is not known. */
   def in(values: Vector[Value], hasNull: Boolean): Option[IntervalTest] = {
     val otherwise = if (hasNull) Null else False
     values.headOption.map {
@@ -112,7 +113,7 @@ private[predicate] object IntervalTest {
     }
   }
 
-  /** The first of the values that is not below file i's. */
+  /** The index of the first sorted value that is not below the string of file i. */
   private def notBelow(sorted: Array[ByteString], strings: ByteStrings, i: Int): Int = {
     var from = 0
     var until = sorted.length

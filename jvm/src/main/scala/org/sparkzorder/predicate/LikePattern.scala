@@ -1,31 +1,35 @@
 package org.sparkzorder.predicate
 
 /**
- * A LIKE pattern as far as the order of strings can tell.
+ * The part of a LIKE pattern that the order of strings can use.
  *
- * @param prefix what every matching string begins with
- * @param rest what follows the prefix in the pattern
+ * @param prefix every matching string begins with it
+ * @param rest what the pattern says about the characters behind the prefix
  */
 private[predicate] final case class LikePattern(prefix: String, rest: LikePattern.Rest)
 
 private[predicate] object LikePattern {
   sealed trait Rest
 
-  /** The pattern is the prefix and nothing else. */
+  /** Nothing may follow the prefix. */
   case object Nothing extends Rest
 
   /** Anything may follow the prefix. */
   case object Anything extends Rest
 
-  /** What may follow the prefix cannot be told from the order of strings. */
+  /**
+   * The pattern restricts what follows the prefix, in a way that the order of strings cannot
+   * express.
+   */
   case object Something extends Rest
 
   /**
-   * None for a pattern that Spark refuses: a lone escape character at the end, or one before an ordinary character.
+   * None for a pattern that Spark refuses: an escape character at the end, or before an ordinary
+   * character.
    *
-   * Spark matches LIKE on decoded strings, where broken UTF-8 is U+FFFD, but statistics are of bytes. Every other
-   * character is decoded from one byte sequence only, so a prefix without U+FFFD is a prefix in bytes too: it is cut
-   * there.
+   * Spark matches LIKE on decoded strings, where broken UTF-8 becomes U+FFFD, but statistics are
+   * about bytes. Every other character is decoded from one sequence of bytes only. So the prefix
+   * ends before the first U+FFFD: then it is a prefix in bytes too.
    */
   def parse(pattern: String, escape: Char): Option[LikePattern] = {
     val points = pattern.codePoints.toArray

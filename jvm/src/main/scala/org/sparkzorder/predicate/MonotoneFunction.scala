@@ -7,32 +7,36 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, Expression, Gr
 import org.apache.spark.sql.catalyst.expressions.{LessThan, LessThanOrEqual, Literal}
 
 /**
- * One or more of [[MonotoneStep]], one upon the other, over a column: casts, `year(c)`, `c + 1`, `year(c) + 1`..
+ * One or more [[MonotoneStep]]s over a column, each applied to the result of the one before: casts,
+ * `year(c)`, `c + 1`, `year(c) + 1`.
  *
- * Proof. The column's type is a finite [[DiscreteDomain]]. Let f give a value for every x from a to b of it, and be rising there:
- * x <= y implies f(x) <= f(y). Then `{x : f(x) < v}` holds, with each of its values, every smaller one down to a. So
- * there is a first value t outside of that set, and `f(x) < v` is `x < t` for every x from a to b. Likewise `f(x) <= v`
- * is `x < u` with u the first value for which it does not hold, and u is not below t. `>`, `>=` and `<>` are negations;
- * `f(x) = v` is `t <= x < u`. If t is a, `f(x) < v` is false for all of them; if there is no t it is true for all. A
- * null x gives null. f need not be one-to-one (long to double): then t and u lie further apart. v need not be an f(x)
- * (`cast(int) = 1.5`): then t = u.
+ * Proof. The column's type is a finite [[DiscreteDomain]]. Let f give a value for every x of the
+ * domain from a to b, and let f be rising there: x <= y implies f(x) <= f(y). Then, with each of
+ * its values, the set `{x : f(x) < v}` has every smaller value down to a. So there is a first value
+ * t outside of the set, and `f(x) < v` is the same as `x < t` for every x from a to b. Likewise let
+ * u be the first value for which `f(x) <= v` does not hold. Then `f(x) <= v` is `x < u`, and u is
+ * not below t. `f(x) = v` is `t <= x < u`, and `>`, `>=` and `<>` are negations. If t is a, `f(x) <
+ * v` is false for all x; if there is no t, it is true for all. A null x gives null. Several x may
+ * have the same f(x), as with long to double: then t and u are further apart. v need not be any
+ * f(x), as in `cast(int) = 1.5`: then t = u.
  *
- * Falling functions turn the ends round: with u the first value for which `f(x) <= v` and t, not below u, the first for
- * which `f(x) < v`, the latter is `x >= t`, the former `x >= u`, and `f(x) = v` is `u <= x < t`.
+ * For a falling f the ends are swapped. Let u be the first value for which `f(x) <= v`, and t the
+ * first for which `f(x) < v`. Then t is not below u, `f(x) < v` is `x >= t`, `f(x) <= v` is `x >=
+ * u`, and `f(x) = v` is `u <= x < t`.
  *
- * A step upon such a function is one again: of two rising or two falling it is rising, else falling, and what the inner
- * function takes into the step's own domain are neighbours from a to b, since the ends of that domain are comparisons as
- * above.
+ * A step applied to such a function is such a function again. Two rising or two falling ones make a
+ * rising one, else the result is falling. The x whose f(x) is in the step's own domain are
+ * neighbours between a and b, since the ends of that domain are comparisons as above.
  *
- * Below a and above b anything may be true: c + 1 wraps or throws, a time zone has changed its mind. There a file is
- * read, so an overflow that Spark would report is not hidden by the conjunct that overflows.
+ * Below a and above b anything may be true: `c + 1` wraps or throws, or the clocks of a time zone
+ * were changed. Files with such values are read, so that Spark still reports the overflow.
  *
- * All places are found by bisection with Spark's own functions and comparisons, so rounding, NaN and infinities are
- * Spark's.
+ * All ordinals are found by bisection with Spark's own functions and comparisons, so that rounding,
+ * NaN and infinities are the same as in Spark.
  */
 private[predicate] final class MonotoneFunction private (
     val column: Column,
-    chain: DiscreteDomain,
+    values: DiscreteDomain,
     body: Expression,
     rising: Boolean,
     from: BigInteger,
@@ -41,8 +45,8 @@ private[predicate] final class MonotoneFunction private (
   import ColumnFunction._
 
   protected lazy val domain: Option[StatsPredicate] = {
-    val low = if (from == chain.first) None else Some(Comparison(column, Operator.GreaterOrEqual, value(from)))
-    val high = if (to == chain.last) None else Some(Comparison(column, Operator.LessOrEqual, value(to)))
+    val low = if (from == values.first) None else Some(Comparison(column, Operator.GreaterOrEqual, value(from)))
+    val high = if (to == values.last) None else Some(Comparison(column, Operator.LessOrEqual, value(to)))
     (low ++ high).reduceOption[StatsPredicate](And(_, _))
   }
 
@@ -55,13 +59,17 @@ private[predicate] final class MonotoneFunction private (
   protected def equal(v: Literal): StatsPredicate =
     if (rising) between(notLess(v), greater(v)) else between(notGreater(v), firstLess(v))
 
-  // The first places of which this can be said; the place after the last one if none.
+  // The first ordinal where f(x) is not less than v, and so on; one more than the last ordinal if
+  // there is none.
   private def notLess(v: Literal): BigInteger = first(LessThan(body, v))
   private def greater(v: Literal): BigInteger = first(LessThanOrEqual(body, v))
   private def notGreater(v: Literal): BigInteger = first(GreaterThan(body, v))
   private def firstLess(v: Literal): BigInteger = first(GreaterThanOrEqual(body, v))
 
-  /** The function that `e` is when `step` is taken upon this one; None if that is nowhere known to keep an order. */
+  /**
+   * The function `e`, which is `step` applied to this one. None where no part of it is known to be
+   * monotone.
+   */
   private def andThen(e: Expression, step: MonotoneStep): Option[MonotoneFunction] = {
     val inner = step.argument.dataType
     val low = step.from.map(Literal(_, inner))
@@ -72,33 +80,36 @@ private[predicate] final class MonotoneFunction private (
     val b = end.fold(to)(_.subtract(BigInteger.ONE))
     val upon = e.withNewChildren(e.children.map(c => if (c eq step.argument) body else c))
     if (a.compareTo(b) > 0) None
-    else Some(new MonotoneFunction(column, chain, upon, rising == step.rising, a, b))
+    else Some(new MonotoneFunction(column, values, upon, rising == step.rising, a, b))
   }
 
-  private def below(place: BigInteger): StatsPredicate =
-    if (place == from) falseUnlessNull(column)
-    else if (place.compareTo(to) > 0) trueUnlessNull(column)
-    else Comparison(column, Operator.Less, value(place))
+  private def below(ordinal: BigInteger): StatsPredicate =
+    if (ordinal == from) falseUnlessNull(column)
+    else if (ordinal.compareTo(to) > 0) trueUnlessNull(column)
+    else Comparison(column, Operator.Less, value(ordinal))
 
   private def between(start: BigInteger, end: BigInteger): StatsPredicate =
     if (start == end) falseUnlessNull(column)
     else {
       val lo = value(start)
       val hi = value(end.subtract(BigInteger.ONE))
-      // Not only one element of the chain: -0.0 and 0.0 are two that are equal.
+      // The two ordinals may differ and still have equal values: -0.0 and 0.0.
       if (lo == hi) Comparison(column, Operator.Equal, lo)
       else And(Comparison(column, Operator.GreaterOrEqual, lo), Comparison(column, Operator.LessOrEqual, hi))
     }
 
-  private def value(place: BigInteger): Value = Value.of(column.dataType, chain.at(place))
+  private def value(ordinal: BigInteger): Value = Value.of(column.dataType, values.at(ordinal))
 
-  /** The first place at which a condition is false that stays false from there on, to + 1 if nowhere. */
+  /**
+   * The first ordinal where a condition is false; it is false from there on. `to` + 1 if it is
+   * always true.
+   */
   private def first(condition: Expression): BigInteger = {
     var low = from
     var high = to.add(BigInteger.ONE)
     while (low.compareTo(high) < 0) {
       val middle = low.add(high).shiftRight(1)
-      if (condition.eval(InternalRow(chain.at(middle))) == true) low = middle.add(BigInteger.ONE) else high = middle
+      if (condition.eval(InternalRow(values.at(middle))) == true) low = middle.add(BigInteger.ONE) else high = middle
     }
     low
   }
@@ -107,12 +118,12 @@ private[predicate] final class MonotoneFunction private (
 private[predicate] object MonotoneFunction {
 
   def of(e: Expression, columnOf: Expression => Option[Column]): Option[MonotoneFunction] =
-    MonotoneStep.of(e).flatMap { step =>
+    MonotoneSteps.of(e).flatMap { step =>
       columnOf(step.argument).fold(of(step.argument, columnOf))(identity).flatMap(_.andThen(e, step))
     }
 
-  private def identity(column: Column): Option[MonotoneFunction] = DiscreteDomain.of(column.dataType).map { chain =>
+  private def identity(column: Column): Option[MonotoneFunction] = DiscreteDomain.of(column.dataType).map { values =>
     val itself = BoundReference(0, column.dataType, nullable = false)
-    new MonotoneFunction(column, chain, itself, rising = true, chain.first, chain.last)
+    new MonotoneFunction(column, values, itself, rising = true, values.first, values.last)
   }
 }

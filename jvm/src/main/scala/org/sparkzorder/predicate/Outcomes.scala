@@ -1,8 +1,8 @@
 package org.sparkzorder.predicate
 
 /**
- * Sets of outcomes that rows may have, as bit masks. A file is kept iff its set holds [[Outcomes.True]].
- * The empty set is that of a file without rows, and only of such.
+ * Sets of outcomes that rows may have, as bit masks. A file is kept if and only if its set holds
+ * [[Outcomes.True]]. Files without rows have the empty set, and only they do.
  */
 object Outcomes {
   final val True = 1
@@ -19,7 +19,7 @@ object Outcomes {
 
   def not(a: Int): Int = (a & Null) | ((a & True) << 1) | ((a & False) >> 1)
 
-  /** Of `x IS NULL` when `a` are the outcomes of x. */
+  /** The outcomes of `x IS NULL` when `a` are the outcomes of x. */
   def undefined(a: Int): Int = (if ((a & Null) != 0) True else None) | (if ((a & ~Null) != 0) False else None)
 
   private[predicate] val conjunctions: Array[Byte] = table { (x, y) =>
@@ -30,7 +30,7 @@ object Outcomes {
     if (x == True || y == True) True else if (x == Null || y == Null) Null else False
   }
 
-  /** Any if the first may be false, else the second. */
+  /** All outcomes if the first operand may be false, else those of the second. */
   private[predicate] val within: Array[Byte] =
     Array.tabulate(64)(i => (if ((i >> 3 & False) != 0) Any else i & 7).toByte)
 

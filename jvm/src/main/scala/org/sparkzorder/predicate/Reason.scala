@@ -1,6 +1,11 @@
 package org.sparkzorder.predicate
 
-/** Why a predicate, or a part of it, cannot keep any file out. Codes are fixed, words are for people. */
+/**
+ * Why a predicate, or a part of it, cannot rule out any file.
+ *
+ * @param code for programs; it does not change between releases
+ * @param words for people
+ */
 final case class Reason(code: ReasonCode, words: String) {
   override def toString: String = s"${code.name}: $words"
 }
@@ -21,7 +26,7 @@ object ReasonCode {
   case object UnsupportedExpression extends ReasonCode("UNSUPPORTED_EXPRESSION")
   case object NoStatistics extends ReasonCode("NO_STATISTICS")
 
-  /** Not why something could not be used, but what else kept files out. */
+  /** Not a reason against use: files were skipped by their intervals of the curve. */
   case object CurveInterval extends ReasonCode("CURVE_INTERVAL")
 
   /** All codes, for documentation and tests. */

@@ -3,35 +3,40 @@ package org.sparkzorder.predicate
 import org.apache.spark.sql.types.DataType
 
 /**
- * A top-level column or a struct's field: its path, never split at dots, and the type its statistics are looked up
- * under.
+ * A top-level column, or a field of a struct.
+ *
+ * @param path names from the top-level column down; a name may have dots in it
+ * @param dataType the type under which its statistics are stored
  */
 final case class Column(path: Seq[String], dataType: DataType)
 
 /**
- * What a filter says, as far as statistics of files can answer it. Only names, types and encoded values: equal filters
- * of two plans are equal predicates, whatever their expression ids.
+ * A filter, as far as statistics of files can answer it. It holds only names, types and encoded
+ * values, so equal filters of two plans are equal predicates, whatever their expression ids.
  *
- * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the expression (true,
- * false or null) is among the outcomes that [[Evaluation]] gives for the file. Then a file without the outcome 'true'
- * holds no row that passes the filter. More outcomes than the rows have are always right, fewer never.
+ * A predicate *represents* a Catalyst expression when, for every row of a file, the outcome of the
+ * expression (true, false or null) is among the outcomes that [[Evaluation]] gives for the file.
+ * Then a file without the outcome 'true' holds no row that passes the filter. It is always right to
+ * give more outcomes than the rows have, and never right to give fewer.
  *
- * How each form keeps to that is said at the form. Words used there, for one column in one file of at least one row:
- *  - `interval`: all values but nulls and NaN lie in [lo, hi]. Bounds may be loose (truncated strings, rounded
- *    decimals), so a form may not assume that lo or hi occurs, save when lo = hi: then all these values are that one.
- *  - `NaN`: Spark has NaN = NaN and NaN above everything. It is a point of its own outside of the interval, possible
- *    unless it is counted 0 times or all rows are null. -0.0 and 0.0 are one encoded value, as they are one value for
- *    Spark's comparisons.
- *  - `null`: possible unless counted 0 times. If all rows are null there is neither interval nor NaN; if nulls and NaNs
- *    are all rows there is no interval.
- *  - without bounds the interval is everything (of floats and doubles, infinity to infinity); unknown counts (-1) make
- *    null, or NaN, possible and exclude nothing.
+ * The comment of each form says why the form represents its expression. These words are used there,
+ * for one column in one file with at least one row:
+ *  - `interval`: all values but nulls and NaN are in [lo, hi]. Bounds may be loose (truncated
+ *    strings, rounded decimals), so a form may not assume that lo or hi occurs. Only when lo = hi
+ *    do all these values equal lo.
+ *  - `NaN`: in Spark NaN = NaN, and NaN is above everything. It is a point of its own outside of
+ *    the interval. A file may have a NaN unless its count is 0 or all rows are null. -0.0 and 0.0
+ *    are one encoded value, as Spark's comparisons take them for one.
+ *  - `null`: a file may have a null unless its count is 0. If all rows are null there is neither
+ *    interval nor NaN. If all rows are null or NaN there is no interval.
+ *  - Without bounds the interval is everything; for floats and doubles, from infinity to infinity.
+ *    If a count is unknown (-1), the file may have null, or NaN, and any other value as well.
  *
- * The outcomes of a column's form are the union over these three parts.
+ * The outcomes of a form over a column are the union of those for these three parts.
  */
 sealed trait StatsPredicate extends Product with Serializable {
 
-  /** The predicates that this one is made of. */
+  /** The operands of this predicate. */
   def children: Seq[StatsPredicate] = this match {
     case And(left, right)      => Seq(left, right)
     case Or(left, right)       => Seq(left, right)
@@ -41,7 +46,7 @@ sealed trait StatsPredicate extends Product with Serializable {
     case _                     => Nil
   }
 
-  /** The columns whose bounds are looked at. */
+  /** The columns whose bounds are used. */
   def ordered: Set[Column] = this match {
     case Comparison(column, _, _) => Set(column)
     case In(column, _, _)         => Set(column)
@@ -49,7 +54,7 @@ sealed trait StatsPredicate extends Product with Serializable {
     case _                        => children.flatMap(_.ordered).toSet
   }
 
-  /** The columns whose statistics are looked at. */
+  /** The columns whose statistics are used. */
   def columns: Set[Column] = this match {
     case IsNull(column)    => Set(column)
     case IsNotNull(column) => Set(column)
@@ -64,19 +69,21 @@ sealed trait StatsPredicate extends Product with Serializable {
 }
 
 /**
- * `column operator value`. Null rows give null, for `<=>` false. The order is total, NaN included, so `<>`, `>` and
- * `>=` are the negations of `=`, `<=` and `<` row by row, and only the latter have rules:
+ * `column operator value`. Null rows give null, or false for `<=>`. The order is total, NaN
+ * included. So `<>`, `>` and `>=` are the negations of `=`, `<=` and `<` for each row, and only the
+ * latter have rules:
  *  - `=` true needs lo <= v <= hi; false is impossible only when lo = hi = v.
- *  - `<` true needs lo < v (loose lo is still below a true minimum); false needs hi >= v.
- *  - `<=` true needs lo <= v; false needs hi > v.
- * A NaN in the file is the interval [NaN, NaN]: the same rules hold.
+ *  - `<` true needs lo < v (a loose lo is below the real minimum); false needs hi >= v.
+ *  - `<=` true needs lo <= v; false needs hi > v. For a NaN in the file the same rules hold, with
+ *    the interval [NaN, NaN].
  */
 final case class Comparison(column: Column, operator: Operator, value: Value) extends StatsPredicate
 
 /**
- * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi]; false is impossible
- * only when lo = hi = a value. Where it is not true, a null in the list makes it null instead of false: so `NOT IN`
- * with null is never true. Null rows give null. An empty list is false, null for null rows.
+ * `column IN (values)`, with a null in the list if `hasNull`. True needs a value within [lo, hi];
+ * false is impossible only when lo = hi = a value. Where it is not true, a null in the list makes
+ * it null instead of false, so `NOT IN` with a null is never true. Null rows give null. An empty
+ * list gives false, and null for null rows.
  *
  * @param values ascending and distinct, see [[In.of]]
  */
@@ -86,7 +93,7 @@ object In {
   def of(column: Column, values: Iterable[Value], hasNull: Boolean): In =
     new In(column, distinct(values), hasNull)
 
-  /** There may be thousands: numbers are sorted as such. */
+  /** There may be thousands of values, so numbers are sorted as an array of longs. */
   private def distinct(values: Iterable[Value]): Vector[Value] =
     if (values.forall(_.isInstanceOf[LongValue])) {
       val numbers = values.iterator.map { case LongValue(v) => v; case _ => 0L }.toArray
@@ -101,8 +108,8 @@ object In {
 }
 
 /**
- * True needs a null row, false a row that is not null. Bounds and NaN say nothing. Columns of any type. Never null
- * itself.
+ * `column IS NULL`, for a column of any type. True needs a null row, false a row that is not null.
+ * Bounds and NaN do not matter. It is never null itself.
  */
 final case class IsNull(column: Column) extends StatsPredicate
 
@@ -110,37 +117,42 @@ final case class IsNull(column: Column) extends StatsPredicate
 final case class IsNotNull(column: Column) extends StatsPredicate
 
 /**
- * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte order that begins at p.
- * True needs hi >= p and (lo <= p or lo has the prefix): a lo above p without the prefix is beyond that interval. False
- * is impossible only when both bounds have the prefix, as everything between them is then inside the interval. No
- * successor of p is needed, so 0xFF bytes are not special; the empty prefix is always true. Null rows give null.
+ * `startswith(column, prefix)` by bytes. The values with a prefix p are an interval of the byte
+ * order that begins at p. True needs hi >= p and (lo <= p or lo has the prefix): a lo above p
+ * without the prefix is behind that interval. False is impossible only when both bounds have the
+ * prefix, as everything between them is then inside the interval. The rule needs no successor of p,
+ * so 0xFF bytes are not special. The empty prefix gives true. Null rows give null.
  */
 final case class StartsWith(column: Column, prefix: BytesValue) extends StatsPredicate
 
 /**
- * Kleene's AND of any outcome of the one with any of the other: more than the rows have, since outcomes of one row may
- * belong together.
+ * Kleene's AND of each outcome of one side with each of the other. These may be more outcomes than
+ * the rows have, since not every pair need occur in a row.
  */
 final case class And(left: StatsPredicate, right: StatsPredicate) extends StatsPredicate
 
 /** Kleene's OR, likewise. */
 final case class Or(left: StatsPredicate, right: StatsPredicate) extends StatsPredicate
 
-/** Swaps true and false in the set of outcomes, null stays. Never the negation of 'keep'. */
+/**
+ * Swaps true and false in the set of outcomes; null stays. The files to keep are not those that the
+ * child does not keep: a file may have both outcomes.
+ */
 final case class Not(child: StatsPredicate) extends StatsPredicate
 
 /**
- * `child IS NULL` of a condition: true if the child may be null, false if it may be true or false. Never null itself.
+ * `child IS NULL`, for a condition. It may be true if the child may be null, and false if the child
+ * may be true or false. It is never null itself.
  */
 final case class Undefined(child: StatsPredicate) extends StatsPredicate
 
 /**
- * As the child for rows for which the domain is true or null, anything for those for which it is false: what holds of
- * the child is known of some rows only. A file with a row outside may be anything.
+ * The outcomes of `child` are known only for rows where `domain` is true or null. Rows where it is
+ * false may have any outcome, and so may a file that may have such a row.
  */
 final case class Within(domain: StatsPredicate, child: StatsPredicate) extends StatsPredicate
 
-/** The same for all rows; None is null. */
+/** The same outcome for all rows; None is null. */
 final case class Const(value: Option[Boolean]) extends StatsPredicate
 
 object Const {
@@ -149,7 +161,7 @@ object Const {
   val Null: Const = Const(None)
 }
 
-/** Any outcome is possible. It makes only its own branch unknown. */
+/** Every outcome is possible. Other branches of the predicate are not affected. */
 final case class Unknown(reason: Reason) extends StatsPredicate
 
 sealed abstract class Operator(val symbol: String) extends Product with Serializable {

@@ -7,23 +7,26 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.stats.ByteBounds
 
 /**
- * `substring(c, 1, n)`, which `left(c, n)` is, too: the first n characters, by bytes.
+ * `substring(c, 1, n)`, which is also `left(c, n)`: the first n characters.
  *
- * Spark takes the length of a character from its first byte alone, whatever follows. So two strings that agree in their
- * first k bytes agree in how these are cut into characters, up to and with the character of byte k. Let v be valid, of m
- * characters, w its first n, and f(x) the first n characters of x:
+ * Spark takes the length of a character from its first byte alone, whatever follows. So if two
+ * strings agree in their first k bytes, Spark cuts these into characters in the same way, up to and
+ * including the character of byte k. Let v be valid UTF-8 of m characters, w its first n
+ * characters, and f(x) the first n characters of x:
  *
- *  - m <= n: then `f(x) < v` is `x < v`. If x and v differ first in byte k, that is in a character of v that is among the
- *    first n: so f(x) has the byte k and compares as x does. If v begins x, or is x, f(x) begins with v: neither is less.
- *    If x is shorter and begins v, then f(x) = x.
- *  - m < n: then `f(x) = v` is `x = v`, since an x that has more than v has at least one more character. So `f(x) <= v`
- *    is `x <= v`.
- *  - m = n: then `f(x) = v` is that x begins with v, and `f(x) <= v` is `x < after(v)`, the first string above all those.
- *  - m > n: f(x) has not as many characters as v and is never v. `f(x) < v` is `f(x) <= w`: as long as f(x) and w differ,
- *    they compare as f(x) and v do. That is the case above.
+ *  - m <= n: `f(x) < v` is `x < v`. If x and v first differ in byte k, this byte is in one of the
+ *    first n characters of v. So f(x) has byte k, and compares with v as x does. If x begins with
+ *    v, then f(x) begins with v, and neither f(x) nor x is less than v. If v begins with x and is
+ *    longer, then f(x) = x.
+ *  - m < n: `f(x) = v` is `x = v`, since an x that begins with v and is longer has at least one
+ *    more character. So `f(x) <= v` is `x <= v`.
+ *  - m = n: `f(x) = v` means that x begins with v. `f(x) <= v` is `x < after(v)`, the first string
+ *    above all those.
+ *  - m > n: f(x) has fewer characters than v and is never v. `f(x) < v` is `f(x) <= w`: while f(x)
+ *    and w differ, they compare as f(x) and v do. That is the case above.
  *
- * One kind of x is outside of the domain: an x that begins w and ends within a character of it. There Spark takes bytes
- * from behind the string, and what it says of them is not known.
+ * An x that ends within a character of w is outside of the domain, if w begins with x. There Spark
+ * takes bytes from behind the string, so its result is not known.
  */
 private[predicate] final class StringPrefix(val column: Column, n: Int) extends ColumnFunction {
   import ColumnFunction._

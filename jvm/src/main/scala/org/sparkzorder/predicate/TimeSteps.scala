@@ -8,21 +8,24 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 
 /**
- * Functions of dates and timestamps. They are defined where a year more or less does not leave the type, and where the
- * zone's clock, see [[ZoneClock]], lets them be rising.
+ * Functions of dates and timestamps. They are used where two things hold: a year more or less does
+ * not leave the type, and the zone's clock keeps them rising (see [[ZoneClock]]).
  *
- *  - `year(date)` is the first part of the date, by which dates are ordered.
- *  - `trunc(date, unit)` is the last start of a unit that is not after the date: rising for any units.
+ *  - `year(date)` is rising, since dates are ordered by their year first.
+ *  - `trunc(date, unit)` is the last start of a unit that is not after the date. This is rising for
+ *    any unit.
  *  - `date_add(c, n)` and `date_sub(c, n)` are sums of integers, which wrap at the ends.
- *  - timestamp to date is what the calendar shows at an instant. It is rising from where no clock is ever turned back
- *    over a midnight. Without a zone it is a division.
- *  - date to timestamp is the first instant of the day. It is rising from where the clock's days start in their order.
- *    Without a zone it is a product.
- *  - timestamp without a zone to one in a zone is a shift if the zone's offset never changes. Else the hour that a
- *    clock skips is read as the one after it, which comes out above times of that hour.
- *  - `date_trunc` to seconds and finer knows no zone; to minutes and hours it is the last whole one, see
- *    [[ZoneClock.whole]]; to days it is the start of the day that the calendar shows, if there is but one midnight; to
- *    longer units it is timestamp to date, `trunc`, and date to timestamp.
+ *  - Timestamp to date: the date that the calendar shows at an instant. It is rising from the time
+ *    on after which no clock is turned back over a midnight. Without a zone it is a division.
+ *  - Date to timestamp: the first instant of the day. It is rising from the time on after which the
+ *    days of the zone start in order. Without a zone it is a product.
+ *  - Timestamp without a zone to timestamp with one: a shift if the zone's offset never changes.
+ *    Else it is not rising: times in an hour that the clock skips are read as one hour later, and
+ *    so come after times of that later hour.
+ *  - `date_trunc` to seconds and finer units does not depend on the zone. To minutes and hours it
+ *    is the last whole one, see [[ZoneClock.whole]]. To days it is the start of the day that the
+ *    calendar shows, if the day has one midnight. To longer units it is timestamp to date, then
+ *    `trunc`, then date to timestamp.
  */
 private object TimeSteps {
 
@@ -84,9 +87,9 @@ private object TimeSteps {
 
   private def zone(e: TimeZoneAwareExpression): Option[ZoneId] = e.timeZoneId.map(_ => e.zoneId)
 
-  /** More than the longest unit has. */
+  /** More days than the longest unit has. */
   private val MarginDays = 400
 
-  /** Days on either side of 1970 whose microseconds are longs by far. */
+  /** So many days before or after 1970, the microseconds since 1970 still fit a long easily. */
   private val MostDays = 100000000
 }

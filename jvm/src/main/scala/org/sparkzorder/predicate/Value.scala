@@ -6,12 +6,15 @@ import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.stats.OrderedValue
 
-/** A literal in the encoding of its column's type, see [[OrderedValue]]; equal by content. */
+/**
+ * A literal in the encoding of its column's type, see [[OrderedValue]]. Two of them are equal if
+ * their contents are.
+ */
 sealed trait Value
 
 final case class LongValue(value: Long) extends Value
 
-/** The array is never changed by who holds it. */
+/** The array must not be changed. */
 final class BytesValue(val bytes: Array[Byte]) extends Value with Serializable {
   override def equals(other: Any): Boolean = other match {
     case that: BytesValue => Arrays.equals(bytes, that.bytes)
@@ -34,7 +37,7 @@ object Value {
     case other                => throw new IllegalArgumentException(s"neither long nor bytes: $other")
   }
 
-  /** The order of the column's values. Values of one column are all of one kind. */
+  /** The order of a column's values. All values of one column have the same encoding. */
   implicit val ordering: Ordering[Value] = (x: Value, y: Value) =>
     (x, y) match {
       case (LongValue(a), LongValue(b))   => java.lang.Long.compare(a, b)

@@ -3,18 +3,20 @@ package org.sparkzorder.predicate
 import org.sparkzorder.stats.ByteBounds
 
 /**
- * Values that a column may have, both ends included, in the order of values with null before all and NaN behind.
+ * The values from `low` to `high`, both included. Null comes before all other values, NaN after
+ * them.
  *
- * @param low None when there is no least value: nulls, too, are in
- * @param high None when there is no greatest value
+ * @param low None when there is no least value; then null is included
+ * @param high None when there is no greatest value; then NaN is included
  */
 final case class ValueRange(low: Option[Value], high: Option[Value])
 
 /**
- * What a predicate that is true says of each column by itself: the box around all rows that pass.
+ * The box around all rows for which a predicate is true: a range of values for each column.
  *
- * A row for which the predicate is true has in each column a value of its range. A column that is not named may have
- * any, and so has one of a form that is not looked into; more is always right.
+ * Every row for which the predicate is true has, in each of these columns, a value of the column's
+ * range. Columns that are missing may have any value. A range that is too large is always right, so
+ * forms that say little may be ignored.
  */
 object ValueRanges {
 

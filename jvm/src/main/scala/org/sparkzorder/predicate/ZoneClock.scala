@@ -8,13 +8,15 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 /**
- * From when on a zone's clock behaves, in microseconds since 1970; None if it never will for good.
+ * From when on functions of a zone's time are rising: for each function, an instant in microseconds
+ * since 1970, or None if there is no such instant.
  *
- * A clock runs evenly but for its transitions, at each of which it is put forward over a gap or back over an overlap.
- * java.time, which Spark goes by, lists those of the past, and has rules for those of the years after them. The calendar
- * repeats after 400 years, weekdays too, and so do the rules. All transitions from an instant on are fit for a
- * function if none of the listed and of 400 years of the ruled ones is unfit; the instant is more than a year after the
- * last unfit one, so that nothing truncated leads back to it.
+ * A clock runs evenly except at its transitions, where it is put forward over a gap or back over an
+ * overlap. Spark uses java.time, which lists the transitions of the past and has rules for those of
+ * the years after them. The calendar repeats after 400 years, weekdays included, and so do the
+ * rules. A transition is fit for a function if the function is rising there. The rules are looked
+ * at for 400 years: one unfit transition there means None. Else the instant is more than a year
+ * after the last unfit transition of the list, so that no truncation leads back to it.
  */
 private[predicate] final class ZoneClock private (zone: ZoneId) {
   private val rules = zone.getRules
@@ -26,10 +28,13 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
       for (y <- year until year + 400; rule <- every) yield rule.createTransition(y)
   }
 
-  /** The date never goes back: no overlap has a midnight inside, but maybe at its very start. */
+  /**
+   * Timestamp to date is rising: no overlap has a midnight inside. One at its very start does no
+   * harm.
+   */
   lazy val dates: Option[Long] = since(t => !t.isOverlap || lastMidnight(t) == t.getDateTimeAfter || !hasMidnight(t))
 
-  /** The first instants of days come in the order of the days: so they do unless there is a transition nearby. */
+  /** Date to timestamp is rising: days begin in order. This can only fail near a transition. */
   lazy val dayStarts: Option[Long] = since { t =>
     val first = earlier(t).toLocalDate.minusDays(2)
     val days = first.toEpochDay to later(t).toLocalDate.plusDays(2).toEpochDay
@@ -38,9 +43,10 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   }
 
   /**
-   * Truncation to days is rising. If no midnight is shown twice, it is a function of the date, and the dates never go
-   * back. A day whose midnight is skipped begins at the end of the gap or later, by how java.time resolves it: this is
-   * looked at as for [[dayStarts]].
+   * Truncation to days is rising. If the clock shows no midnight twice, the result depends only on
+   * the date, and dates are rising. A day whose midnight is skipped begins at the end of the gap or
+   * later, as java.time resolves it. So the order of these beginnings is checked, as for
+   * [[dayStarts]].
    */
   lazy val midnights: Option[Long] = since { t =>
     val first = earlier(t).toLocalDate.minusDays(2)
@@ -50,9 +56,10 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   }
 
   /**
-   * Truncation to a unit of the local time is rising: after each transition the clock shows a whole unit. Then the last
-   * whole unit before an instant x, by the offset at x, is not before the transition T that x follows. So it has that
-   * offset, the truncation g(x) is the usual one with T <= g(x) <= x, and no g(y) of a y before T is above T.
+   * Truncation to a unit of the local time is rising: right after each transition the clock shows a
+   * whole unit. Proof: let x be an instant and T the last transition before it. The last whole unit
+   * before x, by the offset at x, is not before T. So it has the offset of x, and the truncation
+   * g(x) is the usual one, with T <= g(x) <= x. For a y before T, g(y) is not above T.
    */
   def whole(unit: ChronoUnit): Option[Long] = since(t => t.getDateTimeAfter.truncatedTo(unit) == t.getDateTimeAfter)
 
@@ -66,7 +73,10 @@ private[predicate] final class ZoneClock private (zone: ZoneId) {
   private def earlier(t: ZoneOffsetTransition) = if (t.isGap) t.getDateTimeBefore else t.getDateTimeAfter
   private def later(t: ZoneOffsetTransition) = if (t.isGap) t.getDateTimeAfter else t.getDateTimeBefore
 
-  /** Whether a midnight is from the earlier local time, included, to the later one, excluded. */
+  /**
+   * Whether there is a midnight between the earlier local time, included, and the later one,
+   * excluded.
+   */
   private def hasMidnight(t: ZoneOffsetTransition): Boolean =
     !lastMidnight(t).isBefore(earlier(t))
 
@@ -81,7 +91,7 @@ private[predicate] object ZoneClock {
 
   private val Margin = 370 * Day
 
-  /** Instants from and to which a year more or less is still a timestamp. */
+  /** Between these two instants, a year more or less still gives a timestamp. */
   val Earliest: Long = Long.MinValue + Margin
   val Latest: Long = Long.MaxValue - Margin
 

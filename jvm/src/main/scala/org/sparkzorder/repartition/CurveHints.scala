@@ -14,8 +14,9 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * The hints `ZORDER(n, a, b)` and `HILBERT(n, a, b)`. As with Spark's `REPARTITION_BY_RANGE`, n may be left out for
- * `spark.sql.shuffle.partitions`, and a column may be a string, as it is in a call of `DataFrame.hint`.
+ * The hints `ZORDER(n, a, b)` and `HILBERT(n, a, b)`. As in Spark's `REPARTITION_BY_RANGE`, n may
+ * be left out; then it is `spark.sql.shuffle.partitions`. A column may be a string, as in a call of
+ * `DataFrame.hint`.
  */
 object CurveHints extends Rule[LogicalPlan] {
   val ZOrder = "ZORDER"

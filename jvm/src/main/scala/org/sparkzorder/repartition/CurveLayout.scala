@@ -10,10 +10,10 @@ import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.{RewriteJob, RowPlan, UnitLayouts}
 
 /**
- * From all rows' keys to the [[RowPlan]] that puts the rows in so many partitions along a curve, as bytes of
- * [[PlanBytes]]. Only sampled rows are held.
+ * An aggregate over the keys of all rows. Its result is the [[RowPlan]] that puts the rows in so
+ * many partitions along a curve, as bytes of [[PlanBytes]]. Only sampled rows are kept in memory.
  *
- * @param curve one of those of [[org.sparkzorder.layout.LayoutSpec]]
+ * @param curve one of the curves of [[org.sparkzorder.layout.LayoutSpec]]
  */
 final case class CurveLayout(
     keys: Seq[Expression],
@@ -72,6 +72,6 @@ final case class CurveLayout(
 
 object CurveLayout {
 
-  /** Sampled rows at most, however many the partitions. */
+  /** The most sampled rows, whatever the number of partitions. */
   private val MostRows = 1000000L
 }

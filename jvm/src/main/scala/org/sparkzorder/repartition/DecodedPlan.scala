@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{DataType, ObjectType}
 
 import org.sparkzorder.write.RowPlan
 
-/** The [[RowPlan]] that a subquery has made. Never null. */
+/** The [[RowPlan]] that a subquery returns as bytes. Never null. */
 final case class DecodedPlan(child: Expression) extends UnaryExpression {
   @transient private var decoded: RowPlan = _
 
@@ -21,7 +21,10 @@ final case class DecodedPlan(child: Expression) extends UnaryExpression {
     decoded
   }
 
-  /** A field of the generated class holds the plan, decoded once a task and not once a row. */
+  /**
+   * A field of the generated class keeps the plan, so that it is decoded once in a task, not once
+   * for each row.
+   */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val bytes = child.genCode(ctx)
     val field = ctx.addMutableState(classOf[RowPlan].getName, "rowPlan", forceInline = true)

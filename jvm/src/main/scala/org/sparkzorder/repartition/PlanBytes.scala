@@ -7,11 +7,14 @@ import java.util.{LinkedHashMap, Map => JMap}
 
 import org.sparkzorder.write.RowPlan
 
-/** Plans as bytes, from the task that makes one to the tasks that go by it. They live no longer than the query. */
+/**
+ * Plans as bytes, on their way from the task that makes a plan to the tasks that use it. They are
+ * never stored.
+ */
 object PlanBytes {
   private val Kept = 8
 
-  /** Tasks of one executor share what they go by, while there is memory for it. */
+  /** Decoded plans, which the tasks of one executor share while there is memory for them. */
   private val plans = new LinkedHashMap[ByteBuffer, SoftReference[RowPlan]](16, 0.75f, true) {
     override def removeEldestEntry(eldest: JMap.Entry[ByteBuffer, SoftReference[RowPlan]]): Boolean = size > Kept
   }
@@ -38,7 +41,8 @@ object PlanBytes {
   private[repartition] def read[T](bytes: Array[Byte]): T = {
     val loader = classOf[RowPlan].getClassLoader
     val in = new ObjectInputStream(new ByteArrayInputStream(bytes)) {
-      // Ours may be a jar that was added to a running session, out of sight of the JDK's own choice.
+      // Our jar may have been added to a running session. Then the class loader that the JDK would
+      // use has not our classes.
       override def resolveClass(description: ObjectStreamClass): Class[_] =
         try Class.forName(description.getName, false, loader)
         catch { case _: ClassNotFoundException => super.resolveClass(description) }

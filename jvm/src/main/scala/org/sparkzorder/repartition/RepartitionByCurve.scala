@@ -5,11 +5,11 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.catalyst.trees.TreePattern.{REPARTITION_OPERATION, TreePattern}
 
 /**
- * Rows in so many partitions along a curve: what a hint says, until its names are resolved and [[ResolveRepartition]]
- * says it in Spark's own operators.
+ * A hint in the plan: put the rows in so many partitions along a curve. When its names are
+ * resolved, [[ResolveRepartition]] replaces it by Spark's own operators.
  *
- * @param hint name of the hint, in upper case
- * @param curve one of those of [[org.sparkzorder.layout.LayoutSpec]]
+ * @param hint the hint's name, in upper case
+ * @param curve one of the curves of [[org.sparkzorder.layout.LayoutSpec]]
  */
 final case class RepartitionByCurve(
     hint: String,

@@ -13,47 +13,58 @@ import org.sparkzorder.stats.OrderedValue
 import org.sparkzorder.write.{CurveValue, SlotKey}
 
 /**
- * A [[RepartitionByCurve]] in Spark's own operators: a subquery samples the keys, which Spark runs before the rest and
- * reads no other columns for; one shuffle by computed numbers of partitions, as many as asked for, which adaptive
- * execution neither merges nor splits; and a sort inside of each partition.
+ * Replaces a [[RepartitionByCurve]] by Spark's own operators:
+ *  - A subquery samples the keys. Spark runs it before the rest, and reads no other columns for it.
+ *  - One shuffle goes by a computed number of the partition. It makes as many partitions as asked
+ *    for, and adaptive execution neither merges nor splits them.
+ *  - A sort orders the rows inside of each partition.
  *
- * Where a row goes depends on its values alone, so a task that runs again sends it to where it went before. Rows of one
- * value of the curve may be too many for a partition; then they are told apart by a hash of all columns.
+ * The partition of a row depends only on its values, so a task that runs again sends the row to the
+ * same partition. One value of the curve may have too many rows for a partition. These rows are
+ * told apart by a hash of all columns, the tie.
  */
 object ResolveRepartition extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(REPARTITION_OPERATION)) {
-      // Inside of a correlated subquery there are no partitions that anybody could see.
+      // Nobody can see partitions inside of a correlated subquery, so the hint does nothing there.
       case r: RepartitionByCurve if r.resolved && r.child.exists(_.expressions.exists(SubExprUtils.containsOuter)) =>
         r.child
-      case r: RepartitionByCurve if r.resolved => spelledOut(r)
+      case r: RepartitionByCurve if r.resolved => inSparkOperators(r)
     }
 
-  private def spelledOut(r: RepartitionByCurve): LogicalPlan = {
+  private def inSparkOperators(r: RepartitionByCurve): LogicalPlan = {
     val keys = keysOf(r)
     val child = r.child
-    val layout = {
-      // What is observed would be observed twice.
-      val sampled = AnalysisHelper.allowInvokingTransformsInAnalyzer {
-        child.transform { case c: CollectMetrics => c.child }
-      }
-      val aggregate = CurveLayout(keys, r.curve, r.partitions).toAggregateExpression()
-      DecodedPlan(ScalarSubquery(Aggregate(Nil, Seq(Alias(aggregate, "layout")()), sampled)))
-    }
+    val layout = sampledLayout(r, keys)
     val file = Literal(0)
     val z = Alias(CurveValue(layout, file, keys), "z")()
-    val withHash = child.output.filter(c => hasHash(c.dataType))
-    val hashed = if (withHash.isEmpty) keys else withHash
-    val tie = Alias(new XxHash64(hashed), "tie")()
-    val placed = Project(child.output :+ z :+ tie, child)
+    val tie = tieOf(child, keys)
+    val withKeys = Project(child.output :+ z :+ tie, child)
     val slot = Alias(SlotKey(layout, file, z.toAttribute, tie.toAttribute), "slot")()
-    val numbered = Project(placed.output :+ slot, placed)
-    val exchanged = RepartitionByExpression(Seq(slot.toAttribute), numbered, Some(r.partitions))
-    // A sort by the curve has steps, each of many values: inside a step of one column the values themselves decide.
+    val withSlots = Project(withKeys.output :+ slot, withKeys)
+    val exchanged = RepartitionByExpression(Seq(slot.toAttribute), withSlots, Some(r.partitions))
+    // A value of the curve may stand for many values of a column. In a sort by one column, these
+    // are sorted by themselves.
     val columns = if (LayoutShape(r.curve, aligned = true).isSort(keys.length)) keys else Nil
     val order = (z.toAttribute +: columns :+ tie.toAttribute).map(SortOrder(_, Ascending))
     Project(child.output, Sort(order, global = false, exchanged))
+  }
+
+  /** The plan of where rows go, made by a subquery over a sample. */
+  private def sampledLayout(r: RepartitionByCurve, keys: Seq[Expression]): Expression = {
+    // Metrics of an observed DataFrame are left out: with the subquery, rows would be counted
+    // twice.
+    val sampled = AnalysisHelper.allowInvokingTransformsInAnalyzer {
+      r.child.transform { case c: CollectMetrics => c.child }
+    }
+    val aggregate = CurveLayout(keys, r.curve, r.partitions).toAggregateExpression()
+    DecodedPlan(ScalarSubquery(Aggregate(Nil, Seq(Alias(aggregate, "layout")()), sampled)))
+  }
+
+  private def tieOf(child: LogicalPlan, keys: Seq[Expression]): Alias = {
+    val withHash = child.output.filter(c => hasHash(c.dataType))
+    Alias(new XxHash64(if (withHash.isEmpty) keys else withHash), "tie")()
   }
 
   private def keysOf(r: RepartitionByCurve): Seq[Expression] = {
@@ -71,7 +82,7 @@ object ResolveRepartition extends Rule[LogicalPlan] {
     }
     keys.map { key =>
       key.dataType match {
-        // By its bytes, whatever its collation: those are what statistics are about.
+        // Ordered by its bytes, whatever its collation, since statistics are about bytes.
         case s: StringType if s != StringType                => Cast(key, StringType)
         case other if OrderedValue.encoding(other).isDefined => key
         case other                                           =>

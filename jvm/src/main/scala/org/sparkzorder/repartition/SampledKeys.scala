@@ -9,11 +9,12 @@ import org.apache.spark.TaskContext
 import org.sparkzorder.write.{BytesKeyValues, KeySample, KeyValues, LongKeyValues}
 
 /**
- * A sample of keys, drawn where nobody knows yet how many rows there are: each task keeps a reservoir of its rows and
- * counts them, and in the end each reservoir stands for the rows that its task has seen.
+ * A sample of keys that is drawn before the number of rows is known. Each task keeps a random
+ * sample of its rows (a reservoir) and counts its rows. In the end each reservoir stands for the
+ * rows that its task has seen.
  *
- * @param task number of the task that draws
- * @param capacity rows that the reservoir may hold
+ * @param task the number of the task
+ * @param capacity the most rows of the task's reservoir
  */
 final class SampledKeys(task: Int, capacity: Int) extends Serializable {
   import SampledKeys.Reservoir
@@ -23,7 +24,9 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
   private var seen = 0L
   private val merged = new ArrayBuffer[Reservoir]
 
-  /** @param keys of the next row, encoded, null for null; only asked for when the row is taken */
+  /**
+   * @param keys the encoded keys of the next row, null for null; only called if the row is sampled
+   */
   def add(keys: () => IndexedSeq[Any]): Unit = {
     seen += 1
     if (rows.length < capacity) rows += keys()
@@ -42,10 +45,10 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
     if (seen == 0) merged.toSeq else merged.toSeq :+ Reservoir(task, seen, rows.toIndexedSeq)
 
   /**
-   * A sample of all rows, each as likely as any other. The reservoir of a task with too many rows has its rows more
-   * than once instead. Each row has a random tie.
+   * A sample of all rows, in which each row is equally likely. If a task has seen too many rows for
+   * its reservoir, the rows of the reservoir are taken several times. Each row has a random tie.
    *
-   * @param wanted rows, about
+   * @param wanted about how many rows
    * @param isLong for each key, whether it is encoded as a long
    */
   def sample(wanted: Int, isLong: Seq[Boolean]): KeySample = {
@@ -73,13 +76,15 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
 object SampledKeys {
   private val Seed = 0x48696c626572744bL
 
-  /** Rows that the reservoirs of all tasks may hold together, unless the sample itself is a quarter of that. */
+  /**
+   * The most rows of the reservoirs of all tasks together, unless four times the sample is more.
+   */
   private val RowsOfAll = 400000L
 
-  /** The buffer of the task that runs. */
+  /** The buffer of the running task. */
   def ofTask(wanted: Int): SampledKeys = Option(TaskContext.get()) match {
     case Some(task) =>
-      // Tasks with up to four times their share are no worse sampled for it.
+      // A task may have up to four times its share of the rows before its sample becomes coarser.
       val share = math.max(RowsOfAll, 4L * wanted) / math.max(1, task.numPartitions())
       new SampledKeys(task.partitionId(), math.min(wanted.toLong, math.max(64L, share)).toInt)
     case None => new SampledKeys(0, wanted)
@@ -87,10 +92,13 @@ object SampledKeys {
 
   private final case class Reservoir(task: Int, seen: Long, rows: IndexedSeq[IndexedSeq[Any]]) {
 
-    /** Each of the rows seen has this probability to be drawn. */
+    /**
+     * Rows of the reservoir, such that each row that the task has seen is drawn with this
+     * probability.
+     */
     def drawn(probability: Double): Seq[IndexedSeq[Any]] = {
       val random = new SplittableRandom(Seed ^ task)
-      // Early rows have kept their places, so places are no chance.
+      // Early rows keep their index in the reservoir, so the order of the reservoir is not random.
       val order = rows.indices.toArray
       for (i <- order.indices.reverse) {
         val j = random.nextInt(i + 1)

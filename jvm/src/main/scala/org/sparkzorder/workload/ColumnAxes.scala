@@ -5,10 +5,11 @@ import org.sparkzorder.predicate.Column
 import org.sparkzorder.stats._
 
 /**
- * The axes of a table's columns, by its statistics.
+ * The axes of a table's columns, made of the table's statistics.
  *
- * A column has one when the statistics hold bounds of it for every file in which it is not null throughout: what a file
- * hides, by encryption, is not told by a rank either, and a column that is kept out of the statistics has none.
+ * A column has an axis only if the statistics have its bounds in every file that has a value of it.
+ * So if a file hides its values by encryption, or the column is kept out of the statistics, ranks
+ * do not reveal them either.
  */
 object ColumnAxes {
 

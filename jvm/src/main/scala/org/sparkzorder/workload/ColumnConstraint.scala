@@ -2,23 +2,23 @@ package org.sparkzorder.workload
 
 import org.sparkzorder.predicate._
 
-/** What a filter asks of one column. */
+/** The values of one column that a filter asks for. */
 sealed trait ColumnConstraint
 object ColumnConstraint {
 
-  /** Any of these. */
+  /** Any of these values. */
   final case class Values(values: Set[Value]) extends ColumnConstraint
 
-  /** All from one to the other; None is no end. */
+  /** All values from `low` to `high`; None where the range has no end. */
   final case class Between(low: Option[Value], high: Option[Value]) extends ColumnConstraint
 
   /**
-   * For each column that a row must have a value of to satisfy the filter: which. Strictly or not makes no difference
-   * here, and what cannot be told apart from a whole column is left out.
+   * The constraint on each column that a row must meet to satisfy the filter. `<` counts as `<=`,
+   * and a column that is not restricted is left out.
    */
   def of(filter: StatsPredicate): Map[Column, ColumnConstraint] = box(filter).getOrElse(Map.empty)
 
-  /** None when no row satisfies it. */
+  /** None when no row satisfies the predicate. */
   private def box(p: StatsPredicate): Option[Map[Column, ColumnConstraint]] = p match {
     case Comparison(c, Operator.Equal | Operator.NullSafeEqual, v)    => Some(Map(c -> Values(Set(v))))
     case Comparison(c, Operator.Less | Operator.LessOrEqual, v)       => Some(Map(c -> Between(None, Some(v))))
@@ -65,10 +65,13 @@ object ColumnConstraint {
     case Between(low, high) => (low, high)
   }
 
-  /** Values of a list whose places are looked at. */
+  /** Of a longer list, only about so many values are recorded. */
   private val MaxValues = 64
 
-  /** What is kept of it: how the column is asked for, and at which ranks. None of a whole column. */
+  /**
+   * The part of a constraint that is recorded: its form, and the ranks of its values. None if it
+   * allows every value.
+   */
   def observed(path: Seq[String], asked: ColumnConstraint, axis: RankAxis): Option[ObservedUse] = asked match {
     case Between(None, None) => None
     case Between(low, high)  =>

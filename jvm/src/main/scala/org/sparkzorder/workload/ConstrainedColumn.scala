@@ -3,12 +3,12 @@ package org.sparkzorder.workload
 import org.sparkzorder.layout.{BytesDistribution, LongDistribution, QueryDensity, ValueDistribution}
 
 /**
- * A column of a sample, and the places of its values on the axis that queries were recorded on.
+ * A column of a sample, with the ranks of its values on the axis that queries were recorded with.
  *
- * @param path its names
- * @param values the sampled distribution
- * @param ofRow ordinal of the sampled value of each row, -1 for null
- * @param ranks of the sampled values, ascending, from 0 to 1
+ * @param path its names, from the top-level column down
+ * @param values the distribution of the sampled values
+ * @param ofRow for each sampled row, the ordinal of its value; -1 for null
+ * @param ranks the ranks of the sampled values from 0 to 1, ascending
  */
 final class ConstrainedColumn(
     val path: Seq[String],
@@ -18,8 +18,9 @@ final class ConstrainedColumn(
 ) {
 
   /**
-   * Recorded positions as a measure of the sampled values: what lies in a step is shared by the values of the step as
-   * their rows are; where it has none, the nearest value has it.
+   * Shares recorded positions among the sampled values. The count of a step goes to the values in
+   * this step, in proportion to their rows. If no value is in the step, the nearest value gets the
+   * count.
    */
   def measure(positions: Positions): Array[Double] = {
     val measure = new Array[Double](values.distinct)
@@ -35,7 +36,7 @@ final class ConstrainedColumn(
     measure
   }
 
-  /** The first value at or above a rank. */
+  /** The ordinal of the first value at or above a rank. */
   private def first(rank: Double): Int = {
     val found = java.util.Arrays.binarySearch(ranks, rank)
     if (found < 0) -found - 1
@@ -51,15 +52,15 @@ final class ConstrainedColumn(
 
 object ConstrainedColumn {
 
-  /** The sampled values, encoded, ascending. */
+  /** The sampled values in their encoding, ascending. */
   def valuesOf(d: ValueDistribution): Seq[Any] = d match {
     case l: LongDistribution  => l.values.toSeq
     case b: BytesDistribution => b.values.toSeq
   }
 
   /**
-   * How often queries of all kinds ask for each sampled value: for one value as one, for one of a list by its share of
-   * the list, for a range by half of one for each of its ends, or by one for its only end.
+   * How often queries of all kinds ask for each sampled value. A query counts as one in all: its
+   * values share this one, and so do the two ends of a range.
    */
   def queries(column: ConstrainedColumn, sketch: WorkloadSketch): Array[Double] = {
     val all = new Array[Double](column.values.distinct)
@@ -74,7 +75,10 @@ object ConstrainedColumn {
     all
   }
 
-  /** The distribution with so much of its room given to what queries ask for. */
+  /**
+   * The column's distribution, with `share` of its room given to values by how often queries ask
+   * for them.
+   */
   def mixed(column: ConstrainedColumn, sketch: WorkloadSketch, share: Double): ValueDistribution =
     QueryDensity.mixed(column.values, queries(column, sketch), share)
 }

@@ -3,99 +3,106 @@ package org.sparkzorder.workload
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * @param touched share of the files that a query touches with it, about
- * @param naive the same with all columns that are asked for, at equal weights, along a Z-order curve
- * @param current the same with the layout that the table has, if it is known
- * @param kept whether the chosen one is the one that the table has
+ * The chosen layout.
+ *
+ * @param touched about which share of the files a query touches with it
+ * @param naive the share with all columns that queries ask for, at equal weights, along a Z-order
+ *   curve
+ * @param current the share with the layout that the table has, if that is known
+ * @param kept whether the chosen layout is the one that the table has
  */
 final case class Choice(trial: Trial, touched: Double, naive: Double, current: Option[Double], kept: Boolean)
 
 /**
- * Columns, weights and curve by which the recorded queries touch the fewest files of the sample, step by step: the column
- * that helps most, then the next one as long as one helps; then weights, each two or four times as much or as little, since
- * a bit of the curve more may change nothing; then the other curves.
+ * Chooses columns, weights and curve so that the recorded queries touch few files of the sample. It
+ * goes step by step:
+ *  - First the column that helps most, then the next one, as long as one helps.
+ *  - Then the weights. Each is tried with two and four times as much, and with a half and a quarter.
+ *    Two is not enough, as a single bit of the curve may change nothing.
+ *  - Then the other curves.
  */
 object LayoutChooser {
 
-  /** Of the files touched, what a further column, a weight or another curve has to save. What is less may be chance. */
+  /**
+   * The share of the touched files that a further column, weight or curve must save. Less may be
+   * chance.
+   */
   private val WorthWhile = 0.02
 
-  /** What another layout has to save: it has all files written anew. */
+  /**
+   * The share of the touched files that another layout must save, since it makes OPTIMIZE rewrite
+   * all files.
+   */
   private val WorthRewriting = 0.1
 
-  /** Times that all weights are looked at again. */
+  /** How often all weights are tried again. */
   private val Rounds = 3
 
   private val MaxWeight = 64d
 
   /**
-   * @param columns to choose from, those of most queries first
-   * @param most columns of a layout
-   * @param current the table's layout, when it is of these columns
+   * @param columns the columns to choose from, those of most queries first
+   * @param most the most columns of a layout
+   * @param current the table's layout, if it is one of these columns
    */
   def choose(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int, current: Option[Trial]): Choice = {
-    val naive = Trial(LayoutSpec.ZOrder, columns.take(most).map(_ -> 1d))
-    val grown = grow(estimate, columns, most)
-    val start = best(estimate, Seq(naive, grown))
-    val weighted = weigh(estimate, start._1, start._2)
-    val (trial, touched) = curve(estimate, weighted._1, weighted._2)
-    val now = current.map(t => t -> estimate.touched(t))
-    now match {
-      case Some((t, cost)) if cost * (1 - WorthRewriting) <= touched =>
-        Choice(t, cost, start._3, Some(cost), kept = true)
-      case _ => Choice(trial, touched, start._3, now.map(_._2), kept = false)
+    val naive = measured(estimate, Trial(LayoutSpec.ZOrder, columns.take(most).map(_ -> 1d)))
+    val grown = measured(estimate, grow(estimate, columns, most))
+    val start = if (naive.isBetterThan(grown)) naive else grown
+    val best = withBestCurve(estimate, withBestWeights(estimate, start))
+    current.map(measured(estimate, _)) match {
+      case Some(now) if now.touched * (1 - WorthRewriting) <= best.touched =>
+        Choice(now.trial, now.touched, naive.touched, Some(now.touched), kept = true)
+      case now => Choice(best.trial, best.touched, naive.touched, now.map(_.touched), kept = false)
     }
   }
 
-  /** The second one, unless the first is better by as much as counts; and what the first one costs. */
-  private def best(estimate: LayoutEstimate, trials: Seq[Trial]): (Trial, Double, Double) = {
-    val costs = trials.map(estimate.touched)
-    if (costs.head < costs.last * (1 - WorthWhile)) (trials.head, costs.head, costs.head)
-    else (trials.last, costs.last, costs.head)
+  /** A layout with its estimate. */
+  private final case class Measured(trial: Trial, touched: Double) {
+    def isBetterThan(other: Measured): Boolean = touched < other.touched * (1 - WorthWhile)
   }
 
+  private def measured(estimate: LayoutEstimate, trial: Trial) = Measured(trial, estimate.touched(trial))
+
+  /** The columns that help, at equal weights along a Z-order curve. */
   private def grow(estimate: LayoutEstimate, columns: Seq[ConstrainedColumn], most: Int): Trial = {
-    def step(chosen: Trial, cost: Double, left: Seq[ConstrainedColumn]): Trial =
-      if (left.isEmpty || chosen.columns.length == most) chosen
+    def step(chosen: Measured, left: Seq[ConstrainedColumn]): Trial = {
+      val has = chosen.trial.columns
+      if (left.isEmpty || has.length == most) chosen.trial
       else {
-        val (next, with1) = left
-          .map(c => c -> estimate.touched(chosen.copy(columns = chosen.columns :+ (c -> 1d))))
-          .minBy(_._2)
-        if (with1 < cost * (1 - WorthWhile) || chosen.columns.isEmpty)
-          step(chosen.copy(columns = chosen.columns :+ (next -> 1d)), with1, left.filterNot(_ eq next))
-        else chosen
+        val longer = left.map(c => measured(estimate, chosen.trial.copy(columns = has :+ (c -> 1d)))).minBy(_.touched)
+        if (has.isEmpty || longer.isBetterThan(chosen)) step(longer, left.filterNot(_ eq longer.trial.columns.last._1))
+        else chosen.trial
       }
-    step(Trial(LayoutSpec.ZOrder, Nil), 1d, columns)
+    }
+    step(Measured(Trial(LayoutSpec.ZOrder, Nil), 1d), columns)
   }
 
-  private def weigh(estimate: LayoutEstimate, trial: Trial, cost: Double): (Trial, Double) = {
-    val steps =
-      for { _ <- 0 until Rounds; i <- trial.columns.indices; factor <- Seq(2d, 0.5, 4d, 0.25) } yield (i, factor)
-    val (weighted, touched) =
-      if (trial.columns.length == 1) (trial, cost)
+  private def withBestWeights(estimate: LayoutEstimate, start: Measured): Measured = {
+    val columns = start.trial.columns.indices
+    val steps = for { _ <- 0 until Rounds; i <- columns; factor <- Seq(2d, 0.5, 4d, 0.25) } yield (i, factor)
+    val best =
+      if (columns.length == 1) start
       else
-        steps.foldLeft((trial, cost)) { case ((best, least), (i, factor)) =>
-          val (column, weight) = best.columns(i)
-          if (weight * factor > MaxWeight || weight * factor < 1 / MaxWeight) (best, least)
+        steps.foldLeft(start) { case (best, (i, factor)) =>
+          val (column, weight) = best.trial.columns(i)
+          if (weight * factor > MaxWeight || weight * factor < 1 / MaxWeight) best
           else {
-            val other = best.copy(columns = best.columns.updated(i, column -> weight * factor))
-            val touched = estimate.touched(other)
-            if (touched < least * (1 - WorthWhile)) (other, touched) else (best, least)
+            val weights = best.trial.columns.updated(i, column -> weight * factor)
+            val other = measured(estimate, best.trial.copy(columns = weights))
+            if (other.isBetterThan(best)) other else best
           }
         }
-    // Only the ratios of weights count.
-    val least = weighted.columns.map(_._2).min
-    (weighted.copy(columns = weighted.columns.map { case (c, w) => c -> w / least }), touched)
+    // Only the ratios of weights matter, so the least weight becomes 1.
+    val least = best.trial.columns.map(_._2).min
+    best.copy(trial = best.trial.copy(columns = best.trial.columns.map { case (c, w) => c -> w / least }))
   }
 
-  private def curve(estimate: LayoutEstimate, trial: Trial, cost: Double): (Trial, Double) =
-    if (trial.columns.length == 1) (trial, cost)
+  private def withBestCurve(estimate: LayoutEstimate, start: Measured): Measured =
+    if (start.trial.columns.length == 1) start
     else {
-      val sorted = trial.columns.sortBy(-_._2).map { case (c, _) => c -> 1d }
-      Seq(trial.copy(curve = LayoutSpec.Hilbert), Trial(LayoutSpec.Order, sorted)).foldLeft((trial, cost)) {
-        case ((best, least), other) =>
-          val touched = estimate.touched(other)
-          if (touched < least * (1 - WorthWhile)) (other, touched) else (best, least)
-      }
+      val sorted = start.trial.columns.sortBy(-_._2).map { case (c, _) => c -> 1d }
+      val others = Seq(start.trial.copy(curve = LayoutSpec.Hilbert), Trial(LayoutSpec.Order, sorted))
+      others.map(measured(estimate, _)).foldLeft(start)((best, other) => if (other.isBetterThan(best)) other else best)
     }
 }

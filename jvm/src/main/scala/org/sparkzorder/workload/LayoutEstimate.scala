@@ -5,20 +5,22 @@ import org.sparkzorder.layout._
 /**
  * A layout to be tried.
  *
- * @param curve one of those of [[LayoutSpec]]
- * @param columns with their weights, the leading one first
+ * @param curve one of the curves of [[LayoutSpec]]
+ * @param columns the key columns with their weights, the leading one first
  */
 final case class Trial(curve: String, columns: Seq[(ConstrainedColumn, Double)])
 
 /**
- * What share of the files the recorded queries would touch, by laying out the sample as the table would be.
+ * Estimates which share of the files the recorded queries would touch. It lays out the sample as
+ * the table would be laid out, and takes the bounds of each file from its sampled rows. Queries are
+ * recorded column by column. So if a query names values for several columns, these are taken to be
+ * independent.
  *
- * A file holds of each column what its sampled rows hold. Where values that a query names for several columns lie is
- * taken to be independent, column by column, for that is how it is recorded.
- *
- * @param columns all that the queries ask for; queries for others are not looked at
- * @param files to cut the sample into
- * @param share of the room that is given to what queries ask for, see [[QueryDensity]]
+ * @param columns the columns that queries ask for; what they ask for other columns is ignored
+ * @param files how many files the sample is cut into
+ * @param aligned whether files end where the curve leaves a cell
+ * @param share the share of the curve that is given to values by how often queries ask for them,
+ *   see [[QueryDensity]]
  */
 final class LayoutEstimate(
     columns: IndexedSeq[ConstrainedColumn],
@@ -39,39 +41,54 @@ final class LayoutEstimate(
       }
     }
 
-  /** Queries that are looked at. */
+  /** How many queries the estimate is based on. */
   val queries: Double = kinds.map(_._1).sum
 
   /**
-   * The mean share of the files that a query touches, from 0 to 1. Cells make a few files more or fewer than asked for,
-   * by chance: the share is taken to what it were with the number asked for, as it goes with F^(-1/D).
+   * The mean share of the files that a query touches, from 0 to 1. By chance there may be a few
+   * more or fewer files than asked for. With F files and D columns the share goes with F^(-1/D), so
+   * it is converted to the number asked for.
    */
   def touched(trial: Trial): Double = {
-    val (slots, low, high) = extents(trial)
+    val found = filesOf(trial)
     val sum = kinds.map { case (n, uses) =>
-      var files = 0d
+      var touched = 0d
       var slot = 0
-      while (slot < slots) {
-        files += uses.foldLeft(1d)((p, u) => p * u.of(low(u.column)(slot), high(u.column)(slot)))
+      while (slot < found.slots) {
+        touched += uses.foldLeft(1d)((p, u) => p * u.of(found.low(u.column)(slot), found.high(u.column)(slot)))
         slot += 1
       }
-      n * files
+      n * touched
     }.sum
-    val share = sum / queries / slots
-    math.min(1d, share * math.pow(slots.toDouble / files, 1d / trial.columns.length))
+    val share = sum / queries / found.slots
+    math.min(1d, share * math.pow(found.slots.toDouble / files, 1d / trial.columns.length))
   }
 
-  /** Files, and for each column the least and the greatest sampled value of each, -1 where it has none. */
-  private def extents(trial: Trial): (Int, IndexedSeq[Array[Int]], IndexedSeq[Array[Int]]) = {
-    val keys = trial.columns.map { case (c, _) => byPath(c.path) }.toIndexedSeq
-    val distributions = keys.map(room)
+  /**
+   * The files that the sample is cut into. Values are known by their ordinal in the sample.
+   *
+   * @param low for each column, the least value of each file; -1 where the file has none
+   * @param high for each column, the greatest value of each file; -1 where the file has none
+   */
+  private final class SampledFiles(val slots: Int, val low: IndexedSeq[Array[Int]], val high: IndexedSeq[Array[Int]])
+
+  private def filesOf(trial: Trial): SampledFiles = {
     val shape = LayoutShape(trial.curve, aligned)
-    val curve = shape.curveOf(trial.columns.map(_._2), distributions, files)
+    val keys = trial.columns.map { case (c, _) => byPath(c.path) }.toIndexedSeq
+    val curve = shape.curveOf(trial.columns.map(_._2), keys.map(room), files)
+    val zs = valuesOf(curve, keys)
+    val cuts = shape.cutsOf(zs.indices.map(i => (zs(i), i.toLong)).sorted, files, curve)
+    boundsOf(zs, cuts)
+  }
+
+  /** The value of the curve of each sampled row. */
+  private def valuesOf(curve: Curve, keys: IndexedSeq[Int]): Array[Long] = {
+    // At 0 the part of null, then that of each sampled value.
     val parts = keys.indices.map { k =>
-      val d = distributions(k)
+      val d = room(keys(k))
       Array.tabulate(d.distinct + 1)(i => curve.spread(k, d.id(2 * i, curve.bits(k))))
     }
-    val zs = Array.tabulate(rows) { row =>
+    Array.tabulate(rows) { row =>
       var z = 0L
       var k = 0
       while (k < keys.length) {
@@ -80,7 +97,9 @@ final class LayoutEstimate(
       }
       curve.value(z)
     }
-    val cuts = shape.cutsOf(zs.indices.map(i => (zs(i), i.toLong)).sorted, files, curve)
+  }
+
+  private def boundsOf(zs: Array[Long], cuts: Cuts): SampledFiles = {
     val low = columns.map(_ => Array.fill(cuts.slots)(-1))
     val high = columns.map(_ => Array.fill(cuts.slots)(-1))
     zs.indices.foreach { row =>
@@ -95,10 +114,10 @@ final class LayoutEstimate(
         c += 1
       }
     }
-    (cuts.slots, low, high)
+    new SampledFiles(cuts.slots, low, high)
   }
 
-  /** That a query of one kind touches a file on account of one column. */
+  /** The probability that a query of one kind touches a file, as far as one column decides it. */
   private final class Probability(
       val column: Int,
       form: Form,
@@ -109,11 +128,15 @@ final class LayoutEstimate(
     private val startsBelow = starts.scanLeft(0d)(_ + _)
     private val endsBelow = ends.scanLeft(0d)(_ + _)
 
-    /** @param low least and greatest value of the file, -1 for none */
+    /**
+     * @param low the least value of the file, -1 for none
+     * @param high the greatest value of the file
+     */
     def of(low: Int, high: Int): Double =
       if (low < 0) 0d
       else form match {
-        // It misses the file when it ends below, or begins above; never both.
+        // A range misses the file if it ends below the file's values, or begins above them. Both at
+        // once is impossible.
         case Form.Range =>
           val below = endsBelow(low)
           val above = startsBelow.last - startsBelow(high + 1)

@@ -1,8 +1,8 @@
 package org.sparkzorder.workload
 
 /**
- * Where values asked for lie in their column, as counts over [[Positions.Bins]] equal steps from its least value (0) to
- * its greatest (1). All that is kept of a value is its step.
+ * The ranks of values in their column, as counts over [[Positions.Bins]] equal steps from the least
+ * value (rank 0) to the greatest (rank 1). Only the step of a value is kept.
  */
 final class Positions private (private val counts: Array[Long]) {
 
@@ -12,7 +12,7 @@ final class Positions private (private val counts: Array[Long]) {
 
   def count(bin: Int): Long = counts(bin)
 
-  /** Steps that have a count, ascending. */
+  /** The steps with a count above 0, ascending. */
   def bins: IndexedSeq[Int] = counts.indices.filter(counts(_) != 0)
 
   /** @param rank from 0 to 1 */
@@ -37,7 +37,7 @@ final class Positions private (private val counts: Array[Long]) {
 object Positions {
   val Bins = 128
 
-  /** No count is larger, so that sums of counts stay far from the end of a long. */
+  /** The largest count. It is so small that sums of counts fit a long easily. */
   val MaxCount: Long = 1L << 40
 
   val empty: Positions = new Positions(new Array[Long](Bins))
@@ -45,8 +45,8 @@ object Positions {
   def of(ranks: Seq[Double]): Positions = ranks.foldLeft(empty)(_.add(_))
 
   /**
-   * @param counts of some bins
-   * @throws IllegalArgumentException when there is no such bin, or a count is not one
+   * @param counts the counts of some steps; others are 0
+   * @throws IllegalArgumentException when a step or a count is out of range
    */
   def of(counts: Map[Int, Long]): Positions = {
     val all = new Array[Long](Bins)

@@ -6,28 +6,31 @@ import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats.OrderedValue
 
 /**
- * The place of a value in its column, from 0 to 1, as the files' bounds tell it: the share of the rows below it, those
- * of a file taken to be spread evenly from its least to its greatest value. Monotone in the value.
+ * The rank of a value in its column: the share of the rows that are below the value, from 0 to 1.
+ * It is computed from the files' bounds, as if the rows of a file were spread evenly from its least
+ * to its greatest value. The rank is monotone in the value.
  *
- * Of two files of 10 rows, with the values from 0 to 100 and from 50 to 150: 0 is at 0, 50 at 1/4, 75 at 1/2.
+ * For example, two files have 10 rows each, with values from 0 to 100 and from 50 to 150. Then 0
+ * has the rank 0, 50 has 1/4 and 75 has 1/2.
  *
- * @param places of bounds, ascending
- * @param below the share of the rows below each, half of those that are equal to it among them
+ * @param points the bounds as numbers, ascending
+ * @param below for each point, the share of the rows below it, with half of the rows that are equal
+ *   to it
  */
-final class RankAxis private (places: Array[Double], below: Array[Double], placeOf: Any => Double) {
+final class RankAxis private (points: Array[Double], below: Array[Double], pointOf: Any => Double) {
 
   /** @param value encoded: a `java.lang.Long` or an `Array[Byte]` */
   def rank(value: Any): Double = {
-    val place = placeOf(value)
-    val found = Arrays.binarySearch(places, place)
+    val point = pointOf(value)
+    val found = Arrays.binarySearch(points, point)
     if (found >= 0) below(found)
     else {
       val above = -found - 1
       if (above == 0) 0d
-      else if (above == places.length) 1d
+      else if (above == points.length) 1d
       else {
-        val (low, high) = (places(above - 1), places(above))
-        below(above - 1) + (below(above) - below(above - 1)) * (place - low) / (high - low)
+        val (low, high) = (points(above - 1), points(above))
+        below(above - 1) + (below(above) - below(above - 1)) * (point - low) / (high - low)
       }
     }
   }
@@ -35,12 +38,16 @@ final class RankAxis private (places: Array[Double], below: Array[Double], place
 
 object RankAxis {
 
-  /** Files that are looked at: more tell nothing about 128 steps. */
+  /**
+   * At most about so many files are used: more would not change a rank by a step, of which there
+   * are 128.
+   */
   private val MaxFiles = 2048
 
   /**
-   * @param files bounds of a column, and the rows in which it is not null, of each file
-   * @param floating whether longs stand for floating-point numbers
+   * @param files for each file, the bounds of a column and the number of rows in which it is not
+   *   null
+   * @param floating whether longs are encoded floating-point numbers
    * @return None when no file has bounds
    */
   def of(files: IndexedSeq[(FileBounds, Long)], floating: Boolean): Option[RankAxis] = {
@@ -49,43 +56,47 @@ object RankAxis {
     val taken = if (step <= 1) known else known.indices.by(step).map(known)
     if (taken.isEmpty) None
     else {
-      val placeOf = places(taken.map(_._1), floating)
+      val pointOf = points(taken.map(_._1), floating)
       val spans = taken.map {
-        case (FileBounds.Longs(min, max), rows) => (placeOf(min), placeOf(max), rows.toDouble)
-        case (FileBounds.Bytes(min, max), rows) => (placeOf(min), placeOf(max), rows.toDouble)
+        case (FileBounds.Longs(min, max), rows) => Span(pointOf(min), pointOf(max), rows.toDouble)
+        case (FileBounds.Bytes(min, max), rows) => Span(pointOf(min), pointOf(max), rows.toDouble)
         case (other, _)                         => throw new IllegalArgumentException(s"no bounds: $other")
       }
-      Some(of(spans, placeOf))
+      Some(of(spans, pointOf))
     }
   }
 
-  private def of(spans: Seq[(Double, Double, Double)], placeOf: Any => Double): RankAxis = {
-    val places = spans.flatMap { case (low, high, _) => Seq(low, high) }.distinct.sorted.toArray
-    // Rows at a place, and rows for each unit of the axis from a place on.
-    val at = new Array[Double](places.length)
-    val density = new Array[Double](places.length)
-    spans.foreach { case (low, high, rows) =>
-      val (from, to) = (Arrays.binarySearch(places, low), Arrays.binarySearch(places, high))
-      if (from == to) at(from) += rows
+  /** The rows of a file, with the points of its bounds. */
+  private final case class Span(low: Double, high: Double, rows: Double)
+
+  private def of(spans: Seq[Span], pointOf: Any => Double): RankAxis = {
+    val points = spans.flatMap(s => Seq(s.low, s.high)).distinct.sorted.toArray
+    // The rows at each point, and by how much the density of rows changes there.
+    val at = new Array[Double](points.length)
+    val change = new Array[Double](points.length)
+    spans.foreach { s =>
+      val (from, to) = (Arrays.binarySearch(points, s.low), Arrays.binarySearch(points, s.high))
+      if (from == to) at(from) += s.rows
       else {
-        density(from) += rows / (high - low)
-        density(to) -= rows / (high - low)
+        change(from) += s.rows / (s.high - s.low)
+        change(to) -= s.rows / (s.high - s.low)
       }
     }
-    val total = spans.map(_._3).sum
-    val below = new Array[Double](places.length)
+    val total = spans.map(_.rows).sum
+    val below = new Array[Double](points.length)
     var sum = 0d
-    var rate = 0d
-    places.indices.foreach { i =>
-      if (i > 0) sum += rate * (places(i) - places(i - 1))
+    var density = 0d
+    points.indices.foreach { i =>
+      if (i > 0) sum += density * (points(i) - points(i - 1))
       below(i) = math.min(1d, (sum + at(i) / 2) / total)
       sum += at(i)
-      rate = math.max(0d, rate + density(i))
+      density = math.max(0d, density + change(i))
     }
-    new RankAxis(places, below, placeOf)
+    new RankAxis(points, below, pointOf)
   }
 
-  private def places(bounds: Seq[FileBounds], floating: Boolean): Any => Double = {
+  /** The function that makes numbers of encoded values, in their order. */
+  private def points(bounds: Seq[FileBounds], floating: Boolean): Any => Double = {
     val bytes = bounds.collect { case FileBounds.Bytes(min, max) => Seq(min, max) }.flatten
     if (bytes.nonEmpty) {
       val least = bytes.reduceLeft((a, b) => if (OrderedValue.compare(a, b) <= 0) a else b)
@@ -107,7 +118,7 @@ object RankAxis {
   private def finite(v: Double): Double =
     if (v.isNaN) Double.MaxValue else math.max(-Double.MaxValue, math.min(Double.MaxValue, v))
 
-  /** A byte string as a binary fraction, without the bytes that all have in common. */
+  /** A byte string as a binary fraction, without the first bytes that all have in common. */
   private def fraction(v: Array[Byte], common: Int): Double =
     (0 until 6).foldLeft(0d)((sum, i) => sum * 256 + (if (common + i < v.length) v(common + i) & 0xff else 0))
 }

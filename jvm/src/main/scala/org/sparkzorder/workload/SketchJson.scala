@@ -7,23 +7,25 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
-/** A file of a workload is not one that we wrote, or not whole. */
+/** A workload file was not written by this project, or it is damaged. */
 final class SketchFormatException(reason: String, cause: Throwable = null) extends IOException(reason, cause)
 
 /**
- * A sketch as a file holds it. Positions are a list of step, count, step, count.. Nothing of what is read is believed
- * before it was looked at.
+ * A sketch as JSON. Positions are a list of a step and its count, then the next step and its count,
+ * and so on. Everything that is read is checked.
  */
 object SketchJson {
 
-  /** Bytes of a file. */
+  /** The most bytes of a file. */
   val MaxBytes: Int = 64 << 10
 
   private val Version = 1
   private val MaxName = 1024
   private val mapper = new ObjectMapper()
 
-  /** At most [[MaxBytes]]: the kinds of fewest queries are left out where there are too many. */
+  /**
+   * At most [[MaxBytes]]. If there are too many kinds, those with the fewest queries are left out.
+   */
   def write(sketch: WorkloadSketch): Array[Byte] = {
     val short = WorkloadSketch(sketch.kinds.filter { case (kind, _) => kind.forall(isShort) })
     Iterator.iterate(short.kinds.size)(_ * 3 / 4).map(n => bytes(short.most(n))).find(_.length <= MaxBytes).get
@@ -57,7 +59,7 @@ object SketchJson {
       positions.bins.foreach(b => list.add(b).add(positions.count(b)))
     }
 
-  /** @throws SketchFormatException when it is none */
+  /** @throws SketchFormatException when the bytes are not those of a sketch */
   def read(bytes: Array[Byte]): WorkloadSketch = {
     if (bytes.length > MaxBytes) throw new SketchFormatException(s"${bytes.length} bytes are more than $MaxBytes")
     val root =
@@ -66,7 +68,7 @@ object SketchJson {
     if (root == null || root.path("version").asInt(-1) != Version) fail("it is not of version 1")
     val kinds = array(root, "kinds").map { node =>
       val queries = node.path("queries")
-      if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is none")
+      if (!queries.isIntegralNumber || !queries.canConvertToLong) fail("a number of queries is not a whole number")
       if (queries.longValue < 1 || queries.longValue > Positions.MaxCount) fail("a number of queries is out of range")
       val columns = array(node, "columns").map(column)
       val uses = columns.map(_._1).toVector
@@ -78,7 +80,7 @@ object SketchJson {
   }
 
   private def column(node: JsonNode): (ColumnUse, UseSketch) = {
-    val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is none"))
+    val path = array(node, "path").map(n => if (n.isTextual) n.textValue else fail("a name is not a text"))
     if (path.isEmpty || path.exists(_.isEmpty) || path.map(_.length).sum > MaxName)
       fail("a name is too long or missing")
     val form = Form.all.find(_.name == node.path("form").asText).getOrElse(fail("an unknown form"))
@@ -90,8 +92,8 @@ object SketchJson {
   private def positions(node: JsonNode, name: String): Positions =
     if (!node.has(name)) Positions.empty
     else {
-      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is none"))
-      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts are no pairs")
+      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
+      if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts do not form pairs")
       val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toSeq
       if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")
       try Positions.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)

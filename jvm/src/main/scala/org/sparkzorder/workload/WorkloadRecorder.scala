@@ -25,11 +25,11 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Column, StatsPredicate}
 
 /**
- * A query's look at one table.
+ * One query's filter on one table.
  *
- * @param snapshot the statistics that places are told by
- * @param isExcluded columns of which nothing is to be recorded
- * @param user who asks, and in whose name is written
+ * @param snapshot the statistics that ranks of values are computed from
+ * @param isExcluded whether nothing may be recorded about a column
+ * @param user the user who runs the query; the record is written as this user
  */
 final case class Observation(
     folder: TableFolder,
@@ -40,8 +40,9 @@ final case class Observation(
 )
 
 /**
- * Records what queries of this process ask of tables. A query only puts itself in a queue; a thread of its own makes ranks
- * of its values and writes, some seconds later or at the end of the process, one small file a table.
+ * Records which values the queries of this process ask tables for. A query only enqueues its
+ * translated filter. Another thread turns the values into ranks. It writes one small file for each
+ * table, some seconds later or when the process ends.
  */
 object WorkloadRecorder {
 
@@ -51,7 +52,7 @@ object WorkloadRecorder {
   private val MaxWaiting = 10000
   private val MaxTables = 256
 
-  /** After so many failures in a row a table is left alone. */
+  /** After so many failures in a row nothing more is recorded for a table. */
   private val MaxFailures = 3
 
   private val waiting = new ConcurrentLinkedQueue[Observation]
@@ -60,7 +61,7 @@ object WorkloadRecorder {
   private val failed = new AtomicLong
   private val left = new AtomicLong
 
-  /** What this process has of one table. */
+  /** The record of this process for one table. */
   private final class Own {
     val id: String = UUID.randomUUID().toString
     var file = Option.empty[WorkloadFile]
@@ -69,15 +70,16 @@ object WorkloadRecorder {
     var failures = 0
   }
 
-  // Both are used under the lock of this object only.
+  // Both are only used while this object is locked.
   private val tables = mutable.LinkedHashMap.empty[Path, Own]
   private val axes = mutable.WeakHashMap.empty[IndexSnapshot, mutable.HashMap[Column, Option[RankAxis]]]
 
   private lazy val thread: ScheduledExecutorService = {
-    // The file systems are closed in a hook of a lower priority.
+    // Hadoop closes the file systems in a hook of lower priority, so after this one.
     ShutdownHookManager.get.addShutdownHook(() => flush(), 50, 5, TimeUnit.SECONDS)
     Executors.newSingleThreadScheduledExecutor { (work: Runnable) =>
-      // It outlives the session whose query comes first, and keeps nothing of it.
+      // The thread outlives the session whose query is recorded first, so it must not refer to
+      // anything of this session.
       val thread = new Thread(null, work, "zorder-workload", 0, false)
       thread.setContextClassLoader(getClass.getClassLoader)
       thread.setDaemon(true)
@@ -85,13 +87,13 @@ object WorkloadRecorder {
     }
   }
 
-  /** Files that could not be written since this process began. */
+  /** How many files could not be written since this process began. */
   def failures: Long = failed.get
 
-  /** Queries that were left out, as too many came at once. */
+  /** How many queries were left out, because too many came at once. */
   def leftOut: Long = left.get
 
-  /** Takes a query. Never waits, never fails. */
+  /** Enqueues a query. It never waits and never fails. */
   def observe(observation: Observation): Unit =
     if (waitingCount.get >= MaxWaiting) {
       left.incrementAndGet()
@@ -104,13 +106,13 @@ object WorkloadRecorder {
           thread.schedule((() => flush()): Runnable, DelaySeconds, TimeUnit.SECONDS)
           ()
         } catch {
-          // The process is ending: no hook, or no task, is taken any more.
+          // The process is ending, so it accepts no more hooks or tasks.
           case _: IllegalStateException | _: RejectedExecutionException => left.incrementAndGet(); ()
         }
       }
     }
 
-  /** Writes what waits to be written. */
+  /** Writes the record of all queries that are in the queue. */
   def flush(): Unit = synchronized {
     scheduled.set(false)
     val folders = mutable.LinkedHashMap.empty[Path, Observation]
@@ -141,7 +143,7 @@ object WorkloadRecorder {
   private def save(o: Observation): Unit = {
     val own = ownOf(o)
     if (own.failures < MaxFailures && !own.pending.isEmpty) {
-      // Another process may have made the file part of its own.
+      // Another process may have merged the file into its own.
       if (own.file.exists(f => !o.folder.ops.exists(f.meta.path))) {
         own.file = None
         own.written = WorkloadSketch.empty
@@ -152,7 +154,7 @@ object WorkloadRecorder {
       val bytes = SketchJson.write(all)
       own.pending = WorkloadSketch.empty
       own.file = WorkloadFiles.write(o.folder, own.id, own.file, bytes)
-      // What was too much for the file is not remembered either.
+      // Kinds of queries that found no room in the file are forgotten here too.
       own.written = if (own.file.isEmpty) WorkloadSketch.empty else SketchJson.read(bytes)
       own.file.foreach(f => WorkloadFiles.prune(o.folder, f.meta.modificationTime))
       own.failures = 0
@@ -164,7 +166,10 @@ object WorkloadRecorder {
 
   private def ownOf(o: Observation): Own = tables.getOrElseUpdate(o.folder.root, new Own)
 
-  /** A query's record is worth no query: whatever a file system throws is counted, and told once for a table. */
+  /**
+   * Recording must never make a query fail. So every failure is counted, and logged once for each
+   * table.
+   */
   private def guarded(folder: TableFolder)(work: => Unit): Unit =
     try work
     catch {
@@ -175,7 +180,7 @@ object WorkloadRecorder {
         failed.incrementAndGet()
         if (own.failures == 1) {
           val why = if (e.isInstanceOf[IOException]) e.getMessage else e.getClass.getSimpleName
-          log.warn(s"What queries ask of ${folder.root} is not recorded: $why")
+          log.warn(s"The workload of ${folder.root} is not recorded: $why")
         }
     }
 }

@@ -7,47 +7,59 @@ object Form {
   /** One value. */
   case object Equal extends Form("equal")
 
-  /** Any of some values. */
+  /** Any of several values. */
   case object In extends Form("in")
 
-  /** All values from one to another, or to the end. */
+  /** All values of a range, which may have one end only. */
   case object Range extends Form("range")
 
   val all: Seq[Form] = Seq(Equal, In, Range)
 }
 
-/** A column that a query asks for, by its path of names, and how. */
+/**
+ * A column that a query asks for.
+ *
+ * @param path its names, from the top-level column down
+ * @param form how the query asks for it
+ */
 final case class ColumnUse(path: Seq[String], form: Form)
 
 /**
- * What one query says of one column.
+ * The ranks that one query names for one column, from 0 to 1.
  *
- * @param starts ranks, from 0 to 1, of the values, or of the lower end of the range; none when it has no lower end
- * @param ends of a range, the rank of the upper end; none when it has no upper end
+ * @param starts the ranks of the values, or of the range's lower end; empty if the range has none
+ * @param ends the rank of the range's upper end; empty if there is none
  */
 final case class ObservedUse(use: ColumnUse, starts: Seq[Double], ends: Seq[Double])
 
 /**
- * Where the values lie that queries of one kind name for one column.
+ * The ranks that all queries of one kind name for one column.
  *
- * @param starts of the values, or of lower ends; ranges without one are not counted
- * @param ends of upper ends
+ * @param starts the positions of values, or of lower ends of ranges; ranges without one are not
+ *   counted
+ * @param ends the positions of upper ends of ranges
  */
 final case class UseSketch(starts: Positions, ends: Positions) {
   def ++(other: UseSketch): UseSketch = UseSketch(starts ++ other.starts, ends ++ other.ends)
 }
 
-/** @param uses in the order of the columns of the kind */
+/**
+ * The queries of one kind.
+ *
+ * @param queries how many there were
+ * @param uses one for each column of the kind, in the same order
+ */
 final case class KindSketch(queries: Long, uses: Vector[UseSketch]) {
   def ++(other: KindSketch): KindSketch =
     KindSketch(Positions.sum(queries, other.queries), uses.zip(other.uses).map { case (a, b) => a ++ b })
 }
 
 /**
- * What queries asked a table for: how many were of each kind, a kind being the columns of a conjunction with how each is
- * asked for, and where the values lie. Counts and steps only, never a value.
+ * The values that queries asked a table for, without the values themselves. Queries are of the same
+ * kind if they ask for the same columns in the same forms. For each kind there is the number of
+ * queries, and the positions of the values.
  *
- * @param kinds columns of a kind are in the order of their paths, each once
+ * @param kinds the columns of a kind are in the order of their paths, and each is there once
  */
 final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
 
@@ -55,7 +67,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
 
   def queries: Long = kinds.valuesIterator.map(_.queries).sum
 
-  /** A query that asks for no column counts for nothing. */
+  /** A query that asks for no column is not counted. */
   def add(query: Seq[ObservedUse]): WorkloadSketch = {
     val uses =
       query.distinctBy(_.use.path).sortBy(_.use.path.mkString("\u0000")).take(WorkloadSketch.MaxColumns).toVector
@@ -71,7 +83,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
       sum.updated(kind, sum.get(kind).fold(sketch)(_ ++ sketch))
     })
 
-  /** Without some columns; what is left of a query stays. */
+  /** Without some columns. The other columns of a query stay. */
   def without(isLeftOut: Seq[String] => Boolean): WorkloadSketch =
     if (!kinds.keysIterator.exists(_.exists(u => isLeftOut(u.path)))) this
     else
@@ -81,15 +93,20 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
         else sum ++ WorkloadSketch(Map(kept.map(kind(_)) -> KindSketch(sketch.queries, kept.map(sketch.uses(_)))))
       }
 
-  /** The kinds of most queries; which of equally many does not depend on the order in which they came. */
+  /**
+   * The n kinds with the most queries. The choice does not depend on the order in which queries
+   * came.
+   */
   def most(n: Int): WorkloadSketch =
     if (kinds.size <= n) this else WorkloadSketch(ranked.take(n).toMap)
 
-  /** Kinds, those of most queries first. */
+  /** The kinds, those with the most queries first. */
   def ranked: Seq[(Vector[ColumnUse], KindSketch)] =
     kinds.toSeq.sortBy { case (kind, sketch) => (-sketch.queries, kind.map(u => (u.path, u.form.name)).toString) }
 
-  /** Columns with the number of queries that ask for each, those of most queries first. */
+  /**
+   * The columns with the number of queries that ask for them, those with the most queries first.
+   */
   def columns: Seq[(Seq[String], Long)] =
     kinds.toSeq.flatMap { case (kind, sketch) => kind.map(_.path -> sketch.queries) }
       .groupMapReduce(_._1)(_._2)(_ + _).toSeq.sortBy { case (path, n) => (-n, path.mkString("\u0000")) }
@@ -97,7 +114,7 @@ final case class WorkloadSketch(kinds: Map[Vector[ColumnUse], KindSketch]) {
 
 object WorkloadSketch {
 
-  /** Columns of one query that are looked at. */
+  /** The most columns of a query that are recorded. */
   val MaxColumns = 8
 
   val empty: WorkloadSketch = WorkloadSketch(Map.empty)

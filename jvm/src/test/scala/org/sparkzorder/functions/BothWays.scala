@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.GenerateMutableProjecti
 import org.apache.spark.sql.types.DataType
 import org.scalatest.Assertions
 
-/** Values of an expression, interpreted and by generated code: they must be the same. */
+/** Evaluates an expression interpreted and by generated code. Both must give the same. */
 private object BothWays extends Assertions {
 
   def input(ordinal: Int, dataType: DataType): Expression = BoundReference(ordinal, dataType, nullable = true)
@@ -20,7 +20,7 @@ private object BothWays extends Assertions {
     interpreted
   }
 
-  /** Byte strings by their bytes. */
+  /** A form in which byte arrays are compared by their bytes. */
   def shown(value: Any): Any = value match {
     case bytes: Array[Byte] => bytes.toSeq
     case other              => other

@@ -12,7 +12,7 @@ class FunctionDescriptionsSuite extends AnyFunSuite {
 
   private def hex(e: Expression): String = e.eval().asInstanceOf[Array[Byte]].map(b => f"$b%02X").mkString
 
-  test("each has a name and a description with an example") {
+  test("each function has a name and a description with an example") {
     assert(FunctionDescriptions.all.map(_._1.funcName) ==
       Seq("interleave_bits", "ordered_bytes", "zvalue", "hilbert_value", "range_id"))
     FunctionDescriptions.all.foreach { case (id, info, _) =>
@@ -21,7 +21,7 @@ class FunctionDescriptionsSuite extends AnyFunSuite {
     }
   }
 
-  test("zvalue interleaves ordered bytes, null the smallest of its type") {
+  test("zvalue interleaves ordered bytes, and null is the smallest value of its type") {
     def zvalue(columns: Expression*): Expression = build("zvalue")(columns: _*).asInstanceOf[ZValue].replacement
     assert(hex(zvalue(Literal(1.toByte), Literal(2.toByte))) == "C006")
     assert(hex(zvalue(Literal(null, ByteType), Literal(2.toByte))) == "4004")
@@ -31,7 +31,7 @@ class FunctionDescriptionsSuite extends AnyFunSuite {
     assert(build("zvalue")(Literal(1), Literal(2)).sql == "zvalue(1, 2)")
   }
 
-  test("another number of arguments is an error that names the function") {
+  test("a wrong number of arguments is an error that names the function") {
     val wrong = Seq(
       build("ordered_bytes")(_: Expression),
       (e: Expression) => build("range_id")(e)

@@ -19,7 +19,7 @@ class HilbertValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     ids <- Gen.listOfN(columns, Gen.choose(0L, (1L << bits) - 1))
   } yield (bits, ids)
 
-  test("it is the curve's value, interpreted and by generated code") {
+  test("it is the value of the curve, interpreted and by generated code") {
     forAll(points, minSuccessful(60)) { case (bits, ids) =>
       assert(BothWays(of(bits, ids.length), ids: _*) == HilbertCurve.value(ids.toArray, bits))
     }
@@ -33,12 +33,12 @@ class HilbertValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(BothWays(of(2, 2), 4L + 3, -4L) == BothWays(of(2, 2), 3L, 0L))
   }
 
-  test("one column is itself, and so many that the generated code is split work as well") {
+  test("one column gives its id, and it also works for so many columns that the generated code is split") {
     assert(BothWays(of(63, 1), Long.MaxValue) == Long.MaxValue)
     assert(BothWays(of(1, 63), Seq.fill(63)(1L): _*).asInstanceOf[Long] > 0)
   }
 
-  test("the number of bits is a constant that fits, and there is an id") {
+  test("the number of bits must be a constant that fits, and there must be an id") {
     def wrong(children: Expression*): Boolean = HilbertValue(children).checkInputDataTypes().isFailure
     val id = Literal(1L)
     assert(wrong() && wrong(Literal(3)))

@@ -35,7 +35,7 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(interleave() == "")
   }
 
-  test("an input that is exhausted drops out") {
+  test("an input without bits left drops out of the turns") {
     assert(interleave("ff", "0000") == "aaaa00")
     assert(interleave("", "6a") == "6a")
     assert(interleave("00", "ffffff", "0000") == "492492" + "aaaa" + "ff")
@@ -43,7 +43,7 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val input = Gen.choose(0, 5).flatMap(Gen.listOfN(_, Gen.choose(-128, 127))).map(_.map(_.toByte).toArray)
 
-  test("equals taking a bit from each in turn") {
+  test("it is the same as taking a bit of each input in turn") {
     forAll(Gen.listOf(input)) { inputs =>
       def bits(in: Array[Byte]) = in.toSeq.flatMap(b => (7 to 0 by -1).map(i => (b >> i) & 1))
       val turns = inputs.map(bits)
@@ -62,7 +62,7 @@ class InterleaveBitsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("so many inputs that the generated code is split") {
+  test("it works for so many inputs that the generated code is split") {
     val row = InternalRow.fromSeq(Seq.fill(300)(bytes("f0")))
     val e = InterleaveBits((0 until 300).map(BoundReference(_, BinaryType, nullable = true)))
     assert(hex(generated(e, row).asInstanceOf[Array[Byte]]) == "f" * 300 + "0" * 300)

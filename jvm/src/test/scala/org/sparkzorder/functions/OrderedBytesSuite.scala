@@ -40,7 +40,7 @@ class OrderedBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("interpreted and generated code agree on every type, and null is null") {
+  test("interpreted and generated code agree on every type, and null gives null") {
     forAll(minSuccessful(150)) { (seed: Long) =>
       val values = new RandomValues(seed)
       val dataType = values.atomicType()
@@ -52,7 +52,7 @@ class OrderedBytesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(BothWays(OrderedBytes(BothWays.input(0, StringType("UNICODE_CI"))), UTF8String.fromString("aB")) != null)
   }
 
-  test("as many bytes as the type has") {
+  test("a value has as many bytes as its type") {
     assert(hex(BooleanType, true) == "81" && hex(ByteType, -1.toByte) == "7F" && hex(ShortType, 1.toShort) == "8001")
     assert(hex(IntegerType, 1) == "80000001" && hex(DateType, -1) == "7FFFFFFF")
     assert(hex(LongType, 0L) == "8000000000000000" && hex(TimestampType, -1L) == "7FFFFFFFFFFFFFFF")

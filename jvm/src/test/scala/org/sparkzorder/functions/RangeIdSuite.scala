@@ -37,7 +37,7 @@ class RangeIdSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Seq(1, 2, 3).map(BothWays(of(IntegerType, Seq(2, 2, 2)), _)) == Seq(0, 0, 3))
   }
 
-  test("bounds are a constant array, ascending, without null, of the value's type") {
+  test("bounds must be a constant array of the value's type, ascending and without null") {
     def wrong(value: DataType, array: Expression): Boolean =
       RangeId(BothWays.input(0, value), array).checkInputDataTypes().isFailure
     assert(wrong(IntegerType, bounds(Seq(2, 1), IntegerType)) && wrong(IntegerType, bounds(Seq(1, null), IntegerType)))
@@ -46,7 +46,7 @@ class RangeIdSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(wrong(IntegerType, bounds(Nil, StringType)) && wrong(ArrayType(IntegerType), bounds(Nil, IntegerType)))
   }
 
-  test("numbers of several types come to a common one") {
+  test("numbers of different types are cast to a common type") {
     val e = RangeId(BothWays.input(0, LongType), bounds(Seq(1, 2), IntegerType))
     assert(e.inputTypes == Seq(LongType, ArrayType(LongType)))
     val decimals = RangeId(BothWays.input(0, DecimalType(10, 2)), bounds(Nil, DecimalType(4, 3)))

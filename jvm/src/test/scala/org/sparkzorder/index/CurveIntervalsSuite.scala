@@ -33,7 +33,10 @@ class CurveIntervalsSuite extends AnyFunSuite {
 
   private def shown(i: CurveInterval): Any = (i.frame.id, i.frame.columns, i.low, i.high, i.layer)
 
-  /** As an index keeps them: of a frame of few files no boundaries are left. */
+  /**
+   * The intervals as an index stores them: a frame with few different intervals loses its
+   * boundaries.
+   */
   private def stored(placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
     val different = placed.values.groupMap(_.frame.id)(i => (i.low, i.high)).view.mapValues(_.toSet.size).toMap
     placed.map { case (id, i) => id -> (if (different(i.frame.id) < 4) i.withoutBoundaries else i) }
@@ -45,7 +48,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
   private def files(names: String, n: Int) =
     Seq.tabulate(n)(i => FileId(s"$names$i", i.toLong, 7) -> FileStats(1, Map.empty))
 
-  test("intervals are kept with the files they are of, through merges, and frames that nobody is of go") {
+  test("intervals stay with their files through merges, and frames without a file are dropped") {
     for (_ <- 1 to 100) {
       val (one, two) = (frame(), frame())
       val before = files("a", 1 + random.nextInt(24))
@@ -66,7 +69,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     }
   }
 
-  test("of a frame of few files it is known that they are placed, and nothing of values") {
+  test("of a frame with few files only the fact that they were placed is stored, and no values") {
     val (few, many) = (frame(), frame())
     val before = files("a", 9)
     val placed = before.map(_._1).zipWithIndex.map { case (id, i) =>
@@ -77,18 +80,18 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(whole.map(_.frame.id).distinct == Seq(many.id) && whole.map(_.low) == (3 to 8))
     assert(left.size == 3 && left.forall(i => i.low == 0 && i.high == 0) && left.map(_.layer) == Seq(0, 1, 0))
     assert(left.forall(_.frame.columns == few.columns.map(_.copy(lasting = false))))
-    // Those of many partitions are the same.
+    // Many partitions with one file each share one frame without boundaries.
     val units = files("a", 1000)
     val alone = units.map(f => f._1 -> interval(frame())).toMap
     val bytes = CurveIntervals.toRaw(units.map(f => alone.get(f._1)).toIndexedSeq, _ => 1).get
     assert(CurveIntervals.fromRaw(1000, bytes).frames.size == 1)
     assert(Block.pack(new Array[Byte](Block.IdSize), bytes).length < 1000)
-    // Several files of one place are one place.
+    // Files with the same interval count as one.
     val one = CurveIntervals.toRaw(IndexedSeq.fill(100)(Some(CurveInterval(few, 3, 4, 0))), _ => 1).get
     assert(!CurveIntervals.fromRaw(100, one).frames.head.hasBoundaries)
   }
 
-  test("frames without boundaries are the same for the same columns, and others for others") {
+  test("there is one frame without boundaries for the same columns, and another one for other columns") {
     val columns = IndexedSeq(ColumnKey(Seq("a"), LongType), ColumnKey(Seq("s", "x"), StringType))
     assert(CurveFrame.withoutBoundaries(columns.map(c => c.copy(path = c.path.toVector)).toVector).id ==
       CurveFrame.withoutBoundaries(columns).id)
@@ -98,7 +101,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(CurveFrame.withoutBoundaries(columns).last == 0)
   }
 
-  test("an index made anew has the same intervals, of which nothing is to be concluded") {
+  test("an index that is made anew has the same intervals, but readers conclude nothing from them") {
     val before = files("a", 12)
     val (one, two) = (frame(), frame())
     val placed = before.take(11).map(_._1).zipWithIndex.map { case (id, i) =>
@@ -122,7 +125,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(again.intervals.get.frames.forall(_.columns.forall(!_.lasting)))
   }
 
-  test("damaged bytes of intervals are not read") {
+  test("damaged bytes of intervals are refused or read, and nothing else happens") {
     val f = frame()
     val raw = CurveIntervals.toRaw(IndexedSeq.fill(5)(Some(interval(f))), _ => 1).get
     assert(CurveIntervals.fromRaw(5, raw).of(4).isDefined)
@@ -138,7 +141,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     Seq(4, 6).foreach(n => intercept[IndexFormatException](CurveIntervals.fromRaw(n, raw)))
   }
 
-  test("an index whose intervals cannot be read has none, and its statistics") {
+  test("an index whose intervals cannot be read still has its statistics") {
     val before = files("a", 3)
     val f = frame()
     val bytes = Indexes.written(IndexContents(before, Map.empty, before.map(_._1 -> interval(f)).toMap))
@@ -150,7 +153,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
   }
 
-  /** A frame of about so many bytes, of boundaries that have little in common. */
+  /** A frame of about so many bytes, whose boundaries have little in common. */
   private def large(bytes: Int): CurveFrame = {
     val values = ValueDistribution.ofBytes(
       Array.tabulate(bytes / 100)(i => java.nio.ByteBuffer.allocate(98).putInt(i << 8).put(random.nextBytes(94)).array),
@@ -164,11 +167,11 @@ class CurveIntervalsSuite extends AnyFunSuite {
     )
   }
 
-  /** Of four files. */
+  /** The intervals of four files of a frame. */
   private def four(frame: CurveFrame) =
     IndexedSeq.tabulate(4)(i => Some(CurveInterval(frame, i.toLong, frame.last, CurveInterval.Cell)))
 
-  test("where there is no room for all frames, those of the most data stay, and a warning tells of the others") {
+  test("if there is no room for all frames, those with the most data stay, and a warning names the rest") {
     val main = large(12 << 20)
     val small = IndexedSeq.fill(30)(large(1 << 20))
     val intervals = IndexedSeq.fill(100)(four(main)).flatten ++ small.flatMap(four)
@@ -176,16 +179,16 @@ class CurveIntervalsSuite extends AnyFunSuite {
     val raw = CurveIntervals.toRaw(intervals, i => if (i < 400) 1000L else i.toLong, warnings += _).get
     val read = CurveIntervals.fromRaw(intervals.size, raw)
     assert((0 until 400).forall(i => read.of(i).exists(_.frame.id == main.id)))
-    // Of the others, those of the longest files.
+    // Of the other frames, those with the longest files stay.
     val kept = (400 until 520).filter(read.of(_).isDefined)
     assert(kept == (520 - kept.size until 520) && kept.size >= 12)
     assert(raw.length <= CurveIntervals.maxBytes(intervals.size.toLong))
     val left = 30 - kept.size / 4
-    assert(warnings.result().map(_.takeWhile(_ != 's').trim) == Seq(s"$left of 31"))
+    assert(warnings.result().map(_.takeWhile(_ != ':')) == Seq(s"The index has no room for $left of 31 sets of boundaries"))
     assert(read.memoryBytes > (12 << 20))
   }
 
-  test("frames that are too large, however many, are not even encoded") {
+  test("frames that are too large are not even encoded, however many there are") {
     val huge = large(20 << 20)
     val others = IndexedSeq.fill(130)(new CurveFrame(
       UUID.randomUUID().toString,
@@ -202,8 +205,9 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(CurveIntervals.toRaw(others.flatMap(four), _ => 1, _ => ()).isEmpty)
   }
 
-  test("frames of more bytes than an index is written with are refused before one is made") {
-    // Two bytes a value, so that a block that is short in the file takes much memory: counts of 1, differences of 1.
+  test("frames with more bytes than an index may have are refused before the first is made") {
+    // Counts of 1 and differences of 1 take two bytes for each value, so a block that is short in
+    // the file fills memory.
     val values = CurveIntervals.MaxFrameBytes / 4
     val body = new java.io.ByteArrayOutputStream
     val out = new java.io.DataOutputStream(body)
@@ -227,7 +231,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(refused.getMessage.contains("frames of more than"))
   }
 
-  test("a block of intervals that is too large costs the intervals only") {
+  test("if the block of intervals is too large, only the intervals are missing") {
     val before = files("a", 5)
     val frame = large(1 << 20)
     val bytes =
@@ -239,7 +243,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(Indexes.open(bytes).intervals.isDefined)
     val tight = Indexes.open(bytes, limit = 100000)
     assert(tight.intervals.isEmpty && Indexes.all(tight) == Indexes.all(before))
-    // Whatever the cache may hold, no index is written with more.
+    // No index is written with more bytes of frames, whatever the size of the cache.
     val lying = Indexes.withFooter(
       bytes,
       _.replaceFirst("(\"intervals\":\\{[^}]*\"rawLength\":)\\d+", "$1" + (CurveIntervals.MaxFrameBytes + 1000))
@@ -248,7 +252,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(read.intervals.isEmpty && Indexes.all(read) == Indexes.all(before))
   }
 
-  test("intervals that could not be read for a moment are read the next time") {
+  test("intervals that could not be read once are read the next time") {
     val before = files("a", 6)
     val f = frame()
     val placed = before.map(_._1 -> interval(f)).toMap
@@ -270,7 +274,7 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(snapshot.memoryBytes > without)
     down = true
     assert(snapshot.intervals.isDefined)
-    // What is garbled stays so, and is not read again and again.
+    // A damaged block stays damaged, so it is not read again and again.
     down = false
     val garbled = IndexFile.open(source, 64L << 20)
     source.bytes = bytes.map(b => (b ^ 1).toByte)

@@ -21,7 +21,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     FileId("b.parquet", 20, 2000) -> FileStats(0, Map(a -> ColumnStats(null, null, 0, 0)))
   )
 
-  test("what is written is read") {
+  test("an index that was written and read has the same files, statistics and properties") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val files = Indexes.random(values, values.random.nextInt(20))
@@ -55,7 +55,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a column is found under its exact path and type only") {
+  test("a column is only found by its exact path and type") {
     val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
     val column = snapshot.column(Seq("a"), LongType).get.asInstanceOf[LongStatsColumn]
     assert(column.min(0) == 1 && column.max(0) == 5 && column.bounded.get(0) && !column.bounded.get(1))
@@ -72,7 +72,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a type text that names a class is of no column, and the class is not loaded") {
+  test("a column whose type names a class is ignored, and the class is not loaded") {
     val udt = s"""{"type":"udt","class":"${classOf[LoadedClass].getName}","pyClass":null,"sqlType":"long"}"""
     val inside = s"""{"type":"array","elementType":$udt,"containsNull":true}"""
     val field = s"""{"type":"struct","fields":[{"name":"","type":$udt,"nullable":true,"metadata":{}}]}"""
@@ -88,7 +88,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(LoadedClass.instances == before)
   }
 
-  test("senseless statistics are taken as unknown") {
+  test("statistics that make no sense are taken as unknown") {
     val stats = FileStats(2, Map(a -> ColumnStats(5L, 1L, 3, -7), s -> ColumnStats("x".getBytes, null, 0, 0)))
     val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> stats)))).fileStats(0)
     assert(read == FileStats(2, Map(a -> ColumnStats(null, null, -1, 0), s -> ColumnStats(null, null, 0, 0))))
@@ -96,7 +96,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     intercept[IllegalArgumentException](Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> wrong))))
   }
 
-  test("bounds of footers that are too long are cut") {
+  test("bounds that are too long are cut") {
     val long = Array.fill(500)(97.toByte)
     val read = Indexes.open(Indexes.written(IndexContents(Seq(FileId("f", 1, 1) -> FileStats(
       1,
@@ -121,7 +121,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val read = Indexes.open(bytes)
       val got = Indexes.all(read)
       val expected = Indexes.all(small)
-      // A column that cannot be read is missing; all else must be there and right.
+      // A column that cannot be read is missing. Everything else must be there, and right.
       assert(got.keySet == expected.keySet)
       (0 until read.files).foreach { i =>
         val (stats, (_, original)) = (read.fileStats(i), small.find(_._1 == read.fileId(i)).get)
@@ -131,7 +131,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     } catch { case _: IndexFormatException => }
 
-  test("a file cut anywhere, or with any byte changed, is refused or read right") {
+  test("a file that is truncated anywhere, or has any byte changed, is refused or read right") {
     val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
     bytes.indices.foreach { n =>
       intercept[IndexFormatException](Indexes.open(bytes.take(n)))
@@ -146,7 +146,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     check(bytes :+ 0.toByte)
   }
 
-  test("random footers with a right checksum raise nothing but our exception") {
+  test("random footers with a right checksum throw no other exception than ours") {
     val bytes = Indexes.written(IndexContents(small, Map("k" -> "v")))
     forAll { (seed: Long) =>
       val random = new scala.util.Random(seed)
@@ -176,7 +176,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("sizes beyond the limit are refused before memory is taken") {
+  test("sizes above the limit are refused before memory is allocated") {
     val bytes = Indexes.written(IndexContents(small))
     def refused(from: String, to: String): String =
       intercept[IndexFormatException](Indexes.open(Indexes.withFooter(bytes, _.replaceFirst(from, to)))).getMessage
@@ -191,7 +191,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(intercept[IndexFormatException](Indexes.open(big, 1000000)).getMessage.contains("more than the 1000000"))
   }
 
-  test("a type that this Spark does not know costs that column only") {
+  test("if this Spark does not know a type, only the columns of this type are missing") {
     val bytes = Indexes.written(IndexContents(small))
     val read = Indexes.open(Indexes.withFooter(bytes, _.replace("\\\"string\\\"", "\\\"quaternion\\\"")))
     assert(read.columns == Seq(a) && read.column(Seq("a"), LongType).isDefined)
@@ -199,14 +199,14 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(otherKind.columns == Seq(s))
   }
 
-  test("an index that another has replaced behind a snapshot is not mixed with it") {
+  test("if another index replaces the file of a snapshot, the two are not mixed") {
     val source = new Indexes.BytesSource(Indexes.written(IndexContents(small)))
     val snapshot = IndexFile.open(source, 1 << 20)
     source.bytes = Indexes.written(IndexContents(small))
     assert(snapshot.column(Seq("a"), LongType).isEmpty)
   }
 
-  test("many threads get one and the same column") {
+  test("many threads get the same column object") {
     val snapshot = Indexes.open(Indexes.written(IndexContents(small)))
     val seen = java.util.concurrent.ConcurrentHashMap.newKeySet[StatsColumn]()
     val threads = (1 to 8).map(_ => new Thread(() => snapshot.column(Seq("a"), LongType).foreach(c => seen.add(c))))
@@ -235,7 +235,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ) ->
         FileStats(1000000, columns)
     }
-    // Every file has the statistics of one in ten, so that the test does not spend its memory on making them.
+    // Ten files share the same statistics, so that the test needs less memory.
     val filled = files.indices.map(i => files(i)._1 -> files(i / 10 * 10)._2)
     val (bytes, writing) = timed(Indexes.written(IndexContents(filled)))
     (1 to 3).foreach { _ =>
@@ -262,7 +262,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 }
 
-/** What a hostile index would have Spark make an instance of. */
+/** A class of which a hostile index wants Spark to create an instance. */
 class LoadedClass extends UserDefinedType[AnyRef] {
   LoadedClass.instances += 1
   override def sqlType: DataType = LongType

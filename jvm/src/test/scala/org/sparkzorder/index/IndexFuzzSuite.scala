@@ -17,15 +17,16 @@ import org.sparkzorder.predicate._
 import org.sparkzorder.stats._
 
 /**
- * Index files that are damaged, or made to do damage: refused with our own exception, or read; then nothing that is done
- * with what was read fails. Those with a wrong checksum never say anything else than the original.
+ * Index files that are damaged by chance or on purpose. Each is refused with our exception, or it
+ * is read and can be used without an error. A file with a wrong checksum never says anything else
+ * than the original.
  */
 class IndexFuzzSuite extends AnyFunSuite {
   private val limit = 1L << 20
   private val mapper = new ObjectMapper()
   private val threads = ManagementFactory.getThreadMXBean.asInstanceOf[com.sun.management.ThreadMXBean]
 
-  /** An index as it was written, with what is in it. */
+  /** An index as it was written, with its contents. */
   private final class Original(seed: Long) {
     private val values = new RandomValues(seed)
     private val statistics = Indexes.random(values, 1 + values.random.nextInt(12))
@@ -42,7 +43,7 @@ class IndexFuzzSuite extends AnyFunSuite {
   private def sealing(blocks: Array[Byte], footer: Array[Byte]): Array[Byte] = blocks ++ footer ++
     ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array ++ "ZORDIDX\n".getBytes(UTF_8)
 
-  /** With one block's contents changed, compressed and sealed again: no checksum tells. */
+  /** The contents of one block are changed, and all checksums are made right again. */
   private def withBlock(o: Original, random: Random, change: Array[Byte] => Array[Byte]): Array[Byte] = {
     val footer = o.footer
     val places =
@@ -59,7 +60,7 @@ class IndexFuzzSuite extends AnyFunSuite {
     sealing(o.bytes.take(o.footerFrom) ++ block, mapper.writeValueAsBytes(footer))
   }
 
-  /** All that queries and statements do with an index. */
+  /** Does everything that queries and statements do with an index. */
   private def use(snapshot: IndexSnapshot, random: Random): Unit = {
     snapshot.columns.foreach { key =>
       val column = Column(key.path, key.dataType)
@@ -86,11 +87,11 @@ class IndexFuzzSuite extends AnyFunSuite {
     if (random.nextInt(20) == 0) Indexes.open(Indexes.written(IndexContents.merge(snapshot, _ => true, Nil)))
   }
 
-  test("mutated index files") {
+  test("mutated index files are refused or can be used") {
     val random = new Random(20261121)
     val mutation = new Mutation(random)
     val total = Mutation.files(0.6)
-    // What is allocated once for all is not a file's.
+    // Warms up, so that what is allocated only once does not count for a file.
     originals.foreach(o => use(Indexes.open(o.bytes, limit), random))
     val started = System.nanoTime()
     var refused, read = 0
@@ -115,7 +116,7 @@ class IndexFuzzSuite extends AnyFunSuite {
         try {
           val snapshot = Indexes.open(bytes, limit)
           if (kind == "bytes") {
-            // A column that is damaged is not there.
+            // A damaged column is missing, but no file is.
             val said = Indexes.all(snapshot)
             assert(said.keySet == o.said.keySet)
           }
@@ -135,7 +136,7 @@ class IndexFuzzSuite extends AnyFunSuite {
     assert(LoadedClass.instances == instances, "a class was loaded that a file names")
   }
 
-  test("a block that is far larger in the file than in memory is not read") {
+  test("a block that claims to be far larger in the file than in memory is not read") {
     val o = originals.head
     val footer = o.footer.deepCopy[ObjectNode]()
     footer.get("fileBlock").asInstanceOf[ObjectNode].put("offset", 8).put("length", 50 << 20)

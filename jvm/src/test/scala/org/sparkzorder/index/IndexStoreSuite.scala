@@ -41,7 +41,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     out.close()
   }
 
-  test("the index of the highest number counts, and nothing but indexes") {
+  test("the index with the highest number counts, and other files are ignored") {
     val store = new IndexStore(fs, root, big)
     assert(store.newest(listing).isEmpty)
     Seq(9L, 10L, 2L).foreach { n =>
@@ -53,12 +53,12 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     )
     fs.mkdirs(new Path(root, "_zorder/index-0000000098.zidx"))
     assert(maxOf(store.newest(listing).get) == 10L)
-    // As builds of before called it.
+    // The name that older builds gave it.
     fs.rename(new Path(root, "_zorder/_index-0000000010.zidx"), new Path(root, "_zorder/index-0000000010.zidx"))
     assert(maxOf(store.newest(listing).get) == 10L)
   }
 
-  test("an index that cannot be read gives way to the one before") {
+  test("if an index cannot be read, the one before is used") {
     val store = new IndexStore(fs, root, big)
     store.write(contents(1), 1)
     spoil(store.write(contents(2), 2).getPath)
@@ -83,7 +83,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(listing.map(_.getPath.getName) == Seq("_index-0000000001.zidx"))
   }
 
-  test("an index is read once, until it must go for others") {
+  test("an index is read once, until it must make room for others") {
     val store = new IndexStore(fs, root, big)
     store.write(contents(1, 1000), 1)
     val first = store.newest(listing).get
@@ -100,7 +100,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(IndexCache.size == 0)
   }
 
-  test("a column that is gone when it is asked for is as if it never was") {
+  test("a column whose file is gone when it is first used is taken as missing") {
     val store = new IndexStore(fs, root, big)
     val status = store.write(contents(1), 1)
     val snapshot = store.newest(listing).get
@@ -110,7 +110,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(snapshot.ordinalOf("f0", 1, 1) == 0)
   }
 
-  test("of each table the newest index stays in memory, whatever room there is") {
+  test("only the newest index of each table stays in memory, however much room there is") {
     val store = new IndexStore(fs, root, big)
     val elsewhere = new Path(Files.createTempDirectory("index").toUri)
     fs.mkdirs(new Path(elsewhere, "_zorder"))
@@ -125,12 +125,12 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     }
     assert(held.distinct.size == 100 && (store.newest(listing).get eq held.last))
     assert(beside.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get eq other)
-    // Plans of before go on with what they have, and read what they lack.
+    // Older plans still use their indexes, and read the columns that they lack.
     assert(held.zipWithIndex.forall { case (s, i) => maxOf(s) == i + 1L })
     fs.delete(elsewhere, true)
   }
 
-  test("an older index that somebody still asks for does not push out the newest, and goes with its next use") {
+  test("an older index that is still used does not replace the newest, and is dropped when the newest is used") {
     val store = new IndexStore(fs, root, big)
     store.write(contents(1), 1)
     val stale = listing
@@ -140,7 +140,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert((store.newest(listing).get eq second) && IndexCache.size == 1)
   }
 
-  test("an index dropped and made again under the same number takes the place of the old one") {
+  test("an index that was dropped and made again with the same number replaces the old one") {
     val store = new IndexStore(fs, root, big)
     fs.delete(store.write(contents(1, 3), 1).getPath, false)
     store.write(contents(2, 3), 1)
@@ -150,7 +150,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(maxOf(store.newest(listing).get) == 3L && IndexCache.size == 1)
   }
 
-  test("a snapshot that a plan holds knows the columns that it has loaded when its file is gone, and no others") {
+  test("when the file of a snapshot is gone, the snapshot still has the columns that it has loaded, and no others") {
     val other = ColumnKey(Seq("b"), LongType)
     val both = ColumnStats(0L, 5L, 0, 0)
     val store = new IndexStore(fs, root, big)
@@ -163,12 +163,12 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(held.column(Seq("a"), LongType).isDefined && held.column(Seq("b"), LongType).isEmpty)
   }
 
-  test("without a setting indexes have a tenth of the heap, and 256 MiB at most; a setting counts as it is") {
+  test("without a setting indexes get a tenth of the heap, but at most 256 MiB; a setting is used as it is") {
     def mib(n: Long) = n << 20
     assert(IndexMemory.of(None, mib(1000)) == IndexMemory(mib(100), mib(256)))
     assert(IndexMemory.of(None, mib(100000)) == IndexMemory(mib(256), mib(256)))
     Seq(0L, 100L, mib(4096)).foreach(n => assert(IndexMemory.of(Some(n), mib(1000)) == IndexMemory(n, n)))
-    // An index that is larger than the room for those that are kept is read, and not kept.
+    // An index that is larger than the cache is read, but not kept.
     val store = new IndexStore(fs, root, IndexMemory(100, mib(256)))
     store.write(contents(1, 1000), 1)
     assert(maxOf(store.newest(listing).get) == 1L && IndexCache.size == 0)

@@ -8,8 +8,9 @@ import org.sparkzorder.layout._
 import org.sparkzorder.stats._
 
 /**
- * What it costs to write an index whole, which every change does: for each number of files the bytes for each file, and the
- * median processor time of a change that adds one file. Partitions of so many files each have a frame of their own. Prints lines.
+ * The cost of writing a whole index, as every change does. For each number of files it prints the
+ * bytes for each file, and the median processor time of a change that adds one file. Each partition
+ * has so many files, and a frame.
  *
  * `IndexWriteBench <files of a partition> <files> ..`
  */

@@ -26,7 +26,7 @@ object Indexes {
 
   def open(bytes: Array[Byte], limit: Long = 64L << 20): IndexSnapshot = IndexFile.open(new BytesSource(bytes), limit)
 
-  /** The same index with another footer, of which the checksum is right. */
+  /** The same index with a changed footer and its right checksum. */
   def withFooter(bytes: Array[Byte], change: String => String): Array[Byte] = {
     val from = bytes.length - 16
     val length = ByteBuffer.wrap(bytes).getInt(from)
@@ -35,7 +35,7 @@ object Indexes {
       ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array ++ bytes.drop(from + 8)
   }
 
-  /** Files with statistics as a collector makes them, with some columns missing or unknown. */
+  /** Files with statistics of a collector. Some columns are missing, others are unknown. */
   def random(values: RandomValues, files: Int, prefix: String = "f"): Seq[(FileId, FileStats)] = {
     val schema = values.schema()
     Seq.tabulate(files) { i =>
@@ -55,7 +55,7 @@ object Indexes {
     }
   }
 
-  /** Statistics in a form that `==` compares. */
+  /** Statistics in a form that can be compared by `==`. */
   def comparable(stats: FileStats): Any = {
     def bound(b: Any): Any = b match {
       case a: Array[Byte] => a.toSeq

@@ -14,7 +14,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val bits = 20
 
-  /** Keys of two or more columns of a kind, by the curve, ascending. */
+  /** Keys of evenly spread points, ascending. */
   private def uniform(rows: Int, seed: Long): Keys = {
     val random = new SplittableRandom(seed)
     IndexedSeq.fill(rows)((random.nextLong(1L << bits), random.nextLong())).sorted
@@ -38,7 +38,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("the number of files is within a quarter of what was asked for, whatever that is") {
+  test("the number of files is within a quarter of the number asked for, whatever that is") {
     forAll(Gen.choose(2, 150), Gen.choose(0L, 1000L)) { (n, seed) =>
       val cuts = AlignedCuts.of(uniform(100 * n, seed), n)
       assert(math.abs(cuts.slots - n) <= 0.25 * n)
@@ -52,7 +52,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("files have half to one and a half times the target, not only as the sample has it") {
+  test("files have half to one and a half times the target, in all rows and not only in the sample") {
     for (n <- Seq(10, 24, 50, 100, 119, 190, 200, 400, 1000)) {
       val found = for (seed <- 1L to math.max(5L, 2000L / n)) yield {
         val borders = 0L +: AlignedCuts.of(uniform(100 * n, seed), n).keys.map(_._1) :+ (1L << bits)
@@ -63,7 +63,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a value that fills many files is cut into equal ones, the others at borders") {
+  test("a value that fills many files is cut into equal files, and other files end at borders") {
     val heavy = (0 until 3000).map(i => (5000L, i.toLong))
     val keys = (uniform(1000, 3) ++ heavy).sorted
     val cuts = AlignedCuts.of(keys, 40)
@@ -73,7 +73,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(cuts.keys.filter(_._1 > 5000L).forall(_._2 == Long.MinValue))
   }
 
-  test("in a sort files are equal, and no value that fits into one is in two") {
+  test("in a sort files are equal, and a value that fits one file is in one") {
     val sorted = LayoutShape(LayoutSpec.Order, aligned = true)
     val plan = BitPlan.forKeys(Seq(1d))
     for (n <- Seq(3, 10, 100, 1000)) {
@@ -87,7 +87,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("in a sort by two columns, files end where the first one changes, whatever its bits are") {
+  test("in a sort by two columns, files end where the first column changes, whatever its bits are") {
     val plan = BitPlan.ofSequence(Seq.fill(8)(0) ++ Seq.fill(8)(1), 2)
     val shape = LayoutShape(LayoutSpec.Order, aligned = true)
     val keys = uniform(20000, 9).map { case (z, tie) => (z >> 4, tie) }
@@ -96,7 +96,7 @@ class AlignedCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(sizes(keys, cuts).forall(s => s >= 320 && s <= 480))
   }
 
-  test("all rows equal but for the tie, all equal altogether, none at all") {
+  test("all rows equal except their ties, all rows equal, and no rows") {
     val equal = (0 until 1000).map(i => (7L, i.toLong))
     assert(sizes(equal, AlignedCuts.of(equal, 10)) == Seq.fill(10)(100))
     assert(AlignedCuts.of(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)

@@ -10,7 +10,7 @@ class BitPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val weights = Gen.choose(1, 9).flatMap(n => Gen.listOfN(n, Gen.oneOf(0.1, 0.5, 1d, 2d, 3.7, 8d, 1e9)))
 
-  test("equal weights take turns, the first column leading") {
+  test("columns of equal weight take turns, and the first column leads") {
     for (n <- 1 to 8) {
       val plan = BitPlan(Seq.fill(n)(1d))
       assert(plan.totalBits == math.min(62, 20 * n))
@@ -30,7 +30,7 @@ class BitPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(BitPlan.forKeys(Nil).totalBits == 0)
   }
 
-  test("no bit is lost: a point comes back out of its value") {
+  test("no bit is lost: the value of a point gives the point back") {
     forAll(weights, Gen.choose(0L, Long.MaxValue)) { (w, random) =>
       val plan = BitPlan(w)
       val ids = Array.tabulate(plan.columns)(c => (random >>> c) & ((1L << plan.bits(c)) - 1))

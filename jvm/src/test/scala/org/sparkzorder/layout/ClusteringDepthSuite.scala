@@ -15,7 +15,7 @@ class ClusteringDepthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     1 -> Gen.const(AllNull)
   )
 
-  test("it is what counting value by value gives") {
+  test("it is the same as counting value by value") {
     forAll(Gen.listOf(Gen.zip(file, Gen.choose(1L, 9L)))) { files =>
       val depth = ClusteringDepth.of(files)
       val values = files.collect { case (Longs(a, b), _) => a to b }.flatten.distinct
@@ -34,14 +34,14 @@ class ClusteringDepthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def rowsOf(files: Seq[(FileBounds, Long)]): Long = files.collect { case (Unknown, n) => n }.sum
 
-  test("byte strings are taken as fractions, whatever they begin with") {
+  test("byte strings count as fractions, whatever they begin with") {
     def text(v: Long): Array[Byte] = "https://example.com/".getBytes :+ (4 * v).toByte
     forAll(Gen.listOf(Gen.zip(file, Gen.choose(1L, 9L)))) { files =>
       val strings = ClusteringDepth.of(files.map {
         case (Longs(a, b), n) => Bytes(text(a), text(b)) -> n
         case other            => other
       })
-      // Doubles are not whole either.
+      // Doubles are not whole numbers either, so they must give the same.
       val doubles = ClusteringDepth.of(
         files.map {
           case (Longs(a, b), n) => Longs(OrderedValue.ofDouble(a.toDouble), OrderedValue.ofDouble(b.toDouble)) -> n
@@ -54,19 +54,19 @@ class ClusteringDepthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("files in order touch one, files in no order all") {
+  test("a value is in one of many sorted files, and in all of many unsorted files") {
     val sorted = (0L until 100L).map(i => Longs(10 * i, 10 * i + 9) -> 5L)
     assert(ClusteringDepth.of(sorted) == ClusteringDepth(1d, 1, IndexedSeq(0, 500)))
     val equal = Seq.fill(100)(Longs(0, 1000) -> 5L)
     assert(near(ClusteringDepth.of(equal), 100d) && ClusteringDepth.of(equal).histogram == Seq.fill(100)(0L) :+ 500L)
-    // No two of them have a bound in common, but all hold nearly everything.
+    // No two of these files have a bound in common, but each spans nearly all values.
     val random = (0L until 100L).map(i => Longs(i, 1000000 - i) -> 5L)
     assert(ClusteringDepth.of(random).mean > 99.9)
   }
 
   private def near(depth: ClusteringDepth, mean: Double): Boolean = math.abs(depth.mean - mean) < 1e-6
 
-  test("the ends of all types: the largest longs, infinity, one value, empty strings") {
+  test("extreme values: the largest longs, infinity, a single value, and empty strings") {
     val wide = Seq(Longs(Long.MinValue, 0) -> 5L, Longs(0, Long.MaxValue) -> 5L)
     assert(near(ClusteringDepth.of(wide), 1d) && ClusteringDepth.of(wide).max == 2)
     val infinite = Seq(Double.NegativeInfinity -> 0d, 0d -> Double.PositiveInfinity).map { case (a, b) =>

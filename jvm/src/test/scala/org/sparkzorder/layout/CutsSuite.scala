@@ -33,7 +33,7 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("files of distinct keys are equal to within one row") {
     forAll(Gen.choose(1, 500), Gen.choose(1, 60), Gen.choose(1L, 500L)) { (rows, n, zs) =>
-      // Few values of z means that one value fills many files.
+      // With few values of z, one value fills many files.
       val keys = (0 until rows).map(i => (i * zs / rows, i.toLong))
       val sizes = keys.groupBy { case (z, t) => Cuts.equal(keys, n).slot(z, t) }.values.map(_.size)
       assert(sizes.size == math.min(n, rows))
@@ -41,14 +41,14 @@ class CutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("all rows equal but for the tie, and all equal altogether") {
+  test("all rows equal except their ties, and all rows equal") {
     val equal = (0 until 1000).map(i => (7L, i.toLong))
     assert(equal.groupBy { case (z, t) => Cuts.equal(equal, 10).slot(z, t) }.values.map(_.size).toSet == Set(100))
     assert(Cuts.equal(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
     assert(Cuts.equal(IndexedSeq.empty, 10).slots == 1)
   }
 
-  test("cuts given must increase") {
+  test("cuts at given keys must increase") {
     assert(Cuts.at(Seq((1L, 5L), (2L, 0L))).slots == 3)
     assertThrows[IllegalArgumentException](Cuts.at(Seq((1L, 5L), (1L, 5L))))
     assertThrows[IllegalArgumentException](Cuts.equal(IndexedSeq((1L, 1L)), 0))

@@ -9,7 +9,7 @@ class DistinctValuesSuite extends AnyFunSuite {
   private def sampleOf(values: Int => Long, rows: Int, size: Int, random: Random): ValueDistribution =
     ValueDistribution.ofLongs(Array.fill(size)(values(random.nextInt(rows))), 0)
 
-  test("equally frequent values, from a sample of one row in six hundred") {
+  test("the number of equally frequent values is estimated well from one row in six hundred") {
     val random = new Random(1)
     val rows = 6000000
     Seq(10000, 100000, 200000).foreach { distinct =>
@@ -19,7 +19,7 @@ class DistinctValuesSuite extends AnyFunSuite {
     }
   }
 
-  test("never more than rows that are not null, never fewer than were seen, exact when all is sampled") {
+  test("an estimate is between the sampled values and the rows that are not null, and exact if all rows are sampled") {
     val random = new Random(2)
     (1 to 2000).foreach { _ =>
       val size = 1 + random.nextInt(200)
@@ -36,7 +36,7 @@ class DistinctValuesSuite extends AnyFunSuite {
     assert(DistinctValues.estimate(ValueDistribution.ofLongs(Array.empty, 7), 70) == 0)
   }
 
-  test("a Bloom filter pays where a value has fewer rows than files to be looked for in") {
+  test("a Bloom filter is wanted where a value has fewer rows than a lookup reads files") {
     val random = new Random(3)
     val rows = 1000000
     def wanted(distinct: Int, files: Int, columns: Int) =
@@ -46,12 +46,12 @@ class DistinctValuesSuite extends AnyFunSuite {
         files,
         columns
       )
-    // 100 files, two columns: ten files hold a value within their bounds at best.
+    // With 100 files and two columns, a value is within the bounds of ten files at best.
     assert(wanted(rows, 100, 2))
     assert(wanted(200000, 100, 2))
     assert(!wanted(50000, 100, 2))
     assert(!wanted(10, 100, 2))
-    // Of a sorted column, one file does.
+    // In a sorted column, a value is within the bounds of one file.
     assert(!wanted(rows, 100, 1))
     assert(!DistinctValues.wantBloomFilter(ValueDistribution.ofLongs(Array.empty, 7), 70, 100, 3))
   }

@@ -22,7 +22,7 @@ class ExactCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     (0 until cuts.slots).map(slots.get(_).fold(0)(_.size))
   }
 
-  test("exactly as many parts as asked for, a quarter to three times their share") {
+  test("there are exactly as many parts as asked for, with a quarter to three times their share") {
     forAll(Gen.choose(1, 150), Gen.choose(0L, 1000L)) { (n, seed) =>
       val keys = uniform(100 * n, 20, seed)
       val found = sizes(keys, ExactCuts.of(keys, n))
@@ -31,7 +31,7 @@ class ExactCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("of few values, some of them in many rows, as many parts as they have keys of their own") {
+  test("a few values with many rows make as many parts as asked for, or as there are different keys") {
     forAll(Gen.choose(1, 40), Gen.choose(0, 6), Gen.choose(0L, 1000L)) { (n, bits, seed) =>
       val keys = uniform(100 * n, bits, seed)
       assert(ExactCuts.of(keys, n).slots == n)
@@ -42,12 +42,12 @@ class ExactCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("where cells give the number by themselves they are the parts") {
+  test("if there are as many cells as parts asked for, the cells are the parts") {
     val keys = uniform(12800, 20, 1)
     assert(ExactCuts.of(keys, 64).keys == (1 until 64).map(i => (i.toLong << 14, Long.MinValue)))
   }
 
-  test("a value is in two parts only when it is too many for one, whatever the ties of its rows") {
+  test("a value that fits a part is in one part, whatever the ties of its rows") {
     forAll(Gen.choose(1, 40), Gen.choose(1, 400), Gen.choose(0L, 1000L)) { (n, rows, seed) =>
       val sample = IndexedSeq.tabulate(rows)(i => (i * 10L, new SplittableRandom(seed + i).nextLong()))
       val cuts = ExactCuts.of(sample, n)
@@ -56,7 +56,7 @@ class ExactCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("of no rows there is one part") {
+  test("without rows, or with one key only, there is one part") {
     assert(ExactCuts.of(IndexedSeq.empty, 10).slots == 1)
     assert(ExactCuts.of(IndexedSeq.fill(1000)((7L, 7L)), 10).slots == 1)
   }

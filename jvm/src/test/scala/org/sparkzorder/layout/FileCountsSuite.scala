@@ -17,7 +17,7 @@ class FileCountsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assertThrows[IllegalArgumentException](FileCounts.bySize(Seq(1L), 0L))
   }
 
-  test("by number: all files are given out, one to each unit at least, more to the larger") {
+  test("by number: all files are shared out, at least one to each unit, and more to larger units") {
     forAll(sizes, Gen.choose(1, 5000)) { (bytes, n) =>
       val counts = FileCounts.byNumber(bytes, n)
       assert(counts.sum == math.max(n, bytes.length))

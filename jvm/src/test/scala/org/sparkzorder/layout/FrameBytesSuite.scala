@@ -35,7 +35,7 @@ class FrameBytesSuite extends AnyFunSuite {
   private def read(bytes: Array[Byte]) =
     FrameBytes.read(new DataInputStream(new ByteArrayInputStream(bytes)), bytes.length)
 
-  test("what is written is read: the same ids, the same curve") {
+  test("a frame that was written and read has the same ids and the same curve") {
     val random = new Random(1)
     for (_ <- 1 to 500) {
       val made = frame(random)
@@ -55,7 +55,7 @@ class FrameBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("strings that begin alike take the bytes that they differ by, within bounds") {
+  test("of strings that begin alike only the differing ends are stored, but not too few bytes") {
     val paths = Array.tabulate(1000)(i => f"https://example.com/one/and/the/same/folder/$i%04d".getBytes)
     val d = ValueDistribution.ofBytes(paths, 0)
     val plan = BitPlan(Seq(1d), 20, 20)
@@ -64,7 +64,7 @@ class FrameBytesSuite extends AnyFunSuite {
     assert(read(bytes)._1.head.asInstanceOf[BytesDistribution].values.map(new String(_)).toSeq == paths.map(
       new String(_)
     ).toSeq)
-    // A file that is made to fill the memory: each value is the one before and a byte.
+    // These bytes try to fill the memory: each value is the one before with one more byte.
     val out = new ByteArrayOutputStream
     val data = new DataOutputStream(out)
     FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Nil, 1))
@@ -79,11 +79,12 @@ class FrameBytesSuite extends AnyFunSuite {
     assert(intercept[IOException](read(out.toByteArray)).getMessage.contains("share too much"))
   }
 
-  test("boundaries that builds of before wrote are read") {
+  test("boundaries that older builds wrote can be read") {
     val out = new ByteArrayOutputStream
     val data = new DataOutputStream(out)
     FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Seq(0, 0), 1))
-    // Kind, nulls, values, a count of each, then each with its length.
+    // The kind, the nulls, the number of values and the count of each, then each value with its
+    // length.
     Seq(1, 2, 3, 5, 6, 7).foreach(data.writeByte(_))
     Seq("a", "abc", "b").foreach { v =>
       data.writeByte(v.length)
@@ -96,7 +97,7 @@ class FrameBytesSuite extends AnyFunSuite {
     }
   }
 
-  test("the size of boundaries is told before they are written, and they fit what they are to") {
+  test("the size of boundaries is known before they are written, and fitted ones keep to their bytes") {
     val random = new Random(3)
     var thinned = 0
     for (_ <- 1 to 500) {
@@ -110,7 +111,7 @@ class FrameBytesSuite extends AnyFunSuite {
       else if (fitted != distributions) thinned += 1
     }
     assert(thinned > 50)
-    // Columns that need little leave it to the others.
+    // Columns that need few bytes leave the rest to the others.
     val few = ValueDistribution.ofLongs(Array.tabulate(100)(_.toLong), 0)
     val many = ValueDistribution.ofLongs(Array.fill(50000)(random.nextLong()), 0)
     val fitted = FrameBudget.fit(IndexedSeq(many, few, many), 100000, 100)
@@ -122,7 +123,7 @@ class FrameBytesSuite extends AnyFunSuite {
     assert(FrameBudget.of(4) == 384 && FrameBudget.of(1000) == 96000 && FrameBudget.of(10000000) == 8 << 20)
   }
 
-  test("damaged bytes are an error or another frame, never anything else") {
+  test("damaged bytes give an error or another frame that can be used") {
     val random = new Random(2)
     var refused = 0
     for (_ <- 1 to 3000) {
@@ -132,7 +133,7 @@ class FrameBytesSuite extends AnyFunSuite {
         else bytes.updated(random.nextInt(bytes.length), random.nextInt().toByte)
       try {
         val (distributions, curve) = read(damaged)
-        // What is accepted can be used.
+        // A frame that was accepted can be used.
         for (c <- distributions.indices; place <- 0 until distributions(c).places)
           curve.spread(c, distributions(c).id(place, curve.bits(c)))
       } catch { case _: IOException => refused += 1 }

@@ -14,14 +14,15 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def value(curve: Curve, point: Seq[Long]): Long =
     curve.value(point.zipWithIndex.foldLeft(0L) { case (s, (id, c)) => s | curve.spread(c, id) })
 
-  test("the order of the literature in two dimensions") {
-    // The 4 x 4 curve of Hilbert's paper as it is printed: cells by row y and column x, the curve going up first.
+  test("in two dimensions it is the curve of the literature") {
+    // The 4 x 4 curve as printed in Hilbert's paper, by row y and column x. The curve goes up
+    // first.
     val table = Seq(Seq(0, 1, 14, 15), Seq(3, 2, 13, 12), Seq(4, 7, 8, 11), Seq(5, 6, 9, 10))
     for (y <- 0 until 4; x <- 0 until 4)
       assert(HilbertCurve.value(Array(x.toLong, y.toLong), 2) == table(y)(x), s"x = $x, y = $y")
   }
 
-  test("it visits every point once, each beside the one before") {
+  test("it visits every point once, and each is next to the one before") {
     for ((columns, bits) <- Seq((2, 1), (2, 5), (3, 1), (3, 3), (4, 2), (5, 2), (6, 1), (6, 2))) {
       val ordered = points(columns, bits).sortBy(p => HilbertCurve.value(p.toArray, bits))
       assert(ordered.map(p => HilbertCurve.value(p.toArray, bits)) == ordered.indices.map(_.toLong))
@@ -43,7 +44,7 @@ class HilbertCurveSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       ps.flatMap(p => (0L until (1L << curve.bits(c))).map(p :+ _))
     )
 
-  test("with weights it is a bijection still, and a prefix of its value is a box") {
+  test("with weights it still visits every point once, and all points with the same prefix are a box") {
     forAll(plans) { curve =>
       val points = all(curve)
       val values = points.map(p => value(curve, p) -> p)

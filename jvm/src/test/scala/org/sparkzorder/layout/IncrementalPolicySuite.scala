@@ -9,7 +9,10 @@ class IncrementalPolicySuite extends AnyFunSuite {
 
   private val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
 
-  /** A table of random points, cut and cut again as OPTIMIZE does, its files in memory. */
+  /**
+   * A table of random points with its files in memory, which are cut again and again as OPTIMIZE
+   * does.
+   */
   private final class Table(columns: Int, files: Int, rowsOfFile: Int, seed: Long) {
     private val random = new Random(seed)
 
@@ -59,7 +62,10 @@ class IncrementalPolicySuite extends AnyFunSuite {
       }.sum / columns
     }.sum
 
-    /** @return of a full rewrite, the rows that were written, and the files that a lookup reads now */
+    /**
+     * @return the written rows and the files per lookup, both as multiples of those of a full
+     * rewrite
+     */
     def round(share: Double): (Double, Double) = {
       fresh = points((rows * share / (1 - share)).toInt).map(row)
       val cells = held.filter(_.layer == CurveInterval.Cell).sortBy(_.low).toIndexedSeq
@@ -90,7 +96,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
     }
   }
 
-  test("ten rounds of 5 % new rows: never over 15 % of a full rewrite, files per lookup as the design says") {
+  test("ten rounds of 5 % new rows write at most 15 % of a full rewrite, with the files per lookup of the design") {
     val figures = for (columns <- Seq(2, 3, 4); files <- Seq(64, 100, 400)) yield {
       val table = new Table(columns, files, rowsOfFile = 40, seed = 11)
       val rounds = (1 to 10).map(_ => table.round(0.05))
@@ -104,7 +110,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
     }
   }
 
-  test("it never writes beyond the budget, and everything that lies over a cell that is written anew goes with it") {
+  test("it never writes more than the budget, and all files over a rewritten cell are rewritten too") {
     val random = new Random(12)
     for (_ <- 1 to 300) {
       val n = 1 + random.nextInt(300)
@@ -130,7 +136,7 @@ class IncrementalPolicySuite extends AnyFunSuite {
     }
   }
 
-  test("small additions cost little, however many there are, and no cell is written all the time") {
+  test("small additions cost little, however many there are, and no cell is rewritten all the time") {
     for {
       (columns, cells, share, rounds) <-
         Seq(
@@ -157,13 +163,13 @@ class IncrementalPolicySuite extends AnyFunSuite {
           f"was new, at most ${done.map(_.ratio).max}%.3f times the files per lookup, ${done.map(_.over).max} files over " +
           s"the cells, cells rewritten ${table.times.min} to ${table.times.max} times, all ${table.full} times"
       )
-      // A few cells are soon rewritten altogether.
+      // A table of a few cells is soon rewritten as a whole.
       assert(written <= (if (cells < 50) 40 else 20) * fresh)
       assert(table.times.max <= rounds / 5)
     }
   }
 
-  test("many cells and files over them are chosen from in a moment") {
+  test("a choice among many cells and files over them takes a moment") {
     val cells = (0 until 20000).map(i => CurvePiece(i.toLong, i.toLong, 100))
     val over = (0 until 2000).map(i => CurvePiece(i * 10L, i * 10L + 9, 100))
     val start = System.nanoTime()
@@ -176,10 +182,13 @@ class IncrementalPolicySuite extends AnyFunSuite {
 
 private object IncrementalPolicySuite {
 
-  /** What a round wrote and left; bytes. */
+  /**
+   * The bytes that a round wrote and the new ones among them, the estimated ratio, and the files
+   * over the cells.
+   */
   final case class Round(written: Double, fresh: Double, ratio: Double, over: Int)
 
-  /** A table of which only sizes count: new rows are spread evenly over all cells. */
+  /** A table that consists of sizes only: new rows are spread evenly over all cells. */
   final class Sizes(columns: Int, cells: Int) {
     private val target = 1000000L
     private var sizes = IndexedSeq.fill(cells)(target)
@@ -188,7 +197,7 @@ private object IncrementalPolicySuite {
     /** How often each cell was written anew. */
     val times = new Array[Int](cells)
 
-    /** How often all was. */
+    /** How often the whole table was written anew. */
     var full = 0
 
     def round(share: Double): Round = {
@@ -232,6 +241,6 @@ private object IncrementalPolicySuite {
 
   final case class Row(values: Array[Long], z: Long, tie: Long)
 
-  /** A file. */
+  /** A file with its interval and its rows. */
   final case class Held(low: Long, high: Long, layer: Int, rows: Seq[Row])
 }

@@ -8,7 +8,7 @@ import org.sparkzorder.stats.ColumnStats
 
 class LayoutModelSuite extends AnyFunSuite {
 
-  /** The layout of rows of longs that are their own sample, null where there is none. */
+  /** The layout of rows of longs or nulls. The sample is all of the rows. */
   private def layout(rows: IndexedSeq[Seq[Any]], files: Int, weights: Seq[Double]): UnitLayout = {
     val distributions = weights.indices.map { c =>
       val column = rows.map(_(c))
@@ -26,13 +26,13 @@ class LayoutModelSuite extends AnyFunSuite {
       if (values.isEmpty) FileBounds.AllNull else FileBounds.Longs(values.min, values.max)
     }
 
-  test("the eight rows of the source document come in its order") {
+  test("the eight rows of the source document are in the order of the document") {
     val expected = Seq((0, 0), (1, 0), (3, 0), (2, 1), (1, 2), (0, 3), (2, 3), (3, 3))
     val rows = Random.shuffle(expected).map { case (x, y) => Seq[Any](y.toLong, x.toLong) }.toIndexedSeq
     val unit = layout(rows, 4, Seq(1d, 1d))
     val sorted = rows.sortBy(unit.z)
     assert(sorted == expected.map { case (x, y) => Seq(y.toLong, x.toLong) })
-    // Two rows a file: of the four files, the document's y = 2 needs one.
+    // With two rows in each of four files, the document's y = 2 is in one file.
     assert(bounds(rows, unit, 0).count { case FileBounds.Longs(a, b) => a <= 2 && 2 <= b; case _ => false } == 1)
   }
 
@@ -56,7 +56,7 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(heavy * 6 < light, (heavy, light))
   }
 
-  test("a boolean alone, a value that fills many files, nulls in most rows, and all rows equal are spread evenly") {
+  test("rows are spread evenly: a single boolean, a value that fills many files, mostly nulls, all rows equal") {
     val random = new Random(9)
     val cases = Seq[IndexedSeq[Seq[Any]]](
       IndexedSeq.fill(5000)(Seq(if (random.nextBoolean()) 1L else 0L)),
@@ -71,7 +71,7 @@ class LayoutModelSuite extends AnyFunSuite {
     }
   }
 
-  test("one column: files are ranges that meet at one value at most") {
+  test("files of one column are ranges that have at most one value in common") {
     val random = new Random(10)
     val rows = IndexedSeq.fill(5000)(Seq[Any](random.nextInt(300).toLong))
     val ranges = bounds(rows, layout(rows, 40, Seq(1d)), 0).collect { case FileBounds.Longs(a, b) => (a, b) }.sorted
@@ -87,7 +87,7 @@ class LayoutModelSuite extends AnyFunSuite {
     assertThrows[IllegalArgumentException](model.unitOfSlot(6))
   }
 
-  test("a layout survives the wire") {
+  test("a layout that was serialized places rows as before") {
     val rows = IndexedSeq.tabulate(100)(i => Seq[Any](i.toLong, (i * 37 % 100).toLong))
     val unit = layout(rows, 7, Seq(1d, 2d))
     val bytes = new java.io.ByteArrayOutputStream

@@ -20,7 +20,7 @@ class PlacementSuite extends AnyFunSuite {
       (z, i.toLong)
     }.sorted
 
-  test("files of the cells lie within one cell each, and all others outside of them") {
+  test("each file of a cell is within this cell, and all other files are outside of the cells") {
     val random = new Random(3)
     for (_ <- 1 to 2000) {
       val sample = keys(random, random.nextInt(400))
@@ -46,7 +46,7 @@ class PlacementSuite extends AnyFunSuite {
     }
   }
 
-  test("a cell past 1.5 times the target is cut, one below it is not") {
+  test("a cell of more than 1.5 times the target is cut, a smaller one is not") {
     val sample = IndexedSeq.tabulate(400)(i => (i.toLong, 0L)) ++ IndexedSeq.tabulate(140)(i => (2048L + i, 0L))
     val cells = IndexedSeq(0L, 2048L)
     val cuts = Placement(frame, cells, frame.last + 1, 5.4).cuts(sample, LayoutShape(LayoutSpec.ZOrder, aligned = true))

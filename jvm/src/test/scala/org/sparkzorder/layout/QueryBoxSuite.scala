@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class QueryBoxSuite extends AnyFunSuite {
 
-  test("the figures of the literature: two columns of three bits, y leading, x from 2 to 3 and y from 2 to 6") {
+  test("the example of the literature: two columns of three bits, y leads, x from 2 to 3 and y from 2 to 6") {
     val plan = BitPlan.ofSequence(Seq(0, 1, 0, 1, 0, 1), 2)
     val box = new QueryBox(plan, Array(2L, 2L), Array(6L, 3L))
     assert((box.first, box.last) == (12L, 45L))
@@ -16,7 +16,7 @@ class QueryBoxSuite extends AnyFunSuite {
     assert(other.next(20) == 24)
   }
 
-  test("the next point of a box is that of a search through all values, for any columns and bits") {
+  test("the next point of a box is the one that a search through all values finds, for any columns and bits") {
     val random = new Random(5)
     var jumps = 0
     for (_ <- 1 to 3000) {
@@ -48,7 +48,7 @@ class QueryBoxSuite extends AnyFunSuite {
     assert(jumps > 10000)
   }
 
-  test("62 bits, and boxes that end where the columns do") {
+  test("curves of 62 bits, with boxes of all points and of a single one") {
     val plan = BitPlan(Seq(1d, 1d, 1d), 21, 62)
     val most = (0 until 3).map(c => (1L << plan.bits(c)) - 1).toArray
     val all = new QueryBox(plan, Array(0L, 0L, 0L), most)

@@ -6,14 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class QueryDensitySuite extends AnyFunSuite {
 
-  test("the example") {
+  test("the example of the comment") {
     val data = ValueDistribution.ofLongs(Array(1, 2, 3, 4), 0)
     val mixed = QueryDensity.mixed(data, Array(0, 0, 0, 7), 0.5)
     assert((0 to 3).map(i => mixed.midCdf(2 * i + 2)) == Seq(1d / 16, 3d / 16, 5d / 16, 11d / 16))
     assert((0 to 3).map(i => mixed.id(2 * i + 2, 1)) == Seq(0, 0, 0, 1))
   }
 
-  test("ids are the mean of both distributions', monotone, and every value keeps a count of its own") {
+  test("ids are the weighted mean of both distributions, and every value has a count") {
     val random = new Random(1)
     (1 to 300).foreach { _ =>
       val values = Array.fill(random.nextInt(300) + 1)(random.nextInt(50).toLong)
@@ -32,7 +32,7 @@ class QueryDensitySuite extends AnyFunSuite {
     }
   }
 
-  test("without queries, or without a share, the data stays as it is") {
+  test("without queries, or with a share of 0, the distribution stays the same") {
     val data = ValueDistribution.ofBytes(Array(Array[Byte](1), Array[Byte](2)), 3)
     assert(QueryDensity.mixed(data, Array(0, 0), 0.5) eq data)
     assert(QueryDensity.mixed(data, Array(1, 0), 0) eq data)

@@ -24,7 +24,7 @@ class RowLimitSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq.fill(rows)(random.nextLong(1L << bits)).sorted
   }
 
-  test("no file has more rows, none but the last has less than half as many, and all rows are in order") {
+  test("no file has too many rows, only the last one less than half of that, and all rows are in order") {
     forAll(Gen.choose(1, 300), Gen.choose(0, 2000), Gen.choose(0, 20), Gen.choose(0L, 1000L)) {
       (most, rows, bits, seed) =>
         val zs = ascending(rows, bits, seed)
@@ -34,12 +34,12 @@ class RowLimitSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("in a grid, files are whole cells, of the largest size that is allowed") {
+  test("in a grid, files are whole cells of the largest size that fits") {
     for (most <- Seq(64, 65, 70, 100, 127))
       assert(files(0L until 4096L, most.toLong) == (0L until 4096L).grouped(64).toSeq, most)
   }
 
-  test("a value is in two files only when it is too many for what is left of one") {
+  test("a value that fits a file is in one file") {
     forAll(Gen.choose(32, 300), Gen.choose(1, 18)) { (most, size) =>
       val zs = (0L until 300L).flatMap(z => Seq.fill(math.min(size, most / 16))(z))
       val found = files(zs, most.toLong)
@@ -49,7 +49,7 @@ class RowLimitSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("where borders are equally coarse, files are full") {
+  test("if all borders are equally coarse, files are full") {
     val found = files((0L until 10000L), 160L, _ => 0L)
     assert(found.dropRight(1).forall(_.length == 160))
   }

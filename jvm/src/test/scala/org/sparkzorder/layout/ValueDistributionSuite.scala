@@ -58,7 +58,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a thinned distribution has so many values, the same ends, and ids that differ by the rows of a boundary") {
+  test("a thinned distribution has few values, the same ends, and ids that differ by two boundaries at most") {
     forAll(Gen.listOfN(400, value), Gen.choose(0, 40), Gen.choose(3, 200), Gen.choose(1, 20), value) {
       (values, nulls, most, files, v) =>
         val d = ValueDistribution.ofLongs(values.toArray, nulls)
@@ -68,7 +68,8 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         assert(few.values.toSeq == few.values.toSeq.sorted.distinct)
         assert((0 until few.distinct).forall(few.count(_) > 0))
         assert(few.midCdf(0) == d.midCdf(0))
-        // Twice as many rows as are a fair share: where one value has that many, it is a boundary, and exact.
+        // Twice the fair share of rows. A value with more rows is a boundary by itself, and its id
+        // is exact.
         val share = 2 * 1.25 * 400.0 / math.max(1, most - 2 - files) / d.total
         assert(math.abs(few.midCdf(few.place(v)) - d.midCdf(d.place(v))) <= share, s"$v of $values")
         // In order, as before.
@@ -81,14 +82,32 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(texts.thinned(1000) eq texts)
   }
 
-  test("boundaries are where files end, if there is room for one of each file") {
+  test("values between two boundaries have the id of the middle of their group") {
+    // The example of `thinned`: the groups are 1, 2 to 4, 5 to 7, and 8.
+    val few = ValueDistribution.ofLongs(Array.tabulate(8)(_ + 1L), 0).thinned(4)
+    assert(few.values.toSeq == Seq(1, 2, 5, 8))
+    assert(Seq(3L, 4L).map(v => few.midCdf(few.place(v))) == Seq(3d / 8, 3d / 8))
+    assert(Seq(6L, 7L).map(v => few.midCdf(few.place(v))) == Seq(6d / 8, 6d / 8))
+    forAll(Gen.choose(50, 900), Gen.choose(3, 40), Gen.choose(1, 9), Gen.choose(0, 50)) { (rows, most, files, nulls) =>
+      val d = ValueDistribution.ofLongs(Array.tabulate(rows)(_.toLong), nulls)
+      val thin = d.thinned(most, files)
+      (0L until rows.toLong).filter(thin.place(_) % 2 == 1).groupBy(thin.place(_)).foreach { case (place, values) =>
+        // The boundary of a group of whole numbers is the first of them.
+        val first = thin.values(place / 2 - 1)
+        val middle = nulls + (first + values.max + 1) / 2d
+        assert(math.abs(thin.midCdf(place) * d.total - middle) <= 0.5 + 1e-6, s"$values of $rows rows")
+      }
+    }
+  }
+
+  test("a boundary is at the end of each file, if there is room for that many") {
     forAll(Gen.choose(2, 30), Gen.choose(1, 5), Gen.choose(0, 50), Gen.choose(200, 900), Gen.long) {
       (files, each, nulls, rows, seed) =>
         val random = new scala.util.Random(seed)
         val values = Array.fill(rows)(random.nextLong())
         val d = ValueDistribution.ofLongs(values, nulls)
         val few = d.thinned(files * each + 4, files)
-        // No value is there twice, so row i in order is value i - nulls.
+        // No value is there twice, so row i in order has value i - nulls.
         for (file <- 1 until files) {
           val first = math.floor(file.toDouble * d.total / files + 0.5).toInt - nulls
           if (first > 0) assert(few.place(d.values(first - 1)) < few.place(d.values(first)), s"file $file of $files")
@@ -96,7 +115,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("equal files share no more values by few boundaries than by all") {
+  test("with few boundaries, equal files have no more values in common than with all boundaries") {
     forAll(Gen.choose(2, 20), Gen.choose(3, 6), Gen.choose(50, 400), Gen.choose(400, 1500), Gen.long) {
       (files, each, values, rows, seed) =>
         val random = new scala.util.Random(seed)
@@ -112,7 +131,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a boundary is a value between two others, and as short as can be") {
+  test("a boundary is a value between two others, and as short as possible") {
     import ValueDistribution.between
     assert(between(1000L, 1030L) == 1024 && between(-5L, 3L) == 0 && between(6L, 7L) == 7 && between(-9L, -2L) == -8)
     assert(between(Long.MinValue, Long.MaxValue) == 0)
@@ -137,7 +156,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a value of many rows is a boundary by itself, and has the id that it had") {
+  test("a value of many rows is a boundary by itself, and its id stays about the same") {
     val values = Array.tabulate(1000)(i => if (i % 2 == 0) 500L * 1000 else i * 1000L)
     for (files <- 1 to 9) {
       val (d, few) = (ValueDistribution.ofLongs(values, 0), ValueDistribution.ofLongs(values, 0).thinned(30, files))
@@ -148,7 +167,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("half nulls, then 7 7 8 9") {
+  test("the example of midCdf: four nulls, then 7, 7, 8 and 9") {
     val d = ValueDistribution.ofLongs(Array(9L, 7L, 8L, 7L), 4)
     assert(d.midCdf(0) == 0.25)
     assert(d.midCdf(d.place(7)) == 0.625)
@@ -158,7 +177,7 @@ class ValueDistributionSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(d.id(d.place(10), 20) == (1 << 20) - 1)
   }
 
-  test("an empty sample and a sample of nulls know one id a side") {
+  test("an empty sample has one id, a sample of nulls has one for null and one for all values") {
     val none = ValueDistribution.ofLongs(Array.emptyLongArray, 0)
     assert(none.id(0, 20) == 0 && none.id(none.place(5), 20) == 0)
     val nulls = ValueDistribution.ofLongs(Array.emptyLongArray, 10)

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, LongStatsColumn, OrderedValue}
 
-/** Bitmaps against the outcomes that they are short for. */
+/** Compares bitmaps with the outcomes that they stand for. */
 class BitmapEvaluationSuite extends AnyFunSuite {
   private val random = new Random(17)
   private val (a, d, s) = (Column(Seq("a"), LongType), Column(Seq("d"), DoubleType), Column(Seq("s"), StringType))
@@ -76,7 +76,7 @@ class BitmapEvaluationSuite extends AnyFunSuite {
     }
 
   for (complete <- Seq(true, false))
-    test(s"the files whose outcomes hold true, where bounds are ${if (complete) "" else "not "}all there is") {
+    test(s"the files that may have true, with ${if (complete) "complete bounds" else "nulls, NaN and missing bounds"}") {
       for (_ <- 1 to 300) {
         val files = Seq.fill(1 + random.nextInt(150))(stats(complete))
         val table = new ModelTable(files)

@@ -13,14 +13,14 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Functions of a column against Spark's own evaluation of them. */
+/** Compares functions of a column with Spark's own evaluation of them. */
 class ColumnFunctionSuite extends AnyFunSuite {
 
   private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
 
   private def one[A](random: Random, of: Seq[A]): A = of(random.nextInt(of.size))
 
-  /** None where Spark throws: an error is no outcome. */
+  /** None if Spark throws: an error is no outcome. */
   private def evaluated(e: Expression, row: InternalRow): Option[Any] =
     try Some(e.eval(row))
     catch { case _: ArithmeticException | _: org.apache.spark.SparkThrowable => None }
@@ -45,7 +45,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
   }
 
   Seq(true, false).foreach { ansi =>
-    test(s"what statistics say holds what Spark says of the rows, ANSI mode $ansi") {
+    test(s"the outcomes of statistics include those that Spark gives for the rows, ANSI mode $ansi") {
       val random = new Random(if (ansi) 21L else 22L)
       val values = new RandomFunctions(random)
       val conf = new SQLConf
@@ -85,7 +85,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
 
   private def text(s: String) = Literal(UTF8String.fromString(s), StringType)
 
-  test("in every zone, functions of time keep the order from where they are said to do so") {
+  test("in every zone, functions of time are rising from the instant on that ZoneClock gives") {
     val zones = ZoneId.getAvailableZoneIds.asScala.toSeq.sorted.map(ZoneId.of(_)).distinctBy(_.getRules)
     val ts = BoundReference(0, TimestampType, nullable = false)
     val day = BoundReference(0, DateType, nullable = false)
@@ -102,7 +102,7 @@ class ColumnFunctionSuite extends AnyFunSuite {
       val functions = Seq(Cast(day, TimestampType, id) -> days, Cast(ts, DateType, id) -> instants) ++
         Seq("MINUTE", "HOUR", "DAY", "MONTH").map(u => TruncTimestamp(text(u), ts, id) -> instants)
       functions.foreach { case (f, values) =>
-        MonotoneStep.of(f) match {
+        MonotoneSteps.of(f) match {
           case None => refused = refused.updatedWith(f.prettyName)(n => Some(n.getOrElse(0) + 1))
           case Some(MonotoneStep(_, rising, from, to)) =>
             assert(rising)
@@ -120,11 +120,11 @@ class ColumnFunctionSuite extends AnyFunSuite {
     assert(steps > zones.size * 5)
   }
 
-  test("a clock that will be turned back over midnights, or shows them twice, is not believed") {
+  test("a function is not used if the clock will be turned back over a midnight, or show it twice") {
     def clock(zone: String) = ZoneClock.of(ZoneId.of(zone))
     assert(clock("UTC").dates.contains(ZoneClock.Earliest) && clock("UTC").midnights.contains(ZoneClock.Earliest))
     assert(clock("America/Havana").dates.isDefined && clock("America/Havana").midnights.isEmpty)
-    // Until November 2010, from 00:01 to 23:01.
+    // Until November 2010 this clock was turned back from 00:01 to 23:01.
     val november2010 = 1288569600000000L
     assert(clock("America/St_Johns").dates.exists(since => since > november2010 + 365 * ZoneClock.Day))
     assert(clock("America/St_Johns").dates.exists(since => since < november2010 + 400 * ZoneClock.Day))

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.stats._
 
-/** What is skipped, case by case, and that a million files are no burden. */
+/** The outcomes of each form, case by case, and the time for a million files. */
 class EvaluationSuite extends AnyFunSuite {
   import Operator._
   import Outcomes.{Any => Everything, _}
@@ -88,7 +88,7 @@ class EvaluationSuite extends AnyFunSuite {
     }
   }
 
-  test("prefixes") {
+  test("prefixes give the tightest outcomes") {
     val within = ColumnStats(bytes("abc"), bytes("abz"), 0L, 0L)
     val top = ColumnStats(bytes("\u00ff\u00ff"), bytes("\u00ff\u00ff\u0001"), 0L, 0L)
     Seq(

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.stats._
 
-/** Rows in memory and the exact statistics of them, taken value by value. */
+/** Rows in memory, with their exact statistics. */
 final case class ModelFile(schema: StructType, rows: Seq[InternalRow]) {
 
   def exact: FileStats = FileStats(rows.size.toLong, columns(schema, Nil, rows.map(Option(_))).toMap)

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.stats._
 
-/** A table made of row-wise statistics. A column that no file knows has none. */
+/** The statistics of a table, made of those of each file. A column that no file has is missing. */
 final class ModelTable(stats: Seq[FileStats]) extends StatsTable {
   val files: Int = stats.size
   val rows: Array[Long] = stats.map(_.rows).toArray

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.types.StructType
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
-/** Conditions as Spark's optimizer leaves them above a scan of files. */
+/** Gives the conditions that Spark's optimizer leaves above a scan of files. */
 trait OptimizedConditions extends BeforeAndAfterAll with PredicateHelper { this: Suite =>
 
   protected var spark: SparkSession = _
@@ -32,7 +32,10 @@ trait OptimizedConditions extends BeforeAndAfterAll with PredicateHelper { this:
 
   protected val byName: AttributeReference => Either[Reason, Seq[String]] = a => Right(Seq(a.name))
 
-  /** The conjuncts of the filter over a table of this schema; None when the optimizer knows that no row passes. */
+  /**
+   * The conjuncts of the filter over a table of this schema; None when the optimizer knows that no
+   * row passes.
+   */
   protected def conjuncts(schema: StructType, condition: String): Option[Seq[Expression]] = {
     val table = tables.getOrElseUpdate(schema, spark.read.schema(schema).parquet(folder.toString))
     val plan = table.where(condition).queryExecution.optimizedPlan

@@ -5,7 +5,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What SQL becomes after Spark's own optimizer. */
+/** The predicates of SQL conditions, after Spark's own optimizer. */
 class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
 
   private val schema = StructType.fromDDL(
@@ -133,12 +133,12 @@ class OptimizerSuite extends AnyFunSuite with OptimizedConditions {
     assert(parts.flatMap(_.reasons).distinct == Seq(partition))
   }
 
-  test("what is not deterministic is unknown as a whole") {
+  test("a condition that is not deterministic is unknown as a whole") {
     val condition = org.apache.spark.sql.catalyst.expressions.And(LessThan(Rand(1L), Literal(0.5)), Literal(false))
     assert(CatalystTranslator.translate(condition, byName).isInstanceOf[Unknown])
   }
 
-  test("InSet is what IN of many values becomes") {
+  test("IN with many values becomes InSet") {
     assert(conjuncts(schema, s"i IN (${(1 to 20).mkString(",")})").get.exists(_.isInstanceOf[InSet]))
   }
 }

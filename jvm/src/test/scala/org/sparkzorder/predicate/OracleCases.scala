@@ -8,10 +8,10 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.spark.sql.{DataFrame, Encoders, SparkSession}
 import org.apache.spark.sql.types.StructType
 
-/** The peers' test cases, as `jvm/src/test/resources/oracle` has them. */
+/** The test cases of other projects in `jvm/src/test/resources/oracle`. */
 object OracleCases {
 
-  // Tests run somewhere below the root of the sources.
+  // Tests run in some folder below the root of the sources.
   def read(name: String): JsonNode = {
     val file = Iterator.iterate(Paths.get("").toAbsolutePath)(_.getParent).takeWhile(_ != null)
       .map(_.resolve(s"jvm/src/test/resources/oracle/$name.json")).find(Files.exists(_))
@@ -21,7 +21,7 @@ object OracleCases {
 
   def texts(node: JsonNode): Seq[String] = node.elements.asScala.map(_.asText).toSeq
 
-  /** The rows of each file of a case of Delta's. */
+  /** The rows of each file in one of Delta's cases. */
   def deltaFiles(spark: SparkSession, c: JsonNode): Seq[DataFrame] = {
     val ddl = Option(c.get("schema")).orElse(Option(c.get("inferred_schema"))).get.asText
     if (c.has("rows_sql")) Seq(spark.sql(c.get("rows_sql").asText))
@@ -33,7 +33,7 @@ object OracleCases {
     }
   }
 
-  /** `<3 ints 5..7>` in a case of Iceberg's stands for `5, 6, 7`. */
+  /** In Iceberg's cases, `<3 ints 5..7>` stands for `5, 6, 7`. */
   def icebergSql(c: JsonNode): String =
     raw"<\d+ ints (-?\d+)\.\.(-?\d+)>".r
       .replaceAllIn(c.get("sql").asText, m => (m.group(1).toInt to m.group(2).toInt).mkString(", "))

@@ -10,8 +10,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, OrderedValue}
 
 /**
- * The cases of Delta, Hudi and Iceberg: never skip what they say must be read, and skip what they skip but for
- * exceptions named here.
+ * The cases of Delta, Hudi and Iceberg. We never skip a file that they say must be read. We skip
+ * what they skip, except where a comment here says why not.
  */
 class OracleSuite extends AnyFunSuite with OptimizedConditions {
   import OracleCases._
@@ -68,7 +68,8 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
           case _             => Option(s.get(end)).filterNot(_.isNull).map(value(dataType, _)).orNull
         }
         val nulls = Option(s.get("null_count")).filterNot(_.isNull).fold(-1L)(_.asLong)
-        // The fixture has files of one row that is null and has bounds, too: there must be another row.
+        // Some fixtures have one row, which is null, and bounds as well. So there must be another
+        // row.
         if (bound("min") != null) most = math.max(most, rows + math.max(nulls, 0L))
         ColumnKey(Seq(name), dataType) -> ColumnStats(bound("min"), bound("max"), nulls, 0L)
       }
@@ -92,7 +93,8 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
 
   private def icebergFile(file: JsonNode): (StructType, FileStats) = {
     val columns = file.get("columns").properties.asScala.toSeq.map(e => (e.getKey.split('.').toSeq, e.getValue))
-    // Where a fixture counts other values than records, its expectations follow the values.
+    // In some fixtures the number of values is not that of records. Then their expectations follow
+    // the values.
     val rows = columns.map(_._2.get("value_count")).filterNot(_.isNull).map(_.asLong).distinct match {
       case Seq(values) => values
       case _           => file.get("record_count").asLong
@@ -110,7 +112,7 @@ class OracleSuite extends AnyFunSuite with OptimizedConditions {
       val dataType =
         path.tail.foldLeft(schema(path.head).dataType)((t, name) => t.asInstanceOf[StructType](name).dataType)
       def number(name: String) = Option(c.get(name)).filterNot(_.isNull).map(_.asLong)
-      // Iceberg reads an upper bound NaN as 'not known'; what is no NaN is at most infinity.
+      // For Iceberg an upper bound of NaN is unknown. Every value but NaN is at most infinity.
       val infinite = c.get("upper").asText == "NaN" && c.get("lower").asText != "NaN"
       def bound(name: String) =
         Option(c.get(name)).filterNot(b => b.isNull || b.asText == "NaN").map(value(dataType, _))

@@ -10,8 +10,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.stats.{ColumnStats, FileStats}
 
 /**
- * Rows and conditions over columns of many types, from small pools, so that values meet each other and the ends of
- * their types.
+ * Makes rows and conditions over columns of many types. Values come from small pools, so that they
+ * are often equal, or at the ends of their types.
  */
 final class RandomConditions(random: Random) {
   import RandomConditions._
@@ -43,7 +43,7 @@ final class RandomConditions(random: Random) {
     ModelFile(schema, Seq.fill(1 + random.nextInt(3))(only))
   }
 
-  /** Statistics that still hold for the file, but say less. */
+  /** Statistics that are still true for the file, but say less. */
   def weaker(stats: FileStats): FileStats = {
     val loose = stats.columns.map { case (key, s) =>
       val bounds = if (s.hasBounds && chance(0.3)) s.copy(min = lower(s.min), max = higher(s.max)) else s
@@ -164,7 +164,7 @@ final class RandomConditions(random: Random) {
 
 object RandomConditions {
 
-  /** The six comparisons and `<=>`, of two expressions of one type. */
+  /** The six comparisons and `<=>`, for two expressions of the same type. */
   val comparisons: Seq[(Expression, Expression) => Expression] = Seq(
     EqualTo(_, _),
     EqualNullSafe(_, _),

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Functions of a column, one upon the other, and values where they do what they do elsewhere not. */
+/** Makes nested functions of a column, and values at which they behave in an unusual way. */
 final class RandomFunctions(random: Random) {
   import RandomFunctions._
 
@@ -60,7 +60,7 @@ final class RandomFunctions(random: Random) {
 
   private def unit() = Literal(UTF8String.fromString(one(units)), StringType)
 
-  /** A value of a type, often at its ends or where a zone's clock jumps. */
+  /** A value of a type, often near its ends or where a zone's clock jumps. */
   def value(dataType: DataType): Any = dataType match {
     case ByteType  => random.nextInt().toByte
     case ShortType =>
@@ -110,7 +110,7 @@ object RandomFunctions {
     StringType
   )
 
-  /** Zones whose clocks do something odd. */
+  /** Zones whose clocks do something unusual, and a few others. */
   val zones: Seq[String] = Seq(
     "UTC",
     "UTC",
@@ -161,7 +161,7 @@ object RandomFunctions {
     9007199254740992.0
   )
 
-  /** Characters of one to four bytes, and what begins one and what begins none. */
+  /** Characters of one to four bytes, and bytes that are no whole character. */
   private val characters: Seq[Seq[Byte]] = {
     val valid = Seq("a", "a", "b", "\u007f", "\u00e9", "\u00ea", "\u4e2d", "\ud83d\ude00", "\uffff")
     valid.map(_.getBytes("UTF-8").toSeq) ++ Seq(Seq(0xc3), Seq(0x80), Seq(0xe4, 0xb8), Seq(0xff)).map(_.map(_.toByte))

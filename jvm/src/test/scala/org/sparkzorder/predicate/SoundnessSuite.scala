@@ -5,12 +5,15 @@ import scala.util.Random
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, BindReferences, Expression}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Spark's own interpreted evaluation of a condition, row by row, against what the statistics say about the file. */
+/**
+ * Compares Spark's own evaluation of a condition, row by row, with the outcomes of the file's
+ * statistics.
+ */
 class SoundnessSuite extends AnyFunSuite {
 
   private val byName = (a: AttributeReference) => Right(Seq(a.name)): Either[Reason, Seq[String]]
 
-  /** The outcomes of the rows, a mask. */
+  /** The outcomes of the rows, as a mask. */
   private def real(condition: Expression, file: ModelFile): Int =
     file.rows.map { row =>
       condition.eval(row) match {
@@ -47,7 +50,7 @@ class SoundnessSuite extends AnyFunSuite {
   private def show(condition: Expression, predicate: StatsPredicate, file: ModelFile) =
     s"$condition as $predicate over ${file.rows.mkString("; ")}: ${file.exact}"
 
-  test("the outcomes of statistics hold those of the rows, whatever the statistics leave out") {
+  test("the outcomes of statistics include those of the rows, whatever the statistics leave out") {
     var skipped = 0
     var some = 0
     check(seed = 42L, cases = 6000) { model =>

@@ -20,7 +20,7 @@ class ValueRangesSuite extends AnyFunSuite {
     }
   }
 
-  test("a row that passes has a value of each range") {
+  test("a row for which the predicate is true has a value in each range") {
     val random = new Random(44)
     var ranges = 0
     for (_ <- 1 to 200) {

@@ -16,7 +16,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
   override protected def settings: Map[String, String] =
     Map("spark.sql.extensions" -> classOf[ZOrderSparkExtension].getName)
 
-  /** So few rows that the sample is all of them. */
+  /** There are so few rows that the sample is all of them. */
   private def grid: DataFrame =
     spark.range(0, 1024, 1, 3).selectExpr("id", "id * 2741 % 32 as a", "id * 2741 % 1024 div 32 as b")
 
@@ -39,7 +39,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
   )
 
   for ((name, call) <- curves) {
-    test(s"$name: a partition is a box, and all rows are in one") {
+    test(s"$name: a partition is a box, and each row is in one partition") {
       val found = partitions(call(grid, 16, Seq(col("a"), col("b"))))
       assert(found.length == 16 && bag(found.flatten) == bag(grid.collect().toSeq))
       found.foreach { rows =>
@@ -48,7 +48,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       }
     }
 
-    test(s"$name: exactly as many partitions as asked for, adaptive or not") {
+    test(s"$name: there are exactly as many partitions as asked for, with and without adaptive execution") {
       for (adaptive <- Seq("true", "false"); n <- Seq(1, 2, 7, 100)) {
         spark.conf.set("spark.sql.adaptive.enabled", adaptive)
         try {
@@ -60,7 +60,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       }
     }
 
-    test(s"$name: one shuffle and one narrow look at the keys alone") {
+    test(s"$name: there is one shuffle, and one scan of the keys alone") {
       val path = new java.io.File(dir, s"wide-$name").toString
       grid.selectExpr("id", "a", "b", "uuid() as other").write.parquet(path)
       val df = call(spark.read.parquet(path), 8, Seq(col("a"), col("b")))
@@ -71,7 +71,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
       assert(scans.toMap.values.map(_.toSeq).toSeq.sortBy(_.length) == Seq(Seq("a", "b"), Seq("id", "a", "b", "other")))
     }
 
-    test(s"$name: nothing runs before the result is asked for, and it is the same every time") {
+    test(s"$name: nothing runs before the result is needed, and the result is the same every time") {
       spark.sparkContext.setJobGroup("analysis", "nothing yet")
       val df = call(grid, 5, Seq(col("b"), col("a"))).filter("a > 3")
       df.schema
@@ -82,7 +82,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     }
   }
 
-  test("rows of a partition are sorted along the curve, of one column by its values") {
+  test("rows of a partition are sorted along the curve, or by their values if there is one column") {
     val rows = spark.range(0, 5000, 1, 3).selectExpr(
       "id",
       "case when id % 10 = 0 then null when id % 10 = 1 then double('NaN') else cast(id * 7919 % 1000 - 500 as double) end v"
@@ -96,25 +96,26 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     }
   }
 
-  test("a value too many for a partition is in several, told apart by the other columns") {
+  test("a value with too many rows for a partition is in several, by the other columns of its rows") {
     val rows = spark.range(0, 8000, 1, 3).selectExpr("id", "if(id < 6000, 5, id) as v", "map(id, id) as m")
     val found = partitions(rows.repartitionByZOrderRange(8, col("v")))
     assert(found.length == 8 && found.flatten.length == 8000)
     assert(found.forall(p => p.length > 300 && p.length < 2000), found.map(_.length))
-    // Rows that are equal altogether stay together: where one goes depends on nothing but its values.
+    // Rows that are equal in all columns stay together: the partition of a row depends only on its
+    // values.
     val same = partitions(rows.select(lit(1).as("c"), col("v")).repartitionByZOrderRange(8, col("v")))
     assert(same.count(_.exists(_.getLong(1) == 5)) == 1)
   }
 
-  test("a row goes where its values say, in whatever order rows come") {
-    // So few that the sample is all of them.
+  test("the partition of a row depends on its values, not on the order of the rows") {
+    // There are so few rows that the sample is all of them.
     def placed(ids: DataFrame) = partitions(
       ids.selectExpr("id", "id * 2741 % 37 as a").repartitionByHilbertRange(9, col("a"), col("id"))
     )
     assert(placed(spark.range(0, 1500, 1, 3).toDF()) == placed(spark.range(1499, -1, -1, 2).toDF()))
   }
 
-  test("of every type that has an order, with nulls and fields of structs") {
+  test("keys may have any type that has an order, with nulls, and may be fields of structs") {
     val rows = spark.range(0, 1000, 1, 3).selectExpr(
       "id",
       "cast(id % 100 as tinyint) b",
@@ -149,9 +150,9 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(bag(computed.flatten) == expected)
   }
 
-  test("of an empty child, and of one that is only null") {
+  test("it works without rows, and with a key that is always null") {
     val none = grid.filter("a < 0 and rand(1) < 2").repartitionByZOrderRange(4, col("a"), col("b"))
-    // Adaptive execution knows then that there is nothing, and has no partitions at all.
+    // Adaptive execution sees that there are no rows, and makes no partitions.
     assert(none.collect().isEmpty)
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     try assert(partitions(none.select("*")).length == 4)
@@ -160,7 +161,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(nulls.length == 4 && nulls.flatten.length == 1024)
   }
 
-  test("of a cached table, a view, a subquery, a join with itself") {
+  test("it works with a cached table, a view, a subquery and a join of a table with itself") {
     val path = new java.io.File(dir, "joined").toString
     grid.write.parquet(path)
     spark.read.parquet(path).createOrReplaceTempView("t")
@@ -195,23 +196,23 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(spark.sql("SELECT /*+ ZORDER(4, n) */ a, count(*) AS n FROM t GROUP BY a").collect().length == 32)
   }
 
-  test("over each other, the outer one counts") {
+  test("of two hints, one inside of the other, the outer one counts") {
     val twice = grid.repartitionByHilbertRange(3, col("id")).repartitionByZOrderRange(16, col("a"), col("b"))
     val found = partitions(twice)
     assert(found.length == 16)
     assert(found.forall(p => p.map(_.getLong(1)).max - p.map(_.getLong(1)).min == 7))
   }
 
-  test("what is observed is observed once") {
+  test("metrics of an observed DataFrame are counted once") {
     val df = grid.observe("seen", count(lit(1)).as("n")).repartitionByZOrderRange(4, col("a"))
     val analyzed = df.asInstanceOf[Dataset[Row]].queryExecution.analyzed
     assert(analyzed.collectWithSubqueries { case c: CollectMetrics => c }.length == 1)
-    // It stands at two places of the plan, and is run once.
+    // The sampling subquery is at two places in the plan, but it is the same and runs once.
     assert(analyzed.collectWithSubqueries { case a: Aggregate => a.canonicalized }.distinct.length == 1)
     assert(df.count() == 1024)
   }
 
-  test("without a number, as many as shuffles have") {
+  test("without a number there are as many partitions as shuffles have") {
     assert(partitions(grid.repartitionByZOrderRange(col("a"), col("b"))).length == 4)
     assert(partitions(grid.repartitionByHilbertRange(col("a"), col("b"))).length == 4)
     assert(partitions(grid.hint("zorder", "a", "b")).length == 4)
@@ -224,7 +225,7 @@ class RepartitionSuite extends AnyFunSuite with LocalSpark with AdaptiveSparkPla
     assert(typed.map(_._1 + 1).collect().toSet == Set(2, 3))
   }
 
-  test("errors come with the analysis, and name what is wrong") {
+  test("errors are found by the analysis, and say what is wrong") {
     for (n <- Seq(0, -3, 1000001))
       assert(condition(grid.repartitionByZOrderRange(n, col("a"))) == "ZORDER_HINT_PARTITIONS")
     assert(condition(grid.repartitionByHilbertRange(4)) == "ZORDER_HINT_WITHOUT_COLUMNS")

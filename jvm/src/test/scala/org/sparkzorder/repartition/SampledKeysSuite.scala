@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class SampledKeysSuite extends AnyFunSuite {
 
-  /** What a task keeps of its rows, over the wire. */
+  /** The sample of a task's rows, after it was serialized. */
   private def drawn(task: Int, capacity: Int, rows: Seq[Long]): SampledKeys = {
     val keys = new SampledKeys(task, capacity)
     rows.foreach(v => keys.add(() => IndexedSeq(if (v % 7 == 0) null else v)))
@@ -16,7 +16,7 @@ class SampledKeysSuite extends AnyFunSuite {
     (0 until sample.rows).map(sample.key(_).head)
   }
 
-  test("few rows are the sample themselves") {
+  test("if there are few rows, all of them are the sample") {
     val all = drawn(0, 100, Nil).merge(drawn(1, 100, 1L to 50)).merge(drawn(2, 100, 51L to 60))
     val expected = (1L to 60).map(v => if (v % 7 == 0) null else v)
     assert(values(all, 1000).toSet == expected.toSet && values(all, 1000).length == 60)
@@ -30,14 +30,15 @@ class SampledKeysSuite extends AnyFunSuite {
     assert(values(forth, 500) == values(back, 500))
   }
 
-  test("every row is as likely, in tasks that have seen more than they hold as well") {
-    // One task has nine tenths of the rows, and room for a ninth of its share.
+  test("every row is equally likely, also in tasks that have seen more rows than they can keep") {
+    // One task has nine tenths of the rows, and can keep a ninth of its share of the sample.
     val all = drawn(0, 1000, 0L until 90000).merge(drawn(1, 1000, 90000L until 100000))
     val known = values(all, 10000).collect { case v: Long => v }
     assert(math.abs(known.length - 10000 * 6 / 7) < 400)
     val large = known.count(_ < 90000).toDouble / known.length
     assert(math.abs(large - 0.9) < 0.01)
-    // By the place in the task, too: the mean of the rows' numbers is that of all.
+    // The position in a task does not matter either: the mean of the sampled numbers is that of all
+    // numbers.
     assert(math.abs(known.sum.toDouble / known.length - 50000) < 2500)
   }
 

@@ -20,7 +20,7 @@ class ColumnConstraintSuite extends AnyFunSuite {
   private def value(v: Long): Option[Value] = Some(LongValue(v))
   private val unknown = Unknown(Reason(ReasonCode.Subquery, ""))
 
-  test("conjunctions are boxes") {
+  test("a conjunction gives a constraint on each of its columns") {
     val p = And(And(equal(a, 1), is(b, Operator.Less, 9)), And(IsNotNull(b), is(b, Operator.GreaterOrEqual, 2)))
     assert(ColumnConstraint.of(p) == Map(a -> Values(Set(LongValue(1))), b -> Between(value(2), value(9))))
     assert(ColumnConstraint.of(And(p, unknown)) == ColumnConstraint.of(p))
@@ -29,7 +29,7 @@ class ColumnConstraintSuite extends AnyFunSuite {
     assert(ColumnConstraint.of(And(is(a, Operator.Less, 3), is(a, Operator.Less, 7))) == Map(a -> Between(None, value(3))))
   }
 
-  test("alternatives of one column are its values, or the range that holds them; of several they are nothing") {
+  test("alternatives of one column give its values or their range; alternatives of several columns give nothing") {
     assert(ColumnConstraint.of(Or(equal(a, 1), equal(a, 5))) == Map(a -> Values(Set(LongValue(1), LongValue(5)))))
     assert(ColumnConstraint.of(Or(equal(a, 1), is(a, Operator.Greater, 5))) == Map(a -> Between(value(1), None)))
     assert(ColumnConstraint.of(Or(equal(a, 1), equal(b, 5))) == Map.empty)
@@ -38,7 +38,7 @@ class ColumnConstraintSuite extends AnyFunSuite {
     assert(ColumnConstraint.of(Or(Const.False, equal(a, 1))) == ColumnConstraint.of(equal(a, 1)))
   }
 
-  test("lists, prefixes and NULL tests") {
+  test("lists and prefixes give constraints, and null tests give none") {
     assert(ColumnConstraint.of(In.of(a, Seq(LongValue(2), LongValue(1)), hasNull = true)) ==
       Map(a -> Values(Set(LongValue(1), LongValue(2)))))
     assert(ColumnConstraint.of(And(equal(b, 1), In.of(a, Nil, hasNull = false))) == Map.empty)
@@ -54,7 +54,7 @@ class ColumnConstraintSuite extends AnyFunSuite {
     }
   }
 
-  test("of what is asked only ranks are kept") {
+  test("only ranks of values are recorded") {
     val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
     def observed(p: StatsPredicate) = ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(Seq("a"), _, axis))
     assert(observed(equal(a, 25)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Equal), Seq(0.25), Nil)))

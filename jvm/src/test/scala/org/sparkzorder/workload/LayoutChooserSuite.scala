@@ -6,7 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.layout._
 
-/** AUTO's choices on samples of known data, against a count of the files that single queries touch. */
+/**
+ * Compares AUTO's choices on samples of known data with the counted files that single queries
+ * touch.
+ */
 class LayoutChooserSuite extends AnyFunSuite {
 
   private val span = 1000000
@@ -31,7 +34,10 @@ class LayoutChooserSuite extends AnyFunSuite {
   private def choose(columns: IndexedSeq[ConstrainedColumn], s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
     LayoutChooser.choose(new LayoutEstimate(columns, s, files, aligned = true, 0d), columns, 8, current)
 
-  /** Files that queries touch, one by one: what the estimate is an estimate of. */
+  /**
+   * The share of the files that queries touch, counted query by query. The estimate should be near
+   * to it.
+   */
   private def counted(
       columns: IndexedSeq[ConstrainedColumn],
       trial: Trial,
@@ -72,7 +78,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     share * math.pow(cuts.slots.toDouble / files, 1d / trial.columns.length)
   }
 
-  test("estimates are what a count of each query gives, within a tenth") {
+  test("estimates are within a tenth of the counted files") {
     val random = new Random(1)
     val columns = uniform(random, Seq("a", "b", "c"), 10000)
     val queries = Seq.fill(600)(random.nextInt(4) match {
@@ -93,7 +99,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     }
   }
 
-  test("a column that nobody asks for by itself is left out, and the one asked for most has most weight") {
+  test("a column that queries hardly ask for is left out, and the one asked for most has the most weight") {
     val random = new Random(2)
     val columns = uniform(random, Seq("a", "b", "c"), 10000)
     val s = sketch(
@@ -117,7 +123,7 @@ class LayoutChooserSuite extends AnyFunSuite {
     assert(choice.touched < 1.06 * bound, (choice.touched, bound))
   }
 
-  test("one column is a sort; ranges and few values, nulls and functions of a column are looked at as they are") {
+  test("of two columns in the same order one is enough, and columns of few values or mostly nulls work") {
     val random = new Random(4)
     val a = Array.fill[Any](5000)(random.nextInt(span).toLong)
     val columns = IndexedSeq(
@@ -147,10 +153,10 @@ class LayoutChooserSuite extends AnyFunSuite {
     assert(!left.kept && left.touched < 0.9 * left.current.get)
   }
 
-  test("the hot ranges of the simulation: half of the room for the queries takes 104 files of 1000 to 50 at most") {
+  test("with half of the room for the hot ranges of queries, a query reads at most 50 files instead of 104 of 1000") {
     val random = new Random(6)
     val columns = uniform(random, Seq("a", "b", "c"), 100000)
-    // Nine of ten in the upper tenth of each column.
+    // Nine of ten queries ask for the upper tenth of a column.
     def hot() = if (random.nextInt(10) < 9) 0.9 + random.nextDouble() / 10 else random.nextDouble()
     val queries = Seq.fill(3000)(Seq(at(Seq("a", "b", "c")(random.nextInt(3)), hot())))
     val trial = Trial(LayoutSpec.ZOrder, columns.map(_ -> 1d))

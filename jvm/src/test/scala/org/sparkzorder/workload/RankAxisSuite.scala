@@ -20,12 +20,12 @@ class RankAxisSuite extends AnyFunSuite {
       floating = false
     ).get
 
-  test("the example") {
+  test("the example of the comment") {
     val axis = longs((0L, 100L, 10L), (50L, 150L, 10L))
     assert(Seq(-5L, 0L, 50L, 75L, 150L, 1000L).map(v => axis.rank(v)) == Seq(0d, 0d, 0.25, 0.5, 1d, 1d))
   }
 
-  test("a value that fills files has half of their rows below it") {
+  test("if files have one value only, half of their rows count as below it") {
     val axis = longs((5L, 5L, 30L), (0L, 4L, 10L), (6L, 10L, 20L))
     assert(math.abs(axis.rank(5L) - 25d / 60) < 1e-9)
   }
@@ -59,7 +59,7 @@ class RankAxisSuite extends AnyFunSuite {
     }
   }
 
-  test("ranks of evenly spread values are their shares, whatever files they lie in") {
+  test("ranks of evenly spread values are their shares, whatever files they are in") {
     val random = new Random(2)
     val files = IndexedSeq.fill(5000) {
       val rows = IndexedSeq.fill(20)(random.nextInt(1000000).toLong)
@@ -69,7 +69,7 @@ class RankAxisSuite extends AnyFunSuite {
     (0 to 20).foreach(i => assert(math.abs(axis.rank(i * 50000L) - i / 20d) < 0.04))
   }
 
-  test("without bounds there is no axis; nor where the statistics know only some files") {
+  test("there is no axis without bounds, or if only some files have bounds") {
     assert(RankAxis.of(IndexedSeq(FileBounds.AllNull -> 0L, FileBounds.Unknown -> 5L), floating = false).isEmpty)
     def axes(bounded: Int*): Option[RankAxis] = {
       val set = new BitSet

@@ -21,7 +21,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
   private def sketch(random: Random, queries: Int, columns: Int = 4): WorkloadSketch =
     Seq.fill(queries)(query(random, columns)).foldLeft(WorkloadSketch.empty)(_.add(_))
 
-  test("a sketch is what it was after it was written and read") {
+  test("a sketch that was written and read is the same") {
     val random = new Random(1)
     (1 to 200).foreach { _ =>
       val s = sketch(random, random.nextInt(50))
@@ -29,7 +29,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
     }
   }
 
-  test("sketches of parts are the sketch of the whole, in any order") {
+  test("the sum of sketches is the sketch of all queries, in any order") {
     val random = new Random(2)
     (1 to 100).foreach { _ =>
       val queries = Seq.fill(30)(query(random))
@@ -40,7 +40,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
     }
   }
 
-  test("a file is never larger than its bound, and keeps what is asked most") {
+  test("a file is never too large, and keeps the most frequent queries") {
     val random = new Random(3)
     val often = Seq(ObservedUse(ColumnUse(Seq("often"), Form.Equal), Seq(0.5), Nil))
     val s = (1 to 5000).foldLeft(sketch(random, 5000, columns = 400)) { (sum, i) =>
@@ -53,12 +53,12 @@ class WorkloadSketchSuite extends AnyFunSuite {
     assert(read.kinds.forall { case (kind, k) => s.kinds(kind) == k })
   }
 
-  test("a name that is too long to be kept is left out") {
+  test("a column whose name is too long is left out") {
     val long = Seq(ObservedUse(ColumnUse(Seq("x" * 2000), Form.Equal), Seq(0.5), Nil))
     assert(SketchJson.read(SketchJson.write(WorkloadSketch.empty.add(long))).isEmpty)
   }
 
-  test("bytes cut off, changed or made up are refused, or are a sketch: nothing else comes of them") {
+  test("truncated, changed or random bytes are refused, or are a sketch") {
     val random = new Random(4)
     val bytes = SketchJson.write(sketch(random, 40))
     var refused = 0
@@ -116,7 +116,7 @@ class WorkloadSketchSuite extends AnyFunSuite {
     assertThrows[SketchFormatException](SketchJson.read(Array.fill(SketchJson.MaxBytes + 1)(' '.toByte)))
   }
 
-  test("columns that are left out are in no kind, and their queries are counted for what is left") {
+  test("a column that is left out is in no kind, and its queries count for their other columns") {
     val random = new Random(5)
     val s = sketch(random, 200)
     val without = s.without(_ == Seq("c0"))

@@ -8,25 +8,25 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.sparkzorder.stats.RandomValues
 
-class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class NumberInterleaverSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private val number = for (width <- Gen.choose(1, 8); value <- Gen.long) yield (width, value)
 
-  test("numbers in turns are their bytes in turns") {
+  test("interleaved numbers are the same as their interleaved bytes") {
     forAll(Gen.nonEmptyListOf(number), minSuccessful(1000)) { numbers =>
       val (widths, values) = numbers.toArray.unzip
       val bytes = numbers.map { case (w, v) => OrderedBytes.ofLong(v >> (64 - 8 * w), w) }
-      val found = new BitTurns(widths)(values.map(_ ^ Long.MinValue))
+      val found = new NumberInterleaver(widths)(values.map(_ ^ Long.MinValue))
       assert(found.toSeq == InterleaveBits.interleave(bytes.toArray).toSeq)
     }
   }
 
-  test("numbers of one width, up to more than a table is for") {
+  test("numbers of one width, also more of them than the tables are for") {
     forAll(Gen.choose(1, 12), Gen.choose(1, 8), Gen.long) { (n: Int, width: Int, seed: Long) =>
       val random = new scala.util.Random(seed)
       val values = Array.fill(n)(random.nextLong())
       val bytes = values.map(v => OrderedBytes.ofLong(v >> (64 - 8 * width), width))
-      assert(new BitTurns(Array.fill(n)(width))(values.map(_ ^ Long.MinValue)).toSeq ==
+      assert(new NumberInterleaver(Array.fill(n)(width))(values.map(_ ^ Long.MinValue)).toSeq ==
         InterleaveBits.interleave(bytes).toSeq)
     }
   }
@@ -52,18 +52,18 @@ class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def isFixed(t: DataType): Boolean = FixedInput.of(OrderedBytes(BothWays.input(0, t))).isDefined
 
-  test("zvalue is the same by bytes and by numbers, of every mixture of types, with nulls") {
+  test("zvalue is the same by bytes and by numbers, for all mixtures of types, with nulls") {
     forAll(minSuccessful(300))((seed: Long) => agree(seed, _ => true)(c => new ZValue(c).replacement))
     forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => new ZValue(c).replacement))
   }
 
-  test("interleave_bits of ordered_bytes of numbers is null where one of them is") {
+  test("interleave_bits of ordered_bytes of numbers is null if one of them is null") {
     forAll(minSuccessful(300))((seed: Long) => agree(seed, isFixed)(c => InterleaveBits(c.map(OrderedBytes(_)))))
     val e = InterleaveBits(Seq(OrderedBytes(BothWays.input(0, LongType)), OrderedBytes(BothWays.input(1, IntegerType))))
     assert(BothWays(e, null, 1) == null && BothWays(e, 1L, null) == null && BothWays(e, 1L, 1) != null)
   }
 
-  test("a few numbers of one width, for which the generated code has no loop, and one too many") {
+  test("a few numbers of one width, for which the generated code has no loop, and one more than that") {
     val types = Seq(BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType)
     for (t <- types; n <- 1 to 9) {
       val values = new RandomValues(n.toLong)
@@ -74,7 +74,7 @@ class BitTurnsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("what has no bytes of its own for each row: whole numbers, floats, dates and times; not decimals and strings") {
+  test("no bytes are made for each row of numbers, dates and times, but for decimals and strings") {
     Seq(BooleanType, ByteType, ShortType, IntegerType, LongType, FloatType, DoubleType, DateType, TimestampType)
       .foreach(t => assert(isFixed(t), t))
     Seq(StringType, BinaryType, DecimalType(9, 2), DecimalType(38, 2)).foreach(t => assert(!isFixed(t), t))

@@ -5,16 +5,17 @@ import java.nio.ByteOrder;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * Where the bits of a byte go when the bits of n numbers take turns.
+ * Tables that tell where the bits of a byte go when the bits of n numbers are interleaved.
  *
- * <p>In Java, since only what is static and final here is a constant to the JIT compiler, which then knows the length of a
- * table and leaves out the check of each index. A field of a Scala object is one of an instance.
+ * <p>This is Java, since a static final field is a constant for the JIT compiler. So the compiler
+ * knows the length of a table and need not check each index. A field of a Scala object belongs to
+ * an instance, and is no such constant.
  */
-public final class BitPlaces {
-  /** As many inputs as have a place for each bit of a byte in a long. */
+public final class InterleaveTables {
+  /** The most numbers: the bits of one byte of each of them fit a long. */
   static final int MAX_INPUTS = 8;
 
-  // At 256 * i + byte: the bits of input i's byte, left-aligned.
+  // The element at 256 * i + b has the bits of byte b of input i, left-aligned in a long.
   public static final long[] OF_1 = table(1);
   public static final long[] OF_2 = table(2);
   public static final long[] OF_3 = table(3);
@@ -28,26 +29,26 @@ public final class BitPlaces {
 
   private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-  private BitPlaces() {}
+  private InterleaveTables() {}
 
   /** The table for n inputs, 0 to 8. */
   static long[] of(int n) {
     return ALL[n];
   }
 
-  /** Puts 8 bytes, big-endian. */
+  /** Writes 8 bytes, big-endian. */
   public static void putLong(byte[] out, int at, long value) {
     Platform.putLong(out, Platform.BYTE_ARRAY_OFFSET + at, LITTLE_ENDIAN ? Long.reverseBytes(value) : value);
   }
 
   private static long[] table(int n) {
-    long[] places = new long[256 * n];
-    for (int at = 0; at < places.length; at++) {
+    long[] table = new long[256 * n];
+    for (int at = 0; at < table.length; at++) {
       for (int bit = 0; bit < 8; bit++) {
         long isSet = ((at & 0xff) >>> (7 - bit)) & 1L;
-        places[at] |= isSet << (63 - bit * n - at / 256);
+        table[at] |= isSet << (63 - bit * n - at / 256);
       }
     }
-    return places;
+    return table;
   }
 }

@@ -3,22 +3,25 @@ package org.sparkzorder.functions
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 
 /**
- * Bits of several numbers in turns, without an array for each number.
+ * Interleaves the bits of several numbers, without an array for each number.
  *
- * A byte of each of n numbers makes 8 n bits of the result, which end with a byte. So a table says for a byte where its
- * bits go: for n = 3 the bits 10000001 go to 100 000 000 000 000 000 000 100, and those of the second and third number
- * one and two places further.
+ * One byte of each of n numbers makes 8 n bits, which are whole bytes of the result. So a table can
+ * say where the bits of a byte go. For n = 3 and the bits 10000001 of the first number it says
+ * {{{
+ *   100 000 000 000 000 000 000 100
+ * }}}
+ * The bits of the second and third number go one and two bits further to the right.
  *
- * @param widths bytes of each number, 1 to 8
+ * @param widths the bytes of each number, 1 to 8
  */
-final class BitTurns(widths: Array[Int]) extends Serializable {
+final class NumberInterleaver(widths: Array[Int]) extends Serializable {
   private val length = widths.sum
   private val rounds = widths.max
-  // Numbers that have bytes left, by round.
+  // For each round, how many numbers still have a byte.
   private val left = Array.tabulate(rounds)(round => widths.count(_ > round))
-  private val isUniform = widths.forall(_ == rounds) && widths.length <= BitPlaces.MAX_INPUTS
+  private val isUniform = widths.forall(_ == rounds) && widths.length <= InterleaveTables.MAX_INPUTS
 
-  /** @param values left-aligned, with the unsigned order of their bytes */
+  /** @param values the bytes of each number, left-aligned in a long */
   def apply(values: Array[Long]): Array[Byte] = {
     val out = new Array[Byte](length)
     if (isUniform) uniform(values, out) else general(values, out)
@@ -27,17 +30,17 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
 
   private def uniform(values: Array[Long], out: Array[Byte]): Unit = {
     val n = values.length
-    val places = BitPlaces.of(n)
+    val table = InterleaveTables.of(n)
     var at = 0
     var shift = 56
     while (at < out.length) {
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= places(((values(i) >>> shift).toInt & 0xff) + 256 * i)
+        block |= table(((values(i) >>> shift).toInt & 0xff) + 256 * i)
         i += 1
       }
-      BitTurns.put(out, at, block, n)
+      NumberInterleaver.put(out, at, block, n)
       at += n
       shift -= 8
     }
@@ -57,32 +60,33 @@ final class BitTurns(widths: Array[Int]) extends Serializable {
         }
         i += 1
       }
-      BitTurns.round(bytes, left(round), out, at)
+      NumberInterleaver.round(bytes, left(round), out, at)
       at += left(round)
       round += 1
     }
   }
 }
 
-object BitTurns {
+object NumberInterleaver {
 
-  /** Bytes of a result that generated code is made for. */
-  private val MaxGenerated = 64
+  /** The most bytes of a result for which code without a loop is generated. */
+  private val MaxUnrolled = 64
 
   /** Whether generated code makes the result of numbers of these widths without a loop. */
-  private[functions] def areFew(widths: Seq[Int]): Boolean =
-    widths.length <= BitPlaces.MAX_INPUTS && widths.distinct.length == 1 && widths.sum <= MaxGenerated
+  private[functions] def canUnroll(widths: Seq[Int]): Boolean =
+    widths.length <= InterleaveTables.MAX_INPUTS && widths.distinct.length == 1 && widths.sum <= MaxUnrolled
 
   /**
-   * A function of generated code that takes n numbers as [[BitTurns.apply]] does.
+   * Adds a function to the generated code that does the same as [[NumberInterleaver.apply]] for n
+   * numbers.
    *
-   * @param width bytes of each number
-   * @return what to call
+   * @param width the bytes of each number
+   * @return the name of the function
    */
-  private[functions] def generated(ctx: CodegenContext, n: Int, width: Int): String = {
-    val own = classOf[BitPlaces].getName
+  private[functions] def unrolled(ctx: CodegenContext, n: Int, width: Int): String = {
+    val own = classOf[InterleaveTables].getName
     val numbers = (0 until n).map(i => s"n$i")
-    // A byte of each number makes a block of 8 n bits.
+    // One byte of each number makes a block of 8 n bits.
     val blocks = (0 until width).map { k =>
       numbers.zipWithIndex.map { case (number, i) =>
         s"$own.OF_$n[((int) ($number >>> ${56 - 8 * k}) & 0xff) + ${256 * i}]"
@@ -90,8 +94,8 @@ object BitTurns {
     }
     val size = n * width
     def word(from: Int): String = (0 until width).map(k => k -> 8 * (n * k - from)).collect {
-      case (k, places) if places >= 0 && places < 64    => s"(b$k >>> $places)"
-      case (k, places) if places < 0 && -places < 8 * n => s"(b$k << ${-places})"
+      case (k, shift) if shift >= 0 && shift < 64    => s"(b$k >>> $shift)"
+      case (k, shift) if shift < 0 && -shift < 8 * n => s"(b$k << ${-shift})"
     }.mkString(" | ")
     val words = (0 to size - 8 by 8).map(at => s"$own.putLong(out, $at, ${word(at)});")
     val rest = size % 8
@@ -99,8 +103,8 @@ object BitTurns {
       if (rest == 0) ""
       else s"long last = ${word(size - rest)};" +
         (0 until rest).map(i => s"out[${size - rest + i}] = (byte) (last >>> ${56 - 8 * i});").mkString("\n")
-    val name = ctx.freshName("inTurns")
-    // Elsewhere than in the class that is made now, when that is full.
+    val name = ctx.freshName("interleaved")
+    // If the generated class is full, Spark puts the function in another class.
     ctx.addNewFunction(
       name,
       s"""
@@ -114,14 +118,14 @@ object BitTurns {
     )
   }
 
-  /** Puts the bits of n bytes in turns behind each other, as many whole bytes as there is room for. */
+  /** Writes the interleaved bits of n bytes, as many whole bytes as there is room for. */
   private[functions] def round(bytes: Array[Int], n: Int, out: Array[Byte], at: Int): Unit =
-    if (n <= BitPlaces.MAX_INPUTS) {
-      val places = BitPlaces.of(n)
+    if (n <= InterleaveTables.MAX_INPUTS) {
+      val table = InterleaveTables.of(n)
       var block = 0L
       var i = 0
       while (i < n) {
-        block |= places(bytes(i) + 256 * i)
+        block |= table(bytes(i) + 256 * i)
         i += 1
       }
       put(out, at, block, n)
@@ -135,9 +139,12 @@ object BitTurns {
       }
     }
 
-  /** The first n bytes of a block. More are written where there is room, since later rounds write over them. */
+  /**
+   * Writes the first n bytes of a block. It may write 8 bytes if there is room: later rounds
+   * overwrite the rest.
+   */
   private def put(out: Array[Byte], at: Int, block: Long, n: Int): Unit =
-    if (at + 8 <= out.length) BitPlaces.putLong(out, at, block)
+    if (at + 8 <= out.length) InterleaveTables.putLong(out, at, block)
     else {
       val room = math.min(n, out.length - at)
       var i = 0

@@ -1,0 +1,175 @@
+package org.sparkzorder.predicate
+
+import org.sparkzorder.predicate.Outcomes.{False, Null, True}
+import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
+
+/**
+ * [[Evaluation.outcomes]]: each form of the predicate is evaluated for all files before the next
+ * form is, so that the inner loops run over arrays.
+ */
+private[predicate] object OutcomeEvaluation {
+
+  def apply(predicate: StatsPredicate, table: StatsTable): Array[Byte] =
+    outcomes(predicate, table, new Array[Byte](table.rows.length))
+
+  /**
+   * @param settled files with [[Outcomes.False]] in this array need no answer, as the left side of
+   *   an AND is false for them. Any outcome but the empty set will do. So a left side that keeps
+   *   few files makes the right side cheap.
+   */
+  private def outcomes(predicate: StatsPredicate, table: StatsTable, settled: Array[Byte]): Array[Byte] =
+    predicate match {
+      case And(left, right) =>
+        val first = outcomes(left, table, settled)
+        combined(first, outcomes(right, table, first), Outcomes.conjunctions)
+      case Or(left, right) =>
+        combined(outcomes(left, table, settled), outcomes(right, table, settled), Outcomes.disjunctions)
+      case Not(child)            => mapped(outcomes(child, table, settled), Outcomes.not)
+      case Undefined(child)      => mapped(outcomes(child, table, settled), Outcomes.undefined)
+      case Within(domain, child) =>
+        combined(outcomes(domain, table, settled), outcomes(child, table, settled), Outcomes.within)
+      case Const(value)                        => constant(table, value.fold(Null)(if (_) True else False))
+      case Unknown(_)                          => constant(table, Outcomes.Any)
+      case IsNull(column)                      => of(column, table)(nulls(_, table.rows, True, False))
+      case IsNotNull(column)                   => of(column, table)(nulls(_, table.rows, False, True))
+      case Comparison(column, operator, value) =>
+        of(column, table)(comparison(column, operator, value, _, table.rows, settled))
+      case In(column, values, hasNull) =>
+        val test = IntervalTest.in(values, hasNull)
+        of(column, table) { stats =>
+          test.fold(nulls(stats, table.rows, Null, if (hasNull) Null else False))(
+            valued(column, _, Null, stats, table.rows, settled)
+          )
+        }
+      case StartsWith(column, prefix) =>
+        of(column, table)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, table.rows, settled))
+    }
+
+
+  private def comparison(
+      column: Column,
+      operator: Operator,
+      value: Value,
+      stats: StatsColumn,
+      rows: Array[Long],
+      settled: Array[Byte]
+  ): Array[Byte] = {
+    import Operator._
+    def plain(rule: Operator, onNull: Int): Array[Byte] =
+      valued(column, IntervalTest.comparison(rule, value), onNull, stats, rows, settled)
+    operator match {
+      case Equal | Less | LessOrEqual => plain(operator, Null)
+      case NullSafeEqual              => plain(Equal, False)
+      case NotEqual                   => mapped(plain(Equal, Null), Outcomes.not)
+      case Greater                    => mapped(plain(LessOrEqual, Null), Outcomes.not)
+      case GreaterOrEqual             => mapped(plain(Less, Null), Outcomes.not)
+    }
+  }
+
+  private def of(column: Column, table: StatsTable)(evaluate: StatsColumn => Array[Byte]): Array[Byte] =
+    table.column(column.path, column.dataType).fold(constant(table, Outcomes.Any))(evaluate)
+
+  /** The outcomes for null, NaN and the interval together, as [[StatsPredicate]] describes them. */
+  private def valued(
+      column: Column,
+      test: IntervalTest,
+      onNull: Int,
+      stats: StatsColumn,
+      rows: Array[Long],
+      settled: Array[Byte]
+  ): Array[Byte] = (test, stats) match {
+    case (longs: LongTest, s: LongStatsColumn) =>
+      val hasNaN = OrderedValue.hasNaN(column.dataType)
+      val onNaN = if (hasNaN) longs.within(NaN, NaN) else 0
+      // Even without bounds, every value but NaN is between the infinities.
+      val anywhere = if (hasNaN) longs.within(Lowest, Highest) else longs.anywhere
+      union(s, rows, settled, hasNaN, onNull, onNaN, anywhere)(i => longs.within(s.min(i), s.max(i)))
+    case (bytes: BytesTest, s: BytesStatsColumn) =>
+      union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(bytes.within(s.min, s.max, _))
+    case _ =>
+      throw new IllegalArgumentException(
+        s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}"
+      )
+  }
+
+  private def union(
+      stats: StatsColumn,
+      rows: Array[Long],
+      settled: Array[Byte],
+      hasNaN: Boolean,
+      onNull: Int,
+      onNaN: Int,
+      anywhere: Int
+  )(within: Int => Int): Array[Byte] = {
+    val out = new Array[Byte](rows.length)
+    val nullCounts = stats.nullCounts
+    val nanCounts = stats.nanCounts
+    val bounded = stats.bounded
+    var i = 0
+    while (i < out.length) {
+      val n = rows(i)
+      if (settled(i) == False) out(i) = False
+      else if (n != 0L) {
+        val nulls = if (n < 0L) -1L else nullCounts(i)
+        val nans = if (!hasNaN) 0L else if (nanCounts == null || n < 0L) -1L else nanCounts(i)
+        var mask = if (nulls != 0L) onNull else 0
+        if (nulls < 0L || nulls != n) {
+          if (nans != 0L) mask |= onNaN
+          if (math.max(nulls, 0L) + math.max(nans, 0L) != n) mask |= (if (bounded.get(i)) within(i) else anywhere)
+        }
+        out(i) = mask.toByte
+      }
+      i += 1
+    }
+    out
+  }
+
+  private def nulls(stats: StatsColumn, rows: Array[Long], onNull: Int, onValue: Int): Array[Byte] = {
+    val nullCounts = stats.nullCounts
+    val out = new Array[Byte](rows.length)
+    var i = 0
+    while (i < out.length) {
+      if (rows(i) != 0L) {
+        val nulls = nullCounts(i)
+        out(i) = ((if (nulls != 0L) onNull else 0) | (if (nulls < 0L || nulls != rows(i)) onValue else 0)).toByte
+      }
+      i += 1
+    }
+    out
+  }
+
+  private def constant(table: StatsTable, mask: Int): Array[Byte] = {
+    val rows = table.rows
+    val out = new Array[Byte](rows.length)
+    var i = 0
+    while (i < out.length) {
+      if (rows(i) != 0L) out(i) = mask.toByte
+      i += 1
+    }
+    out
+  }
+
+  // Nobody else has the array of the left side, so the results can overwrite it.
+  private def combined(left: Array[Byte], right: Array[Byte], kleene: Array[Byte]): Array[Byte] = {
+    var i = 0
+    while (i < left.length) {
+      left(i) = kleene(left(i) << 3 | right(i))
+      i += 1
+    }
+    left
+  }
+
+  private def mapped(masks: Array[Byte], f: Int => Int): Array[Byte] = {
+    val table = Array.tabulate(8)(f(_).toByte)
+    var i = 0
+    while (i < masks.length) {
+      masks(i) = table(masks(i).toInt)
+      i += 1
+    }
+    masks
+  }
+
+  private val NaN = OrderedValue.ofDouble(Double.NaN)
+  private val Lowest = OrderedValue.ofDouble(Double.NegativeInfinity)
+  private val Highest = OrderedValue.ofDouble(Double.PositiveInfinity)
+}
