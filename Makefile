@@ -4,32 +4,33 @@
 PYTHON ?= python3
 JAVA   ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 
-NEWEST := 4.3
-OLDER  := 4.0 4.1 4.2
-PYSPARK_4.0 := 4.0.5
-PYSPARK_4.1 := 4.1.4
-PYSPARK_4.2 := 4.2.1
-PYSPARK_4.3 := 4.3.0
+# The supported versions of Spark, oldest first, and what spark-versions.txt says of one: its PySpark, its Scala.
+SPARKS := $(shell awk '!/^\#/ { print $$1 }' spark-versions.txt)
+NEWEST := $(lastword $(SPARKS))
+OLDER  := $(filter-out $(NEWEST),$(SPARKS))
+pyspark = $(shell awk '$$1 == "$(1)" { print $$2 }' spark-versions.txt)
+scala   = $(shell awk '$$1 == "$(1)" { split($$3, part, "."); print part[1] "." part[2] }' spark-versions.txt)
 
-VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"/\1/p' build.sbt)
+VERSION := $(shell cat VERSION)
 VENV    := .venv
 BIN     := $(VENV)/bin
 STAMPS  := build/stamps
 SBT_JAR := build/sbt/sbt-launch-1.11.7.jar
 WHEEL   := build/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 
-jar        = build/jars/spark-zorder-$(1)-$(VERSION).jar
+jar_name   = spark-zorder-$(1)_$(call scala,$(1))-$(VERSION).jar
+jar        = build/jars/$(call jar_name,$(1))
 sbt_name   = spark$(subst .,,$(1))
-sbt_output = jvm/target/spark-zorder-$(1)-$(VERSION).jar
+sbt_output = jvm/target/$(call jar_name,$(1))
 older_env  = build/envs/$(1)/bin/python
 
 SBT := $(JAVA) -Xmx2g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
 	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
-BUILD_FILES  := build.sbt project/build.properties project/plugins.sbt project/repositories
+BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
 MAIN_SOURCES := $(BUILD_FILES) $(shell find jvm/src/main jvm/shims 2>/dev/null)
-PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
+PY_SOURCES   := VERSION README.md LICENSE python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 
 # Progress bars are for people: a log gets lines.
 DATA  ?= flights
@@ -48,10 +49,13 @@ BENCH_SPARK := 4.1
 ONLY   ?=
 ROUNDS ?= 3
 
+# Of `make publish-local`.
+REPO ?= build/m2
+
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel jars \
+.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel publish-local jars \
 	envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -72,6 +76,7 @@ help:
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
+	@echo "make publish-local REPO=build/m2  the jars with POM and sources into a local Maven repository"
 	@echo "make golden                    write sql-tests/results anew: look at the diff"
 	@echo "make clean                     remove build/, .venv/ and compiled classes"
 
@@ -148,6 +153,10 @@ golden: $(STAMPS)/installed $(STAMPS)/dev
 wheel: $(STAMPS)/installed-all
 	@echo $(WHEEL)
 
+# For `spark-submit --packages org.sparkzorder:.. --repositories file:..`.
+publish-local: $(SBT_JAR) envs
+	$(SBT) -Dpublish.to=$(abspath $(REPO)) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/publish)"
+
 jars: $(foreach m,$(OLDER) $(NEWEST),$(call jar,$(m)))
 
 envs: $(STAMPS)/env-$(NEWEST) $(addprefix $(STAMPS)/env-,$(OLDER))
@@ -157,16 +166,16 @@ clean:
 
 # --- Python environments, one for each Spark ---------------------------------------------------------------------------
 
-$(STAMPS)/env-$(NEWEST): Makefile
+$(STAMPS)/env-$(NEWEST): Makefile spark-versions.txt
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(NEWEST)) hatchling==1.33.0
+	$(BIN)/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(NEWEST)) hatchling==1.33.0
 	@mkdir -p $(@D) && touch $@
 
-$(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile
+$(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile spark-versions.txt
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(call older_env,$*) || $(PYTHON) -m venv build/envs/$*
-	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$*)
+	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$*)
 	@mkdir -p $(@D) && touch $@
 
 # Readers beside us, for docs/readers.md.
@@ -183,7 +192,7 @@ $(STAMPS)/env-readers: Makefile
 $(STAMPS)/env-bench: Makefile
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
-	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(BENCH_SPARK)) \
+	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(BENCH_SPARK)) \
 		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
 	@mkdir -p $(@D) && touch $@
 

@@ -1,4 +1,7 @@
-"""The jars inside this package: one for each Spark minor, whose planners are not binary compatible with each other."""
+"""The jars inside this package: one for each Spark minor, whose planners are not binary compatible with each other.
+
+Its name says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`.
+"""
 
 import re
 from pathlib import Path
@@ -6,7 +9,7 @@ from pathlib import Path
 from spark_zorder.errors import NoJarError
 
 _FOLDER = Path(__file__).parent / "jars"
-_NAME = re.compile(r"spark-zorder-(\d+\.\d+)-.+\.jar")
+_NAME = re.compile(r"spark-zorder-(\d+\.\d+)_\d+\.\d+-.+\.jar")
 
 
 def available_jars() -> dict[str, Path]:
@@ -16,7 +19,7 @@ def available_jars() -> dict[str, Path]:
 
 
 def installed_spark() -> str:
-    """The version of the installed pyspark, `4.3.0`.
+    """The version of the installed pyspark, `4.3.1`.
 
     Raises:
         NoJarError: pyspark cannot be imported.
@@ -32,7 +35,7 @@ def jar_path(spark_version: str | None = None) -> Path:
     """The jar for a version of Spark.
 
     Args:
-        spark_version: `4.1`, `4.1.4` and `4.1.0.dev1` are all Spark 4.1; the installed pyspark's when None.
+        spark_version: `4.1`, `4.1.0` and `4.1.0.dev1` are all Spark 4.1; the installed pyspark's when None.
 
     Raises:
         NoJarError: there is no jar for that minor; the message names those that there are.
