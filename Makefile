@@ -15,7 +15,8 @@ VERSION := $(shell cat VERSION)
 VENV    := .venv
 BIN     := $(VENV)/bin
 STAMPS  := build/stamps
-SBT_JAR := build/sbt/sbt-launch-1.11.7.jar
+FETCHED := build/fetched
+SBT_JAR := $(FETCHED)/sbt/sbt-launch-$(shell sed -n "s/^sbt.version=//p" project/build.properties).jar
 WHEEL   := build/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 
 jar_name   = spark-zorder-$(1)_$(call scala,$(1))-$(VERSION).jar
@@ -44,8 +45,8 @@ SEED    ?=
 TABLE   ?=
 QUERY   ?=
 
-# Of `make bench`: a release of Spark that Delta and Iceberg have jars for, and parts with commas between.
-BENCH_SPARK := 4.1
+# Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
+BENCH_SPARK := $(shell sed -n 's/^delta .*:delta-spark_\([0-9.]*\)_.*/\1/p' tools/jars.txt)
 ONLY   ?=
 ROUNDS ?= 3
 
@@ -87,7 +88,7 @@ demo: $(STAMPS)/installed
 test: test-jvm $(addprefix test-,$(OLDER)) test-python
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
-test-all: test $(STAMPS)/env-store $(STAMPS)/env-readers
+test-all: test $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
@@ -113,7 +114,7 @@ auto: $(STAMPS)/installed
 incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
 
-bench: $(STAMPS)/env-bench $(STAMPS)/env-store $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
+bench: $(STAMPS)/env-bench $(STAMPS)/env-store $(addprefix $(STAMPS)/fetched-,delta iceberg hdfs) $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
 	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
 		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
 
@@ -125,7 +126,7 @@ mutants: $(SBT_JAR) $(STAMPS)/dev
 test-jvm: $(SBT_JAR)
 	$(SBT) $(call sbt_name,$(NEWEST))/test
 
-test-python: $(STAMPS)/installed-all $(STAMPS)/dev
+test-python: $(STAMPS)/installed-all $(STAMPS)/dev $(STAMPS)/fetched-delta
 	$(BIN)/python -m pytest python/tests -m "not extended"
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
@@ -204,8 +205,13 @@ $(STAMPS)/env-store: Makefile
 
 # --- Jars --------------------------------------------------------------------------------------------------------------
 
-$(SBT_JAR): tools/fetch_sbt.py | $(STAMPS)/env-$(NEWEST)
-	$(BIN)/python tools/fetch_sbt.py $(JAVA) $@
+# Jars of others, checked. sbt's launcher is the file that the recipes start.
+$(STAMPS)/fetched-%: tools/jars.txt tools/fetch_jars.py | $(STAMPS)/env-$(NEWEST)
+	$(BIN)/python tools/fetch_jars.py $(JAVA) $(FETCHED) $*
+	@touch $@
+
+$(SBT_JAR): $(STAMPS)/fetched-sbt
+	@touch $@
 
 $(call jar,$(NEWEST)): $(MAIN_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
 	$(SBT) $(call sbt_name,$(NEWEST))/package

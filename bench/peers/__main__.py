@@ -22,7 +22,7 @@ from pathlib import Path
 from peers import page, pictures
 from peers.progress import watched
 from peers.results import Check, Part
-from peers.sessions import DELTA, ICEBERG, Setting
+from peers.sessions import Setting, fetched
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
@@ -119,7 +119,11 @@ def write(given: argparse.Namespace, ran: list[str]) -> list[Check]:
     machine = {
         "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Java {_java()}",
         "versions": ", ".join(
-            [f"Spark {version('pyspark')}", DELTA.split(":", 1)[1], ICEBERG.split(":", 1)[1], given.jar.name]
+            [
+                f"Spark {version('pyspark')}",
+                *(jar.stem for jar in fetched("delta") + fetched("iceberg")),
+                given.jar.name,
+            ]
         ),
     }
     data.write_text(json.dumps({"date": date, "machine": machine, "parts": list(known.values())}, indent=1) + "\n")

@@ -17,7 +17,7 @@ TOOK = "tables of the session catalog stored as Parquet or ORC"
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the statements of `beside_delta.py` answered, with either named last."""
     folder = tmp_path_factory.mktemp("delta")
-    return answers_beside("beside_delta.py", str(request.param), folder)
+    return answers_beside("delta", str(request.param), folder)
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]
