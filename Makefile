@@ -25,12 +25,13 @@ sbt_name   = spark$(subst .,,$(1))
 sbt_output = jvm/target/$(call jar_name,$(1))
 older_env  = build/envs/$(1)/bin/python
 
-SBT := $(JAVA) -Xmx2g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
+SBT := $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
 	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
 BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
 MAIN_SOURCES := $(BUILD_FILES) $(shell find jvm/src/main jvm/shims 2>/dev/null)
+TEST_SOURCES := $(shell find jvm/src/test 2>/dev/null)
 PY_SOURCES   := VERSION README.md LICENSE python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 
 # Progress bars are for people: a log gets lines.
@@ -56,16 +57,17 @@ REPO ?= build/m2
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel publish-local jars \
-	envs readers golden clean
+.PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
+.PHONY: fuzz kills load layout auto incremental bench mutants check format wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
-	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
-	@echo "make test-all                  the same and the long suites, on the newest Spark"
+	@echo "make test                      every main behaviour on Spark $(NEWEST), the main job on $(OLDER): 15 minutes"
+	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
+	@echo "make test-all                  both, and the long suites on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
@@ -84,15 +86,23 @@ help:
 demo: $(STAMPS)/installed
 	@$(BIN)/python python/demo/main.py --data $(DATA) --scale $(SCALE) --out build/demo
 
-# The whole suite on the newest Spark comes last: its summary is the last line.
-test: test-jvm $(addprefix test-,$(OLDER)) test-python
+# Every main behaviour on the newest Spark, and the main job on each older one. Building and testing each keep two cores
+# busy: `make` prints what ran side by side one after the other.
+test: built
+	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm test-python
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-main-job-,$(OLDER))
 
-# The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
-test-all: test $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
+# What is slow, and the tests of every older Spark.
+test-matrix: built fetched
+	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm-slow test-python-matrix
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
+
+# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us.
+test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
-	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py
+	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py -m matrix
 
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
@@ -123,14 +133,33 @@ mutants: $(SBT_JAR) $(STAMPS)/dev
 	$(BIN)/python tools/mutants.py --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))" \
 		--out bench/results/mutants-$(shell date +%F).txt
 
+# ScalaTest's tag of what takes long.
 test-jvm: $(SBT_JAR)
-	$(SBT) $(call sbt_name,$(NEWEST))/test
+	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -l org.scalatest.tags.Slow"
 
-test-python: $(STAMPS)/installed-all $(STAMPS)/dev $(STAMPS)/fetched-delta
-	$(BIN)/python -m pytest python/tests -m "not extended"
+test-jvm-slow: $(SBT_JAR)
+	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
+
+test-python: $(STAMPS)/installed-all $(STAMPS)/dev
+	$(BIN)/python -m pytest python/tests -m "not matrix and not extended"
+
+test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
+	$(BIN)/python -m pytest python/tests -m "matrix and not extended"
+
+$(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
+	$(call older_env,$*) -m pytest python/tests/test_main_job.py
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
-	$(call older_env,$*) -m pytest python/tests -m every_spark
+	$(call older_env,$*) -m pytest python/tests -m "every_spark and not main_job"
+
+# All that tests need, made two at a time where possible. Two pips or two sbts never write into the same folder.
+built:
+	@$(MAKE) -j2 --output-sync --no-print-directory envs
+	@$(MAKE) --no-print-directory $(STAMPS)/compiled
+	@$(MAKE) --no-print-directory $(STAMPS)/installed-all $(STAMPS)/dev
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER))
+
+fetched: $(STAMPS)/fetched-delta
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
@@ -217,9 +246,15 @@ $(call jar,$(NEWEST)): $(MAIN_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
 	$(SBT) $(call sbt_name,$(NEWEST))/package
 	@mkdir -p $(@D) && cp $(call sbt_output,$(NEWEST)) $@
 
+# For the tests: one start of sbt makes all jars and compiles the tests, two modules at a time.
+$(STAMPS)/compiled: $(MAIN_SOURCES) $(TEST_SOURCES) | $(SBT_JAR) envs
+	$(SBT) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/package) $(call sbt_name,$(NEWEST))/Test/compile"
+	@mkdir -p build/jars $(@D) && cp $(foreach m,$(SPARKS),$(call sbt_output,$(m))) build/jars
+	@touch $(STAMPS)/jars-older $@
+
 # One start of sbt makes all older jars.
 $(STAMPS)/jars-older: $(MAIN_SOURCES) | $(SBT_JAR) $(addprefix $(STAMPS)/env-,$(OLDER))
-	$(SBT) $(foreach m,$(OLDER),$(call sbt_name,$(m))/package)
+	$(SBT) "all $(foreach m,$(OLDER),$(call sbt_name,$(m))/package)"
 	@mkdir -p build/jars $(@D) && cp $(foreach m,$(OLDER),$(call sbt_output,$(m))) build/jars && touch $@
 
 $(foreach m,$(OLDER),$(call jar,$(m))): $(STAMPS)/jars-older

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from programs import answers_beside, files_touched
 
+pytestmark = pytest.mark.matrix
+
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 
 

@@ -57,11 +57,13 @@ def test_nothing_lists_the_supported_versions_of_spark() -> None:
     assert list(found) == []
 
 
-def test_there_are_jars_and_shims_for_each_spark() -> None:
+def test_there_are_jars_for_each_spark_and_shims_for_no_other() -> None:
     assert {minor: path.name for minor, path in artifacts.available_jars().items()} == {
         spark.minor: spark.jar for spark in SPARKS
     }
-    assert {f"spark-{spark.minor}" for spark in SPARKS} <= {path.name for path in (REPOSITORY / "jvm/shims").iterdir()}
+    folders = [path.name for path in (REPOSITORY / "jvm" / "shims").iterdir() if path.is_dir()]
+    named = {minor for folder in folders for minor in re.findall(r"\d+\.\d+", folder)}
+    assert named <= {spark.minor for spark in SPARKS}
 
 
 def test_the_package_takes_these_versions_of_pyspark() -> None:

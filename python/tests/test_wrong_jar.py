@@ -12,6 +12,8 @@ from spark_versions import SPARKS
 
 from spark_zorder import jar_path
 
+pytestmark = pytest.mark.matrix
+
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
 OTHERS = [spark.minor for spark in SPARKS if spark.minor != MINOR]
 
