@@ -51,6 +51,10 @@ BENCH_SPARK := $(shell sed -n 's/^delta .*:delta-spark_\([0-9.]*\)_.*/\1/p' tool
 ONLY   ?=
 ROUNDS ?= 3
 
+# Of `make test-jvm` and `make test-python`.
+SUITE ?=
+TEST  ?=
+
 # Of `make publish-local`.
 REPO ?= build/m2
 
@@ -93,7 +97,7 @@ test: built
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-main-job-,$(OLDER))
 
 # What is slow, and the tests of every older Spark.
-test-matrix: built fetched
+test-matrix: fetched
 	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm-slow test-python-matrix
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
 
@@ -133,15 +137,16 @@ mutants: $(SBT_JAR) $(STAMPS)/dev
 	$(BIN)/python tools/mutants.py --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))" \
 		--out bench/results/mutants-$(shell date +%F).txt
 
-# ScalaTest's tag of what takes long.
+# `make test-jvm SUITE='*LockSuite'` runs one suite. The tag is ScalaTest's for what takes long.
 test-jvm: $(SBT_JAR)
-	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -l org.scalatest.tags.Slow"
+	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly $(or $(SUITE),-- -l org.scalatest.tags.Slow)"
 
 test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
 
-test-python: $(STAMPS)/installed-all $(STAMPS)/dev
-	$(BIN)/python -m pytest python/tests -m "not matrix and not extended"
+# `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test, for which the newest Spark's jar is enough.
+test-python: $(STAMPS)/installed$(if $(TEST),,-all) $(STAMPS)/dev
+	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
 
 test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
 	$(BIN)/python -m pytest python/tests -m "matrix and not extended"
@@ -159,7 +164,7 @@ built:
 	@$(MAKE) --no-print-directory $(STAMPS)/installed-all $(STAMPS)/dev
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER))
 
-fetched: $(STAMPS)/fetched-delta
+fetched: built $(STAMPS)/fetched-delta $(STAMPS)/published
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
@@ -186,6 +191,11 @@ wheel: $(STAMPS)/installed-all
 # For `spark-submit --packages org.sparkzorder:.. --repositories file:..`.
 publish-local: $(SBT_JAR) envs
 	$(SBT) -Dpublish.to=$(abspath $(REPO)) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/publish)"
+
+# For the tests.
+$(STAMPS)/published: $(MAIN_SOURCES)
+	@$(MAKE) --no-print-directory publish-local REPO=build/m2
+	@touch $@
 
 jars: $(foreach m,$(OLDER) $(NEWEST),$(call jar,$(m)))
 
