@@ -4,32 +4,35 @@
 PYTHON ?= python3
 JAVA   ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 
-NEWEST := 4.3
-OLDER  := 4.0 4.1 4.2
-PYSPARK_4.0 := 4.0.5
-PYSPARK_4.1 := 4.1.4
-PYSPARK_4.2 := 4.2.1
-PYSPARK_4.3 := 4.3.0
+# The supported versions of Spark, oldest first, and what spark-versions.txt says of one: its PySpark, its Scala.
+SPARKS := $(shell awk '!/^\#/ { print $$1 }' spark-versions.txt)
+NEWEST := $(lastword $(SPARKS))
+OLDER  := $(filter-out $(NEWEST),$(SPARKS))
+pyspark = $(shell awk '$$1 == "$(1)" { print $$2 }' spark-versions.txt)
+scala   = $(shell awk '$$1 == "$(1)" { split($$3, part, "."); print part[1] "." part[2] }' spark-versions.txt)
 
-VERSION := $(shell sed -n 's/^ThisBuild \/ version := "\(.*\)"/\1/p' build.sbt)
+VERSION := $(shell cat VERSION)
 VENV    := .venv
 BIN     := $(VENV)/bin
 STAMPS  := build/stamps
-SBT_JAR := build/sbt/sbt-launch-1.11.7.jar
+FETCHED := build/fetched
+SBT_JAR := $(FETCHED)/sbt/sbt-launch-$(shell sed -n "s/^sbt.version=//p" project/build.properties).jar
 WHEEL   := build/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 
-jar        = build/jars/spark-zorder-$(1)-$(VERSION).jar
+jar_name   = spark-zorder-$(1)_$(call scala,$(1))-$(VERSION).jar
+jar        = build/jars/$(call jar_name,$(1))
 sbt_name   = spark$(subst .,,$(1))
-sbt_output = jvm/target/spark-zorder-$(1)-$(VERSION).jar
+sbt_output = jvm/target/$(call jar_name,$(1))
 older_env  = build/envs/$(1)/bin/python
 
-SBT := $(JAVA) -Xmx2g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
+SBT := $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
 	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
-BUILD_FILES  := build.sbt project/build.properties project/plugins.sbt project/repositories
+BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
 MAIN_SOURCES := $(BUILD_FILES) $(shell find jvm/src/main jvm/shims 2>/dev/null)
-PY_SOURCES   := python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
+TEST_SOURCES := $(shell find jvm/src/test 2>/dev/null)
+PY_SOURCES   := VERSION README.md LICENSE python/pyproject.toml $(shell find python/src -name '*.py' -o -name py.typed)
 
 # Progress bars are for people: a log gets lines.
 DATA  ?= flights
@@ -43,24 +46,32 @@ SEED    ?=
 TABLE   ?=
 QUERY   ?=
 
-# Of `make bench`: a release of Spark that Delta and Iceberg have jars for, and parts with commas between.
-BENCH_SPARK := 4.1
+# Of `make bench`: the Spark that tools/jars.txt has Delta for, and parts with commas between.
+BENCH_SPARK := $(shell sed -n 's/^delta .*:delta-spark_\([0-9.]*\)_.*/\1/p' tools/jars.txt)
 ONLY   ?=
 ROUNDS ?= 3
+
+# Of `make test-jvm` and `make test-python`.
+SUITE ?=
+TEST  ?=
+
+# Of `make publish-local`.
+REPO ?= build/m2
 
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel jars \
-	envs readers golden clean
+.PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
+.PHONY: fuzz kills load layout auto incremental bench mutants check format wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
-	@echo "make test                      every test, on Spark $(OLDER) $(NEWEST)"
-	@echo "make test-all                  the same and the long suites, on the newest Spark"
+	@echo "make test                      every main behaviour on Spark $(NEWEST), the main job on $(OLDER): 15 minutes"
+	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
+	@echo "make test-all                  both, and the long suites on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
@@ -72,21 +83,30 @@ help:
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
+	@echo "make publish-local REPO=build/m2  the jars with POM and sources into a local Maven repository"
 	@echo "make golden                    write sql-tests/results anew: look at the diff"
 	@echo "make clean                     remove build/, .venv/ and compiled classes"
 
 demo: $(STAMPS)/installed
 	@$(BIN)/python python/demo/main.py --data $(DATA) --scale $(SCALE) --out build/demo
 
-# The whole suite on the newest Spark comes last: its summary is the last line.
-test: test-jvm $(addprefix test-,$(OLDER)) test-python
+# Every main behaviour on the newest Spark, and the main job on each older one. Building and testing each keep two cores
+# busy: `make` prints what ran side by side one after the other.
+test: built
+	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm test-python
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-main-job-,$(OLDER))
 
-# The long suites: rivals at every step, plans, every kind of target, Hive, Delta beside us.
-test-all: test $(STAMPS)/env-store $(STAMPS)/env-readers
+# What is slow, and the tests of every older Spark.
+test-matrix: fetched
+	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm-slow test-python-matrix
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
+
+# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us.
+test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
-	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py
+	QUERIES=2000 $(BIN)/python -m pytest python/tests/test_differential.py -m matrix
 
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
@@ -108,7 +128,7 @@ auto: $(STAMPS)/installed
 incremental: $(STAMPS)/installed
 	@$(BIN)/python bench/incremental.py --jar $(call jar,$(NEWEST))
 
-bench: $(STAMPS)/env-bench $(STAMPS)/env-store $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
+bench: $(STAMPS)/env-bench $(STAMPS)/env-store $(addprefix $(STAMPS)/fetched-,delta iceberg hdfs) $(call jar,$(BENCH_SPARK)) $(SBT_JAR)
 	@PYTHONPATH=bench build/envs/bench/bin/python -m peers --jar $(call jar,$(BENCH_SPARK)) --scale $(SCALE) \
 		--rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))"
 
@@ -117,14 +137,34 @@ mutants: $(SBT_JAR) $(STAMPS)/dev
 	$(BIN)/python tools/mutants.py --sbt "$(subst $(SBT_JAR),$(CURDIR)/$(SBT_JAR),$(SBT))" \
 		--out bench/results/mutants-$(shell date +%F).txt
 
+# `make test-jvm SUITE='*LockSuite'` runs one suite. The tag is ScalaTest's for what takes long.
 test-jvm: $(SBT_JAR)
-	$(SBT) $(call sbt_name,$(NEWEST))/test
+	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly $(or $(SUITE),-- -l org.scalatest.tags.Slow)"
 
-test-python: $(STAMPS)/installed-all $(STAMPS)/dev
-	$(BIN)/python -m pytest python/tests -m "not extended"
+test-jvm-slow: $(SBT_JAR)
+	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
+
+# `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test, for which the newest Spark's jar is enough.
+test-python: $(STAMPS)/installed$(if $(TEST),,-all) $(STAMPS)/dev
+	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
+
+test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
+	$(BIN)/python -m pytest python/tests -m "matrix and not extended"
+
+$(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
+	$(call older_env,$*) -m pytest python/tests/test_main_job.py
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
-	$(call older_env,$*) -m pytest python/tests -m every_spark
+	$(call older_env,$*) -m pytest python/tests -m "every_spark and not main_job"
+
+# All that tests need, made two at a time where possible. Two pips or two sbts never write into the same folder.
+built:
+	@$(MAKE) -j2 --output-sync --no-print-directory envs
+	@$(MAKE) --no-print-directory $(STAMPS)/compiled
+	@$(MAKE) --no-print-directory $(STAMPS)/installed-all $(STAMPS)/dev
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER))
+
+fetched: built $(STAMPS)/fetched-delta $(STAMPS)/published
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
@@ -148,6 +188,15 @@ golden: $(STAMPS)/installed $(STAMPS)/dev
 wheel: $(STAMPS)/installed-all
 	@echo $(WHEEL)
 
+# For `spark-submit --packages org.sparkzorder:.. --repositories file:..`.
+publish-local: $(SBT_JAR) envs
+	$(SBT) -Dpublish.to=$(abspath $(REPO)) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/publish)"
+
+# For the tests.
+$(STAMPS)/published: $(MAIN_SOURCES)
+	@$(MAKE) --no-print-directory publish-local REPO=build/m2
+	@touch $@
+
 jars: $(foreach m,$(OLDER) $(NEWEST),$(call jar,$(m)))
 
 envs: $(STAMPS)/env-$(NEWEST) $(addprefix $(STAMPS)/env-,$(OLDER))
@@ -157,16 +206,16 @@ clean:
 
 # --- Python environments, one for each Spark ---------------------------------------------------------------------------
 
-$(STAMPS)/env-$(NEWEST): Makefile
+$(STAMPS)/env-$(NEWEST): Makefile spark-versions.txt
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(NEWEST)) hatchling==1.33.0
+	$(BIN)/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(NEWEST)) hatchling==1.33.0
 	@mkdir -p $(@D) && touch $@
 
-$(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile
+$(addprefix $(STAMPS)/env-,$(OLDER)): $(STAMPS)/env-%: Makefile spark-versions.txt
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x $(call older_env,$*) || $(PYTHON) -m venv build/envs/$*
-	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$*)
+	$(call older_env,$*) -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$*)
 	@mkdir -p $(@D) && touch $@
 
 # Readers beside us, for docs/readers.md.
@@ -183,7 +232,7 @@ $(STAMPS)/env-readers: Makefile
 $(STAMPS)/env-bench: Makefile
 	@sh tools/check-tools $(PYTHON) $(JAVA)
 	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
-	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(BENCH_SPARK)) \
+	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(BENCH_SPARK)) \
 		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
 	@mkdir -p $(@D) && touch $@
 
@@ -195,16 +244,27 @@ $(STAMPS)/env-store: Makefile
 
 # --- Jars --------------------------------------------------------------------------------------------------------------
 
-$(SBT_JAR): tools/fetch_sbt.py | $(STAMPS)/env-$(NEWEST)
-	$(BIN)/python tools/fetch_sbt.py $(JAVA) $@
+# Jars of others, checked. sbt's launcher is the file that the recipes start.
+$(STAMPS)/fetched-%: tools/jars.txt tools/fetch_jars.py | $(STAMPS)/env-$(NEWEST)
+	$(BIN)/python tools/fetch_jars.py $(JAVA) $(FETCHED) $*
+	@touch $@
+
+$(SBT_JAR): $(STAMPS)/fetched-sbt
+	@touch $@
 
 $(call jar,$(NEWEST)): $(MAIN_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
 	$(SBT) $(call sbt_name,$(NEWEST))/package
 	@mkdir -p $(@D) && cp $(call sbt_output,$(NEWEST)) $@
 
+# For the tests: one start of sbt makes all jars and compiles the tests, two modules at a time.
+$(STAMPS)/compiled: $(MAIN_SOURCES) $(TEST_SOURCES) | $(SBT_JAR) envs
+	$(SBT) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/package) $(call sbt_name,$(NEWEST))/Test/compile"
+	@mkdir -p build/jars $(@D) && cp $(foreach m,$(SPARKS),$(call sbt_output,$(m))) build/jars
+	@touch $(STAMPS)/jars-older $@
+
 # One start of sbt makes all older jars.
 $(STAMPS)/jars-older: $(MAIN_SOURCES) | $(SBT_JAR) $(addprefix $(STAMPS)/env-,$(OLDER))
-	$(SBT) $(foreach m,$(OLDER),$(call sbt_name,$(m))/package)
+	$(SBT) "all $(foreach m,$(OLDER),$(call sbt_name,$(m))/package)"
 	@mkdir -p build/jars $(@D) && cp $(foreach m,$(OLDER),$(call sbt_output,$(m))) build/jars && touch $@
 
 $(foreach m,$(OLDER),$(call jar,$(m))): $(STAMPS)/jars-older

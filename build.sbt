@@ -1,9 +1,15 @@
 // One source tree, one jar for each Spark minor. The newest is the default for tests and tools.
 ThisBuild / organization := "org.sparkzorder"
-ThisBuild / version := "0.1.0"
+ThisBuild / versionScheme := Some("semver-spec")
+ThisBuild / version := IO.read(file("VERSION")).trim
 
-val newest = "4.3"
-val scalaOfSpark = Map("4.0" -> "2.13.16", "4.1" -> "2.13.17", "4.2" -> "2.13.18", "4.3" -> "2.13.18")
+// The Scala version of each Spark minor.
+val scalaOfSpark: Seq[(String, String)] =
+  IO.readLines(file("spark-versions.txt")).filterNot(line => line.isEmpty || line.startsWith("#")).map { line =>
+    val Array(minor, _, fullScala) = line.split(" +")
+    minor -> fullScala
+  }
+val newest = scalaOfSpark.last._1
 
 // We compile against the jars that pip's pyspark carries, which are the ones that users run: Spark's newest minor is on
 // PyPI before it is on Maven Central. `make` puts one pyspark of each minor below build/envs; the newest is .venv itself.
@@ -33,15 +39,31 @@ def shims(base: File, minor: String): Seq[File] = {
   })
 }
 
-def sparkModule(minor: String): Project = {
-  val scala = scalaOfSpark(minor)
-  Project(s"spark${minor.replace(".", "")}", file(s"jvm/target/spark-$minor"))
+// The project of a Spark minor: spark43.
+def projectName(minor: String): String = s"spark${minor.replace(".", "")}"
+
+// Spark's ecosystem names a jar by the versions of Spark and Scala that it is for, and by its own.
+def jarName(minor: String, fullScala: String): String =
+  s"spark-zorder-${minor}_${CrossVersion.binaryScalaVersion(fullScala)}"
+
+// For the POM. Which Spark it needs is in the name.
+val metadata = Seq(
+  description := "OPTIMIZE .. ZORDER BY and file skipping for plain Parquet and ORC tables in Spark",
+  licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0.txt")),
+  organizationName := "The spark-zorder authors",
+  startYear := Some(2026)
+)
+
+def sparkModule(minor: String, fullScala: String): Project =
+  Project(projectName(minor), file(s"jvm/target/spark-$minor"))
     .enablePlugins(Antlr4Plugin)
+    .settings(metadata)
     .settings(
-      name := s"spark-zorder-$minor",
+      name := jarName(minor, fullScala),
+      moduleName := name.value,
       Compile / packageBin / artifactPath :=
-        (ThisBuild / baseDirectory).value / "jvm" / "target" / s"spark-zorder-$minor-${version.value}.jar",
-      scalaVersion := scala,
+        (ThisBuild / baseDirectory).value / "jvm" / "target" / s"${name.value}-${version.value}.jar",
+      scalaVersion := fullScala,
       Compile / unmanagedSourceDirectories := Seq(
         (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
         (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "java"
@@ -71,25 +93,43 @@ def sparkModule(minor: String): Project = {
       Compile / unmanagedJars := pysparkJars((ThisBuild / baseDirectory).value, minor),
       Test / unmanagedJars := (Compile / unmanagedJars).value,
       libraryDependencies := Seq(
-        "org.scala-lang" % "scala-library" % scala,
+        "org.scala-lang" % "scala-library" % fullScala % Provided,
         "org.antlr" % "antlr4" % "4.13.1" % Antlr4,
         "org.scalatest" %% "scalatest" % "3.2.19" % Test,
         "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
       ),
       // `make check` sets it; while one works, an import too many need not stop anything.
       scalacOptions ++= sys.props.get("fatal.warnings").map(_ => "-Werror").toSeq,
-      scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals", "-Wconf:src=src_managed/.*:s"),
+      scalacOptions ++= Seq(
+        "-deprecation",
+        "-feature",
+        "-unchecked",
+        "-Xlint:_,-missing-interpolator",
+        "-Wunused:imports,privates,locals",
+        "-Wconf:src=src_managed/.*:s"
+      ),
+      // The name has the Scala version already.
       crossPaths := false,
+      // `make publish-local REPO=folder`.
+      publishTo := sys.props.get("publish.to").map(folder => MavenCache("published", file(folder))),
+      Compile / packageDoc / publishArtifact := false,
+      // Spark has all that the jar needs. What builds and tests it is nobody else's business.
+      pomPostProcess := { (pom: scala.xml.Node) =>
+        val elements = pom.child.filterNot(part => part.label == "dependencies" || part.label == "url")
+        val developers = <developers><developer><name>{organizationName.value}</name></developer></developers>
+        pom.asInstanceOf[scala.xml.Elem].copy(child = elements :+ developers)
+      },
       Compile / doc / sources := Nil,
       Test / fork := true,
       Test / javaOptions ++= openForSpark ++ Seq("-Xmx3g", "-Dspark.ui.enabled=false", "-Djdk.reflect.useDirectMethodHandle=false"),
       Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
     )
+
+lazy val sparkModules: CompositeProject = new CompositeProject {
+  override val componentProjects: Seq[Project] = scalaOfSpark.map { case (minor, fullScala) => sparkModule(minor, fullScala) }
 }
 
-lazy val spark40 = sparkModule("4.0")
-lazy val spark41 = sparkModule("4.1")
-lazy val spark42 = sparkModule("4.2")
-lazy val spark43 = sparkModule("4.3")
-
-lazy val root = project.in(file(".")).aggregate(spark40, spark41, spark42, spark43).settings(publish / skip := true)
+lazy val root = project
+  .in(file("."))
+  .aggregate(scalaOfSpark.map { case (minor, _) => LocalProject(projectName(minor)): ProjectReference } *)
+  .settings(publish / skip := true)

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROJECT = "spark43"
+SPARKS = [line.split()[0] for line in (ROOT / "spark-versions.txt").read_text().splitlines() if line[:1].isdigit()]
+*OLDER, NEWEST = SPARKS
+PROJECT = f"spark{NEWEST.replace('.', '')}"
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 DONE = re.compile(r"\[(success|error)\] (?:elapsed|Total) time", re.IGNORECASE)
 FAILED = re.compile(r"- (.*) \*\*\* FAILED \*\*\*")
@@ -158,7 +160,7 @@ class Suites:
 def copy_sources(to: Path) -> None:
     """Copy the sources that sbt needs for the newest Spark."""
     # Compiled classes are copied too, so that the first compilation is short.
-    keep = shutil.ignore_patterns(".git", "build", ".venv", "spark-4.[012]", "*.jar", "data")
+    keep = shutil.ignore_patterns(".git", "build", ".venv", *(f"spark-{older}" for older in OLDER), "*.jar", "data")
     shutil.copytree(ROOT, to, symlinks=True, ignore=keep)
     if (ROOT / ".venv").exists():
         (to / ".venv").symlink_to((ROOT / ".venv").resolve())

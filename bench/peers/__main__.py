@@ -16,12 +16,13 @@ import json
 import os
 import platform
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 from peers import page, pictures
 from peers.progress import watched
 from peers.results import Check, Part
-from peers.sessions import DELTA, ICEBERG, Setting
+from peers.sessions import Setting, fetched
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = (
@@ -117,7 +118,13 @@ def write(given: argparse.Namespace, ran: list[str]) -> list[Check]:
     parts = [Part.of_json(known[name]) for name in PARTS if name in known]
     machine = {
         "machine": f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Java {_java()}",
-        "versions": f"Spark 4.1.4, {DELTA.split(':', 1)[1]}, {ICEBERG.split(':', 1)[1]}, {given.jar.name}",
+        "versions": ", ".join(
+            [
+                f"Spark {version('pyspark')}",
+                *(jar.stem for jar in fetched("delta") + fetched("iceberg")),
+                given.jar.name,
+            ]
+        ),
     }
     data.write_text(json.dumps({"date": date, "machine": machine, "parts": list(known.values())}, indent=1) + "\n")
     drawn = pictures.draw(parts, stem)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
+from pathlib import Path
 
+SPARKS = [
+    line.split()[0]
+    for line in (Path(__file__).parents[2] / "spark-versions.txt").read_text().splitlines()
+    if line[:1].isdigit()
+]
+PROJECT = f"spark{SPARKS[-1].replace('.', '')}"
 MARK = "RESULT "
 
 
@@ -20,7 +27,7 @@ def program(sbt: str, main: str, *arguments: object) -> dict[str, list[float]]:
     Returns:
         the figures that it prints, from one line of JSON
     """
-    call = " ".join(["spark43/Test/runMain", main, *map(str, arguments)])
+    call = " ".join([f"{PROJECT}/Test/runMain", main, *map(str, arguments)])
     done = subprocess.run([*shlex.split(sbt), call], capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if MARK + "{" in line]
     if not lines:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+ROOT = Path(__file__).parents[2]
 OURS = "org.sparkzorder.ZOrderSparkExtension"
 EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
@@ -52,14 +51,23 @@ class Setting:
         return Setting(**{name: getattr(given, name) for name in Setting.__dataclass_fields__})
 
 
+def jars(ours: Path, *groups: str) -> str:
+    """Our jar and those that `make` fetched for these groups of `tools/jars.txt`, with commas between."""
+    return ",".join([str(ours), *(str(jar) for group in groups for jar in fetched(group))])
+
+
+def fetched(group: str) -> list[Path]:
+    """The jars that `make` fetched for a group of `tools/jars.txt`."""
+    return sorted((ROOT / "build" / "fetched" / group).glob("*.jar"))
+
+
 def start(setting: Setting, events: Path | None = None, **more: str) -> SparkSession:
     """Make a session with the extensions of Delta, Iceberg and ours. Iceberg's tables are in the catalog `ice`."""
     from pyspark.sql import SparkSession
 
     builder = (
         SparkSession.builder.master(f"local[{setting.cores}]")
-        .config("spark.jars.packages", f"{DELTA},{ICEBERG}")
-        .config("spark.jars", str(setting.jar))
+        .config("spark.jars", jars(setting.jar, "delta", "iceberg"))
         .config("spark.sql.extensions", ",".join(EXTENSIONS))
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.sql.catalog.ice", "org.apache.iceberg.spark.SparkCatalog")

@@ -1,6 +1,6 @@
 """A program for an older Spark, with Delta Lake and this extension in one session: prints what statements answer.
 
-    beside_delta.py <our jar> <an empty folder> <who is named last, and so asked first: ours or delta>
+    beside_delta.py <jars, with commas between> <an empty folder> <which is named last, and asked first: ours or delta>
 
 The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
@@ -12,19 +12,15 @@ import sys
 from answers import Answers
 from pyspark.sql import SparkSession
 
-DELTA = "io.delta:delta-spark_4.1_2.13:4.4.0"
 EXTENSIONS = ["io.delta.sql.DeltaSparkSessionExtension", "org.sparkzorder.ZOrderSparkExtension"]
 
 
-def session(jar: str, folder: str, last: str) -> SparkSession:
+def session(jars: str, folder: str, last: str) -> SparkSession:
     """Delta's settings as its documentation has them, and ours."""
     extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
     return (
         SparkSession.builder.master("local[2]")
-        .config("spark.jars", jar)
-        .config("spark.jars.packages", DELTA)
-        # For a catalog that is not asked here, and with a Hadoop of its own.
-        .config("spark.jars.excludes", "io.unitycatalog:unitycatalog-hadoop,org.apache.hadoop:*")
+        .config("spark.jars", jars)
         .config("spark.sql.extensions", ",".join(extensions))
         .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
@@ -132,9 +128,9 @@ def ask_about_others(answers: Answers, folder: str) -> None:
         ask(f"{name} index", f"CREATE SKIPPING INDEX ON {target}")
 
 
-def main(jar: str, folder: str, last: str) -> None:
+def main(jars: str, folder: str, last: str) -> None:
     """Run all statements."""
-    spark = session(jar, folder, last)
+    spark = session(jars, folder, last)
     spark.sparkContext.setLogLevel("ERROR")
     numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
     numbers.createOrReplaceTempView("numbers")

@@ -1,6 +1,6 @@
 """A program for an older Spark, with Iceberg and this extension in one session: prints what statements answer.
 
-    beside_iceberg.py <our jar> <an empty folder> <who is named last, and so asked first: ours or iceberg>
+    beside_iceberg.py <jars, with commas between> <an empty folder> <named last, and asked first: ours or iceberg>
 
 The last line is a JSON object: for each name of a statement its rows as objects, or `{"error": ..}`.
 """
@@ -12,20 +12,18 @@ import sys
 from answers import Answers
 from pyspark.sql import SparkSession
 
-ICEBERG = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 EXTENSIONS = [
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "org.sparkzorder.ZOrderSparkExtension",
 ]
 
 
-def session(jar: str, folder: str, last: str) -> SparkSession:
+def session(jars: str, folder: str, last: str) -> SparkSession:
     """A catalog of Iceberg's own, `ice`, and Spark's catalog with Iceberg's tables in it."""
     extensions = EXTENSIONS if last == "ours" else EXTENSIONS[::-1]
     builder = (
         SparkSession.builder.master("local[2]")
-        .config("spark.jars", jar)
-        .config("spark.jars.packages", ICEBERG)
+        .config("spark.jars", jars)
         .config("spark.sql.extensions", ",".join(extensions))
         .config("spark.sql.warehouse.dir", f"{folder}/warehouse")
         .config("spark.sql.catalogImplementation", "in-memory")
@@ -40,9 +38,9 @@ def session(jar: str, folder: str, last: str) -> SparkSession:
     return builder.getOrCreate()
 
 
-def main(jar: str, folder: str, last: str) -> None:
+def main(jars: str, folder: str, last: str) -> None:
     """Run all statements."""
-    spark = session(jar, folder, last)
+    spark = session(jars, folder, last)
     spark.sparkContext.setLogLevel("ERROR")
     numbers = spark.range(2000).selectExpr("id", "id * 7919 % 1000 AS a", "id * 104729 % 1000 AS b")
     numbers.createOrReplaceTempView("numbers")

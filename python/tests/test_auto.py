@@ -22,6 +22,8 @@ from spark_zorder import ZOrderTable, jar_path
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 ROWS = 20_000
 RECORD = "spark.zorder.workload.enabled"
 

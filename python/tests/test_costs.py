@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rival import Rival
@@ -57,6 +58,19 @@ AGAIN = (
 """Where the operation dies, and where the query that recovers it dies."""
 
 KINDS = (False, True)
+STEPS = [
+    pytest.param(died, partitioned, marks=[] if (n + partitioned) % 2 == 0 else pytest.mark.matrix)
+    for n, died in enumerate(FORWARD + UNDO)
+    for partitioned in KINDS
+]
+"""Every step of the commit is in `make test`, by turns in a table with partitions and in one without."""
+
+
+def sampled(steps: tuple[Any, ...], every: int) -> list[Any]:
+    """Each of these steps is a parameter. `make test` takes one of so many."""
+    return [pytest.param(step, marks=[] if n % every == 0 else pytest.mark.matrix) for n, step in enumerate(steps)]
+
+
 STATEMENTS = ("SELECT", "OPTIMIZE", "HISTORY")
 
 
@@ -161,14 +175,30 @@ class Crashes:
 
 
 @pytest.fixture(scope="module")
-def crashes(tmp_path_factory: pytest.TempPathFactory) -> Crashes:
+def crashes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Crashes:
+    """A table for each of the tests that were selected."""
+    selected = [item for item in request.session.items if isinstance(item, pytest.Function)]
+
+    def steps(test: Callable[..., None], *names: str) -> list[tuple[Any, ...]]:
+        of_test = [item.callspec.params for item in selected if item.function is test]
+        return [tuple(params[name] for name in names) for params in of_test]
+
     base = tmp_path_factory.mktemp("crash")
     first = Rival(base / "first")
     try:
-        single = {(died, p): started(first, base / kind(p) / died, died, p) for died in FORWARD + UNDO for p in KINDS}
-        double = {(died, recovery): started(first, base / died / recovery, died, True) for died, recovery in AGAIN}
+        single = {
+            (died, p): started(first, base / kind(p) / died, died, p)
+            for died, p in steps(test_one_statement_recovers_what_a_killed_process_left, "died", "partitioned")
+        }
+        double = {
+            (died, recovery): started(first, base / died / recovery, died, True)
+            for ((died, recovery),) in steps(test_a_recovery_may_die_as_well, "twice")
+        }
         table, layout = in_order(first, base / "in-order")
-        part = {died: started_part(first, base / "part" / died, died, table, layout) for died in FORWARD}
+        part = {
+            died: started_part(first, base / "part" / died, died, table, layout)
+            for (died,) in steps(test_an_optimize_of_a_part_dies_like_any_other, "died")
+        }
     finally:
         first.kill()
     second = Rival(base / "second")
@@ -209,8 +239,9 @@ def assert_recovered(spark: SparkSession, case: Case, statement: str) -> None:
         assert not list(table.root.rglob("*.retired"))
 
 
-@pytest.mark.parametrize("partitioned", KINDS, ids=kind)
-@pytest.mark.parametrize("died", FORWARD + UNDO)
+@pytest.mark.parametrize(
+    ("died", "partitioned"), STEPS, ids=lambda value: value if isinstance(value, str) else kind(value)
+)
 def test_one_statement_recovers_what_a_killed_process_left(
     spark: SparkSession, crashes: Crashes, died: str, partitioned: bool
 ) -> None:
@@ -220,12 +251,12 @@ def test_one_statement_recovers_what_a_killed_process_left(
     assert_recovered(spark, case, STATEMENTS[turn % 3] if died in FORWARD else "SELECT")
 
 
-@pytest.mark.parametrize(("died", "recovery"), AGAIN)
-def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, died: str, recovery: str) -> None:
-    assert_recovered(spark, crashes.again[died, recovery], "SELECT")
+@pytest.mark.parametrize("twice", sampled(AGAIN, every=4), ids="-then-".join)
+def test_a_recovery_may_die_as_well(spark: SparkSession, crashes: Crashes, twice: tuple[str, str]) -> None:
+    assert_recovered(spark, crashes.again[twice], "SELECT")
 
 
-@pytest.mark.parametrize("died", FORWARD)
+@pytest.mark.parametrize("died", sampled(FORWARD, every=5))
 def test_an_optimize_of_a_part_dies_like_any_other(spark: SparkSession, crashes: Crashes, died: str) -> None:
     case = crashes.part[died]
     table = case.table

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 ROLLED_BACK = ("after-staging-1", "after-staging-all", "before-commit-point")
 FORWARD = (
     "after-commit-point",

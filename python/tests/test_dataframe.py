@@ -78,6 +78,7 @@ def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ..
     assert error.value.getCondition() == condition
 
 
+@pytest.mark.matrix
 def test_over_spark_connect(tmp_path: Path) -> None:
     program = f"""
 from pyspark.errors import AnalysisException

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from programs import answers_beside, files_touched
 
+pytestmark = pytest.mark.matrix
+
 TOOK = "tables of the session catalog stored as Parquet or ORC"
 
 
@@ -17,7 +19,7 @@ TOOK = "tables of the session catalog stored as Parquet or ORC"
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The answers of `beside_delta.py`, with each of the two named last."""
     folder = tmp_path_factory.mktemp("delta")
-    return answers_beside("beside_delta.py", str(request.param), folder)
+    return answers_beside("delta", str(request.param), folder)
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]

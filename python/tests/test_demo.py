@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import REPOSITORY
+
+pytestmark = pytest.mark.matrix
 
 
 def demo(folder: Path, *arguments: str) -> str:

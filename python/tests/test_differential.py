@@ -11,20 +11,20 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from fuzz.campaign import Campaign, Tally
 
 if TYPE_CHECKING:
-    import pytest
     from pyspark.sql import SparkSession
 
 SEED = os.environ.get("SEED", "20261121")
 QUERIES = int(os.environ.get("QUERIES", "0"))
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "90"))
-TABLES = 12
 
 
+@pytest.mark.parametrize("tables", [3, pytest.param(12, marks=pytest.mark.matrix)], ids=["few", "many"])
 def test_skipping_never_changes_an_answer(
-    spark_session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    spark_session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], tables: int
 ) -> None:
     began = time.monotonic()
 
@@ -32,7 +32,7 @@ def test_skipping_never_changes_an_answer(
         if QUERIES:
             return tally.queries >= QUERIES
         late = time.monotonic() - began >= SECONDS
-        return late or ("FUZZ_SECONDS" not in os.environ and tally.tables >= TABLES)
+        return late or ("FUZZ_SECONDS" not in os.environ and tally.tables >= tables)
 
     tally = Campaign(spark_session, tmp_path, SEED, print).run(enough)
     with capsys.disabled():

@@ -16,6 +16,8 @@ from spark_zorder import explain_skipping
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 
 def cost_of(spark: SparkSession, query: str) -> str:
     """The optimized plan with its statistics."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.every_spark
+pytestmark = [pytest.mark.every_spark, pytest.mark.matrix]
 
 ROWS = 12_000
 DAYS = 6

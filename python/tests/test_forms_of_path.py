@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 PLACES = ("retire-rest", "publish-first-1", "publish-rest-1")
 """Failpoints during the exchange of the first folder's files."""
 HALF = "ZORDER_HALF_PUBLISHED"

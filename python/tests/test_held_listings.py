@@ -15,6 +15,8 @@ from py4j.protocol import Py4JJavaError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 LATER = "id >= 5000"
 FILES = 8
 

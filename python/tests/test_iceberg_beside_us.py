@@ -14,7 +14,7 @@ pytestmark = pytest.mark.extended
 def answers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The answers of `beside_iceberg.py`, with each of the two named last."""
     folder = tmp_path_factory.mktemp("iceberg")
-    return answers_beside("beside_iceberg.py", str(request.param), folder)
+    return answers_beside("iceberg", str(request.param), folder)
 
 
 ROWS = [{"n": 2000, "s": 1999 * 1000}]

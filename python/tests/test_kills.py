@@ -12,6 +12,8 @@ from kills.campaign import Campaign
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 SEED = os.environ.get("SEED", "20261121")
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from small_tables import SmallTable, once
 
+pytestmark = pytest.mark.matrix
+
 PROGRAM = """
 import threading, time
 from pathlib import Path

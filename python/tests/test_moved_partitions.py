@@ -14,6 +14,8 @@ from small_tables import SmallTable, once
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 PLACES = ("retire-1", "publish-rest-1")
 
 

@@ -19,6 +19,8 @@ from small_tables import ROWS, SmallTable, once, write_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 COLUMNS = "(id BIGINT, a INT)"
 PLACES = ("after-manifest", "after-staging-all", "retire-1", "publish-first-1", "publish-rest-1", "before-record-done")
 CONCURRENT = "ZORDER_CONCURRENT_OPERATION"

@@ -11,15 +11,11 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
 import pytest
+from fetched_jars import fetched_jars
 
 pytestmark = pytest.mark.extended
 
-HADOOP = next(
-    f.name.removeprefix("hadoop-client-api-").removesuffix(".jar")
-    for f in (Path(pyspark.__file__).parent / "jars").glob("hadoop-client-api-*.jar")
-)
 PORT = 15999
 SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
 """The Python with the server. `make test-all` installs it."""
@@ -31,7 +27,7 @@ from pyspark.sql import SparkSession
 from spark_zorder import configure_spark, explain_skipping
 
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-builder.config("spark.jars.packages", "org.apache.hadoop:hadoop-aws:" + sys.argv[1])
+builder.config("spark.jars", sys.argv[1])
 options = {
     "endpoint": sys.argv[2], "endpoint.region": "us-east-1", "path.style.access": "true",
     "access.key": "a", "secret.key": "b", "connection.ssl.enabled": "false",
@@ -93,7 +89,7 @@ def server() -> Iterator[str]:
 
 
 def test_what_needs_renames_is_refused_at_once_and_the_rest_works(server: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM, HADOOP, server]
+    command = [sys.executable, "-c", PROGRAM, ",".join(fetched_jars("store")), server]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
     answers = [line for line in done.stdout.splitlines() if line.startswith("FOUND ")]
     assert answers, done.stdout + done.stderr

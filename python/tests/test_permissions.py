@@ -18,6 +18,8 @@ from spark_zorder import jar_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 
 def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
     """Every file below the folder with its bytes and time stamp."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 
 FILES = 4

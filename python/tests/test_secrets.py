@@ -19,6 +19,8 @@ from pyspark.errors import PySparkException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="rights are those of POSIX")
 
 

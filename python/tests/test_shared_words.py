@@ -11,7 +11,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database")]
+pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database"), pytest.mark.matrix]
 
 TWO_FILES = "USING parquet AS SELECT /*+ REPARTITION(2) */ id, id AS a FROM range(100)"
 

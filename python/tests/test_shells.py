@@ -55,6 +55,7 @@ def arguments() -> list[str]:
     return ["--master", "local[2]", "--jars", str(jar_path()), *confs]
 
 
+@pytest.mark.matrix
 def test_pyspark_shell(tmp_path: Path, arguments: list[str]) -> None:
     assert "kept 1 rows 7" in run([str(BIN / "pyspark"), *arguments], tmp_path, SCRIPT + "\nexit()\n")
 
@@ -65,6 +66,7 @@ def test_spark_submit(tmp_path: Path, arguments: list[str]) -> None:
     assert "kept 1 rows 7" in run([str(BIN / "spark-submit"), *arguments, str(program)], tmp_path)
 
 
+@pytest.mark.matrix
 def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
     statements = """
     CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 1000) AS a FROM range(4000);
@@ -80,6 +82,7 @@ def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
     assert int(scan[3]) == 1
 
 
+@pytest.mark.matrix
 def test_spark_connect(tmp_path: Path) -> None:
     program = f"""
 from pyspark.sql import SparkSession

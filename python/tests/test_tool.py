@@ -25,6 +25,8 @@ from spark_zorder.errors import ToolError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 DIED = ("after-lock", "after-pending", "retire-1", "publish-rest-1", "after-record-done")
 """Where the processes died: before the record, before the commit point, twice after it, and after the end."""
 

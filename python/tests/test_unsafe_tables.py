@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 OLD_DAY = datetime.date(1500, 1, 1)
 ACCEPT_LOSS = "'allow-nanosecond-loss' = 'true'"
 

@@ -24,6 +24,8 @@ from small_tables import SmallTable, sealed
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 OUTSIDE = b"nobody may touch this"
 
 

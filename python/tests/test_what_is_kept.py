@@ -18,6 +18,8 @@ from pyarrow import parquet
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.matrix
+
 NUMBERS = [i * 7919 % 101 for i in range(60)]
 
 

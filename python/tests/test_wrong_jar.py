@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from spark_versions import SPARKS
 
 from spark_zorder import jar_path
 
+pytestmark = pytest.mark.matrix
+
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
-OTHERS = [minor for minor in ("4.0", "4.1", "4.2", "4.3") if minor != MINOR]
+OTHERS = [spark.minor for spark in SPARKS if spark.minor != MINOR]
 
 START = """
 import sys
@@ -26,8 +29,7 @@ builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").g
 
 @pytest.mark.parametrize("other", [OTHERS[0], pytest.param(OTHERS[-1], marks=pytest.mark.extended)])
 def test_the_session_does_not_start_and_says_which_jar_to_use(tmp_path: Path, other: str) -> None:
-    jar = jar_path().with_name(jar_path().name.replace(MINOR, other, 1))
-    assert jar.exists()
+    jar = jar_path(other)
     command = [sys.executable, "-c", START, str(jar)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode != 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from peers import servers
 from peers.progress import Steps
 from peers.results import Check, Figure, Part
-from peers.sessions import OURS
+from peers.sessions import OURS, fetched, jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def run(setting: Setting) -> Part:
     bases = {"local disk": (setting.work / "freshlook").as_uri(), "HDFS": f"hdfs://127.0.0.1:{DFS_PORT}/freshlook"}
     bases["S3A"] = "s3a://bucket"
     steps = Steps(len(bases) * len(SHAPES))
-    with _dfs(spark, setting.work), _store():
+    with _dfs(setting.work), _store():
         for storage, base in bases.items():
             for folders, files in SHAPES:
                 steps.next(f"{folders * files:,} files, {storage}")
@@ -126,20 +126,12 @@ def _conf(spark: SparkSession) -> Any:
 
 
 def _session(setting: Setting) -> SparkSession:
-    import pyspark
     from pyspark.sql import SparkSession
 
-    jars = Path(pyspark.__file__).parent / "jars"
-    hadoop = next(f.stem.removeprefix("hadoop-client-api-") for f in jars.glob("hadoop-client-api-*.jar"))
     builder = (
         SparkSession.builder.master(f"local[{setting.cores}]")
-        .config("spark.jars", str(setting.jar))
+        .config("spark.jars", jars(setting.jar, "hdfs"))
         .config("spark.sql.extensions", OURS)
-        .config(
-            "spark.jars.packages",
-            f"org.apache.hadoop:hadoop-aws:{hadoop},org.apache.hadoop:hadoop-client-minicluster:{hadoop},"
-            "org.mockito:mockito-core:4.11.0,junit:junit:4.13.2",
-        )
         .config("spark.driver.memory", setting.heap)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -159,15 +151,12 @@ def _session(setting: Setting) -> SparkSession:
 
 
 @contextmanager
-def _dfs(spark: SparkSession, work: Path) -> Iterator[None]:
+def _dfs(work: Path) -> Iterator[None]:
     """Run a name node and a data node in a process of their own."""
     import pyspark
 
-    files: Any = spark._jvm.org.apache.spark.SparkFiles  # type: ignore[union-attr]
     needed = [
-        str(j)
-        for name in ("*minicluster*.jar", "*mockito*.jar", "*junit*.jar")
-        for j in Path(files.getRootDirectory()).glob(name)
+        str(jar) for jar in fetched("hdfs") if jar.name.startswith(("hadoop-client-minicluster", "mockito", "junit"))
     ]
     folder = work / "freshlook-dfs"
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,8 @@ Examples:
     >>> events = ZOrderTable(spark, "events")
 """
 
+from importlib.metadata import version
+
 from spark_zorder.artifacts import jar_path
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
@@ -21,7 +23,7 @@ from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 
-__version__ = "0.1.0"
+__version__ = version("spark_zorder")
 
 __all__ = [
     "EXTENSION",

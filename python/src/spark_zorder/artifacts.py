@@ -1,4 +1,7 @@
-"""The jars in this package. Each minor version of Spark needs its own, because Spark's planner changes between them."""
+"""The jars in this package. Each minor version of Spark needs its own, because Spark's planner changes between them.
+
+The name of a jar says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`.
+"""
 
 import re
 from pathlib import Path
@@ -6,7 +9,7 @@ from pathlib import Path
 from spark_zorder.errors import NoJarError
 
 _FOLDER = Path(__file__).parent / "jars"
-_NAME = re.compile(r"spark-zorder-(\d+\.\d+)-.+\.jar")
+_NAME = re.compile(r"spark-zorder-(\d+\.\d+)_\d+\.\d+-.+\.jar")
 
 
 def available_jars() -> dict[str, Path]:
@@ -40,7 +43,7 @@ def jar_path(spark_version: str | None = None) -> Path:
     Examples:
         >>> from spark_zorder import jar_path
         >>> jar_path("4.1").name
-        'spark-zorder-4.1...jar'
+        'spark-zorder-4.1_2.13-...jar'
         >>> jar_path("3.5")
         Traceback (most recent call last):
         ...

@@ -3,8 +3,10 @@ package org.sparkzorder.commit
 import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 /** Death and failure at every single call to the file system, in a statement and in the recovery after it. */
+@Slow
 class CrashSuite extends AnyFunSuite with Explores {
   import CrashSuite._
 

@@ -1,8 +1,10 @@
 package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 /** Somebody else writes to the table right before any call of a statement. */
+@Slow
 class RivalSuite extends AnyFunSuite with Explores {
   import RivalSuite._
   import Statement._

@@ -10,11 +10,13 @@ import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.tags.Slow
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
 import org.sparkzorder.stats.{ColumnKey, IndexableColumns, KeyEncoding, OrderedValue}
 
+@Slow
 class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   private val formats = Seq("parquet" -> new ParquetFileFormat, "orc" -> new OrcFileFormat)
   private var folders = 0

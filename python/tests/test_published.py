@@ -1,0 +1,106 @@
+"""What `make publish-local` wrote, as a build of somebody else takes it: by `--packages`, with POM and sources."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pyspark
+import pytest
+from conftest import REPOSITORY
+from spark_versions import NEWEST, SPARKS, VERSION
+
+from spark_zorder import EXTENSION
+
+pytestmark = pytest.mark.matrix
+
+PUBLISHED = REPOSITORY / "build" / "m2"
+POM = "{http://maven.apache.org/POM/4.0.0}"
+
+PROGRAM = """
+import os
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+path = os.path.abspath("t")
+spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a").repartition(8).write.parquet(path)
+spark.sql(f"OPTIMIZE parquet.`{path}` ZORDER BY (a) OPTIONS ('num-files' = '8')")
+[scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM parquet.`{path}` WHERE a = 17").collect()
+print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{path}` WHERE a = 17").count())
+"""
+
+
+def published(artifact: str, ending: str) -> Path:
+    """A file of the repository. The test fails when `make` did not write it."""
+    file = PUBLISHED / "org" / "sparkzorder" / artifact / VERSION / f"{artifact}-{VERSION}{ending}"
+    if not file.exists():
+        pytest.fail(f"{file} is missing: make build/stamps/published")
+    return file
+
+
+@pytest.mark.parametrize("artifact", [spark.artifact for spark in SPARKS])
+@pytest.mark.parametrize("ending", [".jar", ".pom", "-sources.jar"])
+def test_each_jar_has_its_pom_and_sources_with_checksums(artifact: str, ending: str) -> None:
+    file = published(artifact, ending)
+    assert Path(f"{file}.sha1").read_text() == hashlib.sha1(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("artifact", [spark.artifact for spark in SPARKS])
+def test_the_pom_says_what_it_is_and_needs_nothing(artifact: str) -> None:
+    pom = ElementTree.parse(published(artifact, ".pom")).getroot()
+    assert [pom.findtext(POM + name) for name in ("groupId", "artifactId", "version")] == [
+        "org.sparkzorder",
+        artifact,
+        VERSION,
+    ]
+    assert pom.findtext(f"{POM}licenses/{POM}license/{POM}name") == "Apache-2.0"
+    assert pom.findtext(f"{POM}developers/{POM}developer/{POM}name") == "The spark-zorder authors"
+    assert pom.findtext(f"{POM}description")
+    assert pom.find(f"{POM}dependencies") is None
+
+
+def test_spark_starts_with_the_published_package(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    # One repository, and a home of its own: neither caches nor leftovers of the user's take part.
+    settings = tmp_path / "ivysettings.xml"
+    settings.write_text(
+        f"""<ivysettings>
+          <settings defaultResolver="published"/>
+          <caches defaultCacheDir="{tmp_path}/cache"/>
+          <resolvers><ibiblio name="published" m2compatible="true" root="{PUBLISHED.as_uri()}"/></resolvers>
+        </ivysettings>"""
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[2]"]
+    command += ["--packages", f"org.sparkzorder:{NEWEST.artifact}:{VERSION}"]
+    confs = {
+        "spark.jars.ivy": tmp_path / "ivy",
+        "spark.jars.ivySettings": settings,
+        "spark.sql.extensions": EXTENSION,
+        "spark.sql.shuffle.partitions": 2,
+        "spark.ui.enabled": "false",
+    }
+    command += [word for key, value in confs.items() for word in ("--conf", f"{key}={value}")]
+    environment = {**os.environ, "HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["JDK_JAVA_OPTIONS"] = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"
+    # Set by the session of the other tests, for its own JVM.
+    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [*command, str(program)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kept 1 rows 7" in done.stdout
+    assert (tmp_path / "ivy" / "jars" / f"org.sparkzorder_{NEWEST.artifact}-{VERSION}.jar").exists()
