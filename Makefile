@@ -132,6 +132,7 @@ check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check --config python/pyproject.toml tools bench
 	$(BIN)/ruff format --check --config python/pyproject.toml tools bench
 	cd python && ../$(BIN)/mypy
+	$(BIN)/python tools/words.py
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
 
