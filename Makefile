@@ -51,7 +51,7 @@ ROUNDS ?= 3
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format wheel jars \
+.PHONY: help demo test test-all test-jvm test-python fuzz kills load layout auto incremental bench mutants check format docs picture wheel jars \
 	envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -71,6 +71,8 @@ help:
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
 	@echo "make check                     formatting, compiler warnings, types"
 	@echo "make format                    let the formatters have their way"
+	@echo "make docs                      the pages as a site, in build/site"
+	@echo "make picture                   draw the picture of the README anew, from real flights"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
 	@echo "make golden                    write sql-tests/results anew: look at the diff"
 	@echo "make clean                     remove build/, .venv/ and compiled classes"
@@ -146,6 +148,13 @@ format: $(SBT_JAR) $(STAMPS)/dev
 golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
 
+docs: $(STAMPS)/env-docs
+	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict --quiet
+	@echo build/site/index.html
+
+picture: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/python tools/picture.py docs/images/before-and-after.svg
+
 wheel: $(STAMPS)/installed-all
 	@echo $(WHEEL)
 
@@ -186,6 +195,13 @@ $(STAMPS)/env-bench: Makefile
 	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
 	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(PYSPARK_$(BENCH_SPARK)) \
 		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
+	@mkdir -p $(@D) && touch $@
+
+# MkDocs and what it needs, pinned in the package's extra `docs`.
+$(STAMPS)/env-docs: Makefile python/pyproject.toml
+	test -x build/envs/docs/bin/python || $(PYTHON) -m venv build/envs/docs
+	build/envs/docs/bin/python -m pip install -q --disable-pip-version-check \
+		$$(sed -n 's/^docs = \[\(.*\)\]$$/\1/p' python/pyproject.toml | tr -d '",')
 	@mkdir -p $(@D) && touch $@
 
 # A server of S3, for the tests of object stores.
