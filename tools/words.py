@@ -7,7 +7,8 @@ Four rules hold for each page:
 
 - No sentence has more than 30 words. A piece of inline code counts as one word, and so does a number.
 - No line of prose has more than 100 columns. Tables, code and lines that are nothing but a link may be longer.
-- No sentence uses a phrase of `PHRASES`. A formula cannot see a riddle in short words, but these often make one.
+- No sentence of the prose uses a phrase of `PHRASES`. A formula cannot see a riddle in short words, but these phrases
+  often make one.
 - The Flesch reading ease of its prose, as textstat computes it, is at least 60, where plain English begins. Pages of
   fewer than 100 words have no score.
 
@@ -153,7 +154,7 @@ def check(text: str) -> tuple[list[Problem], float | None]:
             count = len(words(sentence))
             if count > MOST_WORDS:
                 problems.append(Problem(passage.line, f"a sentence of {count} words: {sentence[:60]}.."))
-            if passage.kind != "heading":
+            if passage.kind == "prose":
                 problems += [
                     Problem(passage.line, f"{advice}: {sentence[:60]}")
                     for phrase, advice in PHRASES.items()

@@ -15,8 +15,8 @@ the reader of the page does not see, say more:
     <!-- sql: ... -->               statements to run, on one line or more; their results are not compared
 
 Each page has a database of its own, whose folder is `/data` in the code and in the output. What a statement returns is
-printed as a table like that of `DataFrame.show()`, or one field a line where the table would be wider than a page. The
-output of a page may have `...` where it differs from run to run. The writer puts it in place of paths of files, ids,
+printed as a table like that of `DataFrame.show()`, or one field a line where the table would be wider than a page; an
+error of ours is printed in lines of that width. The output of a page may have `...` where it differs from run to run. The writer puts it in place of paths of files, ids,
 times, users and sizes in bytes. How many blanks or dashes there are in a row does not count.
 """
 
@@ -27,6 +27,7 @@ import io
 import re
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,7 +171,8 @@ class Page:
             except PySparkException as error:
                 if not (error.getCondition() or "").startswith("ZORDER_"):
                     raise
-                outputs.append(golden.describe_error(error).partition("\n")[2])
+                message = golden.describe_error(error).partition("\n")[2]
+                outputs.append(textwrap.fill(message, WIDEST_TABLE, break_long_words=False, break_on_hyphens=False))
         return "\n\n".join(output for output in outputs if output)
 
     def _python(self, code: str, line: int) -> str:
