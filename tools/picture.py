@@ -30,7 +30,6 @@ def figure(work: Path) -> Figure:
     from progress import Steps
     from pyspark.sql import SparkSession
     from rich.console import Console
-
     from spark_zorder import ZOrderTable, configure_spark
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")

@@ -15,9 +15,10 @@ the reader of the page does not see, say more:
     <!-- sql: ... -->               statements to run, on one line or more; their results are not compared
 
 Each page has a database of its own, whose folder is `/data` in the code and in the output. What a statement returns is
-printed as a table like that of `DataFrame.show()`, or one field a line where the table would be wider than a page; an
-error of ours is printed in lines of that width. The output of a page may have `...` where it differs from run to run. The writer puts it in place of paths of files, ids,
-times, users and sizes in bytes. How many blanks or dashes there are in a row does not count.
+printed as a table like that of `DataFrame.show()`, or one field a line where the table would be wider than a page. An
+error of ours is printed in lines of that width. A page has `...` where the output differs from run to run: the writer
+puts it in place of ids, names of files, times, users and sizes in bytes. How many blanks or dashes there are in a row
+does not count.
 """
 
 from __future__ import annotations
@@ -157,23 +158,23 @@ class Page:
         for example in examples(text, self._tables):
             code = re.sub(r"(?<![\w.])/data\b", str(self._folder), example.code)
             try:
-                with mock.patch.object(SparkSession.Builder, "getOrCreate", lambda _: self._spark):
+                with mock.patch.object(SparkSession.Builder, "getOrCreate", return_value=self._spark):
                     output = getattr(self, f"_{example.language}")(code, example.line)
             except Exception as error:
                 raise AssertionError(f"{self._path.name}, line {example.line}: {error}") from error
             yield example, self._clean(output)
 
     def _sql(self, code: str, line: int) -> str:
-        outputs = []
-        for statement in statements(code):
-            try:
-                outputs.append(show(self._spark.sql(statement), self._clean))
-            except PySparkException as error:
-                if not (error.getCondition() or "").startswith("ZORDER_"):
-                    raise
-                message = golden.describe_error(error).partition("\n")[2]
-                outputs.append(textwrap.fill(message, WIDEST_TABLE, break_long_words=False, break_on_hyphens=False))
-        return "\n\n".join(output for output in outputs if output)
+        return "\n\n".join(output for output in map(self._result, statements(code)) if output)
+
+    def _result(self, statement: str) -> str:
+        try:
+            return show(self._spark.sql(statement), self._clean)
+        except PySparkException as error:
+            if not (error.getCondition() or "").startswith("ZORDER_"):
+                raise
+            message = golden.describe_error(error).partition("\n")[2]
+            return textwrap.fill(message, WIDEST_TABLE, break_long_words=False, break_on_hyphens=False)
 
     def _python(self, code: str, line: int) -> str:
         printed = io.StringIO()

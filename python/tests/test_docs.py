@@ -47,7 +47,8 @@ def test_the_examples_of_a_page(
 def test_the_parts_of_a_page() -> None:
     text = (
         "```text\na syntax\n```\n<!-- table: t -->\n```sql\nSELECT 1\n```\n\n```text\n1\n```\n"
-        "<!-- not run: a reason -->\n```python\nno\n```\n\n```text\nno\n```\n```python\nprint(2)\n```\nWords.\n\n```text\nno\n```\n"
+        "<!-- not run: a reason -->\n```python\nno\n```\n\n```text\nno\n```\n```python\nprint(2)\n```\n"
+        "Words.\n\n```text\nno\n```\n"
     )
     found = docs_pages.examples(text, {"t": "CREATE TABLE t"})
     assert [(e.language, e.code.strip(), e.hidden) for e in found] == [
@@ -59,7 +60,10 @@ def test_the_parts_of_a_page() -> None:
 
 
 def test_statements_end_with_their_lines() -> None:
-    assert list(docs_pages.statements("SELECT ';'\n, 1;  -- a comment\n\nSELECT 2\n")) == ["SELECT ';'\n, 1", "SELECT 2"]
+    assert list(docs_pages.statements("SELECT ';'\n, 1;  -- a comment\n\nSELECT 2\n")) == [
+        "SELECT ';'\n, 1",
+        "SELECT 2",
+    ]
 
 
 def test_dots_stand_for_anything() -> None:
