@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 PREFIX = "repository"
-# Always there, since the navigation names them.
-NAMED = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 _LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -54,12 +52,13 @@ def listing(folder: str) -> str:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the files of the repository that pages link to, and those that these link to."""
+    """Adds the files of the repository that the navigation or a page names, and those that these link to."""
     from mkdocs.structure.files import File, InclusionLevel
 
     seen: set[str] = set()
     waiting = {path for file in files.documentation_pages() for path in targets(file.src_uri, file.content_string)}
-    waiting |= {name for name in NAMED if (ROOT / name).exists()}
+    named = set(re.findall(rf"'{PREFIX}/([^']+)'", str(config.nav)))
+    waiting |= {path for path in named if in_site(path)}
     while waiting:
         path = waiting.pop()
         if path in seen:
@@ -73,7 +72,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         else:
             added = File.generated(config, uri, abs_src_path=str(ROOT / path))
             content = (ROOT / path).read_text(encoding="utf-8") if path.endswith(".md") else ""
-        if path not in NAMED:
+        if path not in named:
             added.inclusion = InclusionLevel.NOT_IN_NAV
         files.append(added)
         waiting |= targets(uri, content) - seen
