@@ -69,12 +69,12 @@ help:
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
-	@echo "make check                     formatting, compiler warnings, types"
+	@echo "make check                     formatting, compiler warnings, types, and the words of the pages"
 	@echo "make format                    let the formatters have their way"
 	@echo "make docs                      the pages as a site, in build/site"
 	@echo "make picture                   draw the picture of the README anew, from real flights"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
-	@echo "make golden                    write sql-tests/results anew: look at the diff"
+	@echo "make golden                    write sql-tests/results and the pages' outputs anew: look at the diff"
 	@echo "make clean                     remove build/, .venv/ and compiled classes"
 
 demo: $(STAMPS)/installed
@@ -147,6 +147,7 @@ format: $(SBT_JAR) $(STAMPS)/dev
 
 golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/test_docs.py
 
 docs: $(STAMPS)/env-docs
 	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict --quiet
