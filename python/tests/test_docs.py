@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -42,6 +43,22 @@ def test_the_examples_of_a_page(
         for example, shown, printed in page.differences()
     ]
     assert not different, "\n\n".join(different)
+
+
+def test_the_page_of_optimize_has_each_option() -> None:
+    page = (REPOSITORY / "docs" / "statements" / "optimize.md").read_text()
+    error = re.search(r"There is no option 'files'\. The options are (.*?)\. SQLSTATE", " ".join(page.split()))
+    assert error is not None
+    in_table = re.findall(r"^\| `([a-z.-]+)` \|", page.partition("## Options")[2].partition("\n##")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
+
+
+def test_the_errors_of_the_pages_exist() -> None:
+    conditions = REPOSITORY / "jvm" / "src" / "main" / "resources" / "error" / "spark-zorder-error-conditions.json"
+    known = set(json.loads(conditions.read_text()))
+    for path in PAGES:
+        named = set(re.findall(r"\bZORDER_[A-Z]+(?:_[A-Z0-9]+)*\b", path.read_text()))
+        assert named <= known, path.name
 
 
 def test_the_parts_of_a_page() -> None:
