@@ -62,7 +62,7 @@ REPO ?= build/m2
 ROWS ?= 2000000
 
 .PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
-.PHONY: fuzz kills load layout auto incremental bench mutants check format wheel publish-local jars envs readers golden clean
+.PHONY: fuzz kills load layout auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -80,11 +80,13 @@ help:
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
-	@echo "make check                     formatting, compiler warnings, types"
+	@echo "make check                     formatting, compiler warnings, types, and the words of the pages"
 	@echo "make format                    let the formatters have their way"
+	@echo "make docs                      the pages as a site, in build/site"
+	@echo "make picture                   draw the picture of the README anew, from real flights"
 	@echo "make wheel                     $(WHEEL), with a jar for each Spark"
 	@echo "make publish-local REPO=build/m2  the jars with POM and sources into a local Maven repository"
-	@echo "make golden                    write sql-tests/results anew: look at the diff"
+	@echo "make golden                    write sql-tests/results and the pages' outputs anew: look at the diff"
 	@echo "make clean                     remove build/, .venv/ and compiled classes"
 
 demo: $(STAMPS)/installed
@@ -172,6 +174,7 @@ check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check --config python/pyproject.toml tools bench
 	$(BIN)/ruff format --check --config python/pyproject.toml tools bench
 	cd python && ../$(BIN)/mypy
+	$(BIN)/python tools/words.py
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
 
@@ -184,6 +187,14 @@ format: $(SBT_JAR) $(STAMPS)/dev
 
 golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/test_docs.py
+
+docs: $(STAMPS)/env-docs
+	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict --quiet
+	@echo build/site/index.html
+
+picture: $(STAMPS)/installed $(STAMPS)/dev
+	$(BIN)/python tools/picture.py docs/images/before-and-after.svg
 
 wheel: $(STAMPS)/installed-all
 	@echo $(WHEEL)
@@ -234,6 +245,13 @@ $(STAMPS)/env-bench: Makefile
 	test -x build/envs/bench/bin/python || $(PYTHON) -m venv build/envs/bench
 	build/envs/bench/bin/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(BENCH_SPARK)) \
 		pyarrow matplotlib rich==15.0.0 tpchgen-cli==4.0.0
+	@mkdir -p $(@D) && touch $@
+
+# MkDocs and what it needs, pinned in the package's extra `docs`.
+$(STAMPS)/env-docs: Makefile python/pyproject.toml
+	test -x build/envs/docs/bin/python || $(PYTHON) -m venv build/envs/docs
+	build/envs/docs/bin/python -m pip install -q --disable-pip-version-check \
+		$$(sed -n 's/^docs = \[\(.*\)\]$$/\1/p' python/pyproject.toml | tr -d '",')
 	@mkdir -p $(@D) && touch $@
 
 # A server of S3, for the tests of object stores.

@@ -1,0 +1,90 @@
+"""Every example of the README and of the documentation runs, and prints what the page shows.
+
+`WRITE_DOCS=1` puts what was printed into the pages: look at the diff.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import docs_pages
+import pytest
+from conftest import REPOSITORY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+
+
+def tables() -> dict[str, str]:
+    """The tables of the examples, by name, from the page that introduces them."""
+    text = (REPOSITORY / "docs" / "getting-started.md").read_text()
+    return {m[1]: m[2] for m in re.finditer(r"^<!-- defines: (\w+) -->\n```sql\n(.*?)^```$", text, re.M | re.S)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(REPOSITORY)))
+def test_the_examples_of_a_page(
+    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    if not docs_pages.examples(path.read_text(), tables()):
+        pytest.skip("no examples")
+    monkeypatch.chdir(database)
+    page = docs_pages.Page(spark, database, path, tables())
+    if os.environ.get("WRITE_DOCS"):
+        page.write()
+        return
+    different = [
+        f"{path.name}, line {example.line} shows\n{shown}\nbut prints\n{printed}"
+        for example, shown, printed in page.differences()
+    ]
+    assert not different, "\n\n".join(different)
+
+
+def test_the_page_of_optimize_has_each_option() -> None:
+    page = (REPOSITORY / "docs" / "statements" / "optimize.md").read_text()
+    error = re.search(r"There is no option 'files'\. The options are (.*?)\. SQLSTATE", " ".join(page.split()))
+    assert error is not None
+    in_table = re.findall(r"^\| `([a-z.-]+)` \|", page.partition("## Options")[2].partition("\n##")[0], re.MULTILINE)
+    assert sorted(re.findall(r"`(.*?)`", error[1])) == sorted(in_table)
+
+
+def test_the_errors_of_the_pages_exist() -> None:
+    conditions = REPOSITORY / "jvm" / "src" / "main" / "resources" / "error" / "spark-zorder-error-conditions.json"
+    known = set(json.loads(conditions.read_text()))
+    for path in PAGES:
+        named = set(re.findall(r"\bZORDER_[A-Z]+(?:_[A-Z0-9]+)*\b", path.read_text()))
+        assert named <= known, path.name
+
+
+def test_the_parts_of_a_page() -> None:
+    text = (
+        "```text\na syntax\n```\n<!-- table: t -->\n```sql\nSELECT 1\n```\n\n```text\n1\n```\n"
+        "<!-- not run: a reason -->\n```python\nno\n```\n\n```text\nno\n```\n```python\nprint(2)\n```\n"
+        "Words.\n\n```text\nno\n```\n"
+    )
+    found = docs_pages.examples(text, {"t": "CREATE TABLE t"})
+    assert [(e.language, e.code.strip(), e.hidden) for e in found] == [
+        ("sql", "CREATE TABLE t", True),
+        ("sql", "SELECT 1", False),
+        ("python", "print(2)", False),
+    ]
+    assert [text[slice(*e.shown)] if e.shown else None for e in found] == [None, "1\n", None]
+
+
+def test_statements_end_with_their_lines() -> None:
+    assert list(docs_pages.statements("SELECT ';'\n, 1;  -- a comment\n\nSELECT 2\n")) == [
+        "SELECT ';'\n, 1",
+        "SELECT 2",
+    ]
+
+
+def test_dots_stand_for_anything() -> None:
+    assert docs_pages.same("a ... d\n", "a b\nc d")
+    assert docs_pages.same("|  ...|\n+---+\n", "|1234|\n+----+")
+    assert not docs_pages.same("a ... d", "a b c")
+    assert not docs_pages.same("1.5", "1x5")
