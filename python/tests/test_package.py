@@ -40,6 +40,10 @@ def test_the_jar_is_that_of_the_installed_spark() -> None:
     assert path.exists()
 
 
+def test_there_is_a_jar_for_each_spark() -> None:
+    assert [path.name for path in artifacts.available_jars().values()] == [spark.jar for spark in SPARKS]
+
+
 @pytest.mark.parametrize("version", ["4.1", "4.1.0", "4.1.1.dev1"])
 def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
     assert spark_zorder.jar_path(version) == jars / "spark-zorder-4.1_2.13-9.9.jar"
