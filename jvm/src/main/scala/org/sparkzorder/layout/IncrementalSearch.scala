@@ -204,11 +204,19 @@ private[layout] final class IncrementalSearch(
    */
   private def touched(t: RewriteCandidate): Double = {
     val moved = movedInto(t)
-    val keptCells = (n - (t.until - t.from)) * read(1)
-    val newFiles =
-      if (t.until == t.from) newFilesOver(moved, 0, n)
-      else newFilesOver(moved, 0, t.from) + newFilesOver(moved, t.until, n)
-    keptCells + keptFilesOver(t) + rewrittenCells(t, moved) + newFiles
+    // With one column many candidates differ by rounding only, so the order of the additions matters.
+    var sum = (n - (t.until - t.from)) * read(1)
+    over.indices.foreach(i => if (!t.absorbed.get(i)) sum += read((end(i) - first(i)).toDouble))
+    (t.from until t.until).foreach(c => sum += readOfRewritten(sizes(c) + moved(c)))
+    if (t.until == t.from) sum + newFilesOver(moved, 0, n)
+    else sum + newFilesOver(moved, 0, t.from) + newFilesOver(moved, t.until, n)
+  }
+
+  /** Of the files per lookup, those of a rewritten cell. A cell that has grown too large is cut. */
+  private def readOfRewritten(bytes: Double): Double = {
+    val grown = bytes / target
+    val parts = if (grown > Placement.MostOfTarget) math.round(grown).toDouble else 1d
+    parts * read(1 / parts)
   }
 
   /** The bytes of new rows and of absorbed files that belong to each cell. */
@@ -229,26 +237,6 @@ private[layout] final class IncrementalSearch(
       moved(c) = level
     }
     moved
-  }
-
-  /** Of the files per lookup, those over the cells that stay as they are. */
-  private def keptFilesOver(t: RewriteCandidate): Double = {
-    var sum = 0d
-    over.indices.foreach(i => if (!t.absorbed.get(i)) sum += read((end(i) - first(i)).toDouble))
-    sum
-  }
-
-  /**
-   * Of the files per lookup, those of the rewritten cells. A cell that has grown too large is cut.
-   */
-  private def rewrittenCells(t: RewriteCandidate, moved: Array[Double]): Double = {
-    var sum = 0d
-    (t.from until t.until).foreach { c =>
-      val grown = (sizes(c) + moved(c)) / target
-      val parts = if (grown > Placement.MostOfTarget) math.round(grown).toDouble else 1d
-      sum += parts * read(1 / parts)
-    }
-    sum
   }
 
   /**
