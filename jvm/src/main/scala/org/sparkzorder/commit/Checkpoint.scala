@@ -142,7 +142,7 @@ private[commit] object Checkpoint {
     text.split("\t", 5) match {
       case Array(name, length, time, outcome, json) if length.toLongOption.isDefined && time.toLongOption.isDefined =>
         val meta = FileMeta(folder.inSide(name), length.toLong, time.toLong, isDirectory = false)
-        TableFolder.records(Seq(meta)).headOption.filter(_.state.isPublished)
+        SideListing.records(Seq(meta)).headOption.filter(_.state.isPublished)
           .map(CheckpointLine(_, Some(outcome).filter(_.nonEmpty), json))
           .getOrElse(throw new UnreadableRecordException(from.meta.path, s"not the name of a record: '$name'"))
       case _ => throw new UnreadableRecordException(from.meta.path, "a line is not a record")

@@ -53,25 +53,25 @@ private[commit] object Checkpoints {
 
   private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
-    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val published = SideListing.records(listing).filter(_.state.isPublished)
     if (published.size > settings.most || published.map(_.meta.length).sum > settings.mostBytes) {
       foldAll(folder, lock, listing, settings)
-    } else if (TableFolder.checkpoints(listing).size > 1) {
+    } else if (SideListing.checkpoints(listing).size > 1) {
       newest(folder, listing).foreach { c =>
-        superseded(TableFolder.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
+        superseded(SideListing.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
       }
     }
   }
 
   private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
-    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val published = SideListing.records(listing).filter(_.state.isPublished)
     val bytes = published.map(_.meta.length).scanLeft(0L)(_ + _).tail
     val kept = math.min(settings.kept, math.max(1, bytes.count(_ <= settings.keptBytes)))
     val files = published.drop(kept).reverse
     val batches = batchesOf(files, settings)
     val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
     // From one to the next it goes by what was written, since a listing may come late.
-    batches.zipWithIndex.foldLeft((newest(folder, listing), TableFolder.checkpoints(listing))) {
+    batches.zipWithIndex.foldLeft((newest(folder, listing), SideListing.checkpoints(listing))) {
       case ((old, there), (some, i)) =>
         val retention =
           if (i < batches.size - 1) None else now.map(HistoryRetention(_, settings.retentionMillis))
@@ -105,7 +105,7 @@ private[commit] object Checkpoints {
         lock,
         listing,
         newest(folder, listing),
-        TableFolder.checkpoints(listing),
+        SideListing.checkpoints(listing),
         Nil,
         versions,
         None
@@ -115,7 +115,7 @@ private[commit] object Checkpoints {
 
   /** The newest checkpoint of a listing that can be read. */
   def newest(folder: TableFolder, listing: Seq[FileMeta]): Option[Checkpoint] =
-    TableFolder.checkpoints(listing).iterator.flatMap { file =>
+    SideListing.checkpoints(listing).iterator.flatMap { file =>
       try Some(Checkpoint.read(folder, file))
       catch {
         case e: UnreadableRecordException =>
@@ -142,7 +142,7 @@ private[commit] object Checkpoints {
       vacuumed: Set[Long],
       retention: Option[HistoryRetention]
   ): (Option[Checkpoint], Seq[CheckpointFile]) = {
-    val outcomes = listing.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
+    val outcomes = listing.map(_.name).filter(_.endsWith(SideNames.OutcomeSuffix)).toSet
     val gathered = files.flatMap(line(folder, _, outcomes))
     if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) (old, there)
     else {

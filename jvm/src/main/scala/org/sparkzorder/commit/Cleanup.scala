@@ -68,7 +68,7 @@ private[commit] object Cleanup {
 
   /** Removes the empty folders that the record's operation, or a VACUUM of it, left once it was done. */
   def done(folder: TableFolder, record: Record): Unit = {
-    val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
+    val sources = record.outputs.flatMap(_.source).map(FileNames.parent).distinct
     sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
     WorkerThreads.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }

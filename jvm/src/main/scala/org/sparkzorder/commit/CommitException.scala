@@ -61,39 +61,6 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
       cause
     )
 
-/**
- * A folder in which rows wait in the trash, or files were being exchanged, and in which nobody can tell what is right.
- *
- * @param folder relative to the table's root
- * @param missing files that were visible and are gone
- * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
- * @param visible files of the operation that readers see
- * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole folder if that is gone
- * @param isGone whether the folder itself is gone
- */
-final case class UnclearFolder(
-    folder: String,
-    missing: Seq[String],
-    unknown: Seq[String],
-    visible: Seq[String],
-    rowsWaiting: Long,
-    isGone: Boolean = false
-) {
-
-  /** For people. */
-  def sentence: String = {
-    def some(paths: Seq[String]): String =
-      if (paths.isEmpty) "none"
-      else paths.take(3).mkString(", ") + (if (paths.size > 3) s" and ${paths.size - 3} more" else "")
-    if (isGone)
-      s"The folder `$folder` is gone, in which files of $rowsWaiting rows were being exchanged. If it was moved, or its disk is " +
-        "away, bring it back first."
-    else
-      s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in `_zorder`; gone: ${some(missing)}; unknown: " +
-        s"${some(unknown)}; still visible of the operation: ${some(visible)}."
-  }
-}
-
 /** Somebody has to say what is right: see [[Choice]]. In these folders nothing is moved until then, and nothing is lost. */
 final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
     extends CommitException(

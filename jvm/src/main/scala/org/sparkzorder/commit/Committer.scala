@@ -36,7 +36,7 @@ final class Committer(
    * @throws ConcurrentOperationException when an operation is running on a table over one of them
    */
   def stage(dirs: Seq[String]): Unit = orRollBack {
-    NestedRoots.settleBelow(folder, lock, dirs)
+    RecoveryUnderLock.settleBelow(folder, lock, dirs)
     Manifest.write(folder, lock.operationId, dirs)
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
@@ -84,15 +84,15 @@ final class Committer(
     Failpoints.hit("after-staging")
     // Two looks, as a listing that is late may lack the one record that tells the number.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
-      val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
-      math.max(underWay, TableFolder.newestPublished(listing))
+      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, SideListing.newestPublished(listing))
     }.max
-    if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
       val unstaged = numbered.folders.map(_.folder).filterNot(staging)
-      NestedRoots.settleBelow(folder, lock, unstaged)
+      RecoveryUnderLock.settleBelow(folder, lock, unstaged)
       writeRecord(numbered)
       moveToStaging(numbered, staged)
     }
@@ -102,7 +102,7 @@ final class Committer(
   /** By these a recovery tells files of before from those of somebody who repaired the table after our death. */
   private def bystanders(record: Record): Map[String, Seq[Bystander]] = {
     val listed = WorkerThreads.map(record.folders, threads) { work =>
-      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
+      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(FileNames.name).toSet
       val others = data(ops.list(folder.resolve(work.folder))).filterNot(m => own(m.name))
       work.folder -> others.map(m => Bystander(m.name, m.length, m.modificationTime)).sortBy(_.name)
     }
@@ -111,19 +111,12 @@ final class Committer(
   }
 
   private def data(metas: Seq[FileMeta]): Seq[FileMeta] =
-    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name))
+    metas.filter(m => !m.isDirectory && FileNames.isData(m.name))
 
   private def writeRecord(record: Record): Unit = {
-    val temporary = folder.newTemporary()
-    try {
-      ops.writeNew(temporary, RecordJson.write(record))
+    val pending = folder.record(record, RecordState.Pending)
+    AtomicFile.put(ops, folder.newTemporary(), pending, RecordJson.write(record)) {
       Failpoints.hit("after-record-written")
-      ops.rename(temporary, folder.record(record, RecordState.Pending))
-    } catch {
-      case e: IOException =>
-        try ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
     }
     Failpoints.hit("after-pending")
   }
@@ -195,7 +188,7 @@ final class Committer(
       twice(record) {
         Failpoints.hit("before-record-done")
         lock.check()
-        Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+        Publish.markDone(folder, record, (System.nanoTime() - start) / 1000000)
       }
     }
     lock.publishing = false
@@ -216,12 +209,12 @@ final class Committer(
       if (!FileLocations.hasTraces(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val listed = ops.list(folder.resolve(work.folder))
       val found = listed.map(m => m.name -> m).toMap
-      val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
+      val changed = work.inputs.filterNot(i => found.get(FileNames.name(i.path)).exists(i.isSame))
       if (changed.nonEmpty)
         throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
-      val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
+      val taken = work.outputs.filter(o => found.contains(FileNames.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
-      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
+      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => FileNames.name(i.path)))
     }.toMap
 
   /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
@@ -320,7 +313,7 @@ final class Committer(
     if (record.isEmpty) dropStaging()
     record.foreach { r =>
       val gone =
-        try !ops.exists(lock.path) && !TableFolder.records(Listing.now(folder, sleep)).exists(_.version == r.version)
+        try !ops.exists(lock.path) && !SideListing.records(Listing.now(folder, sleep)).exists(_.version == r.version)
         catch {
           case e: IOException =>
             lost.addSuppressed(e)
@@ -382,21 +375,9 @@ final class Committer(
   }
 }
 
-private[commit] object Committer {
+private object Committer {
 
   /** Names of other files in a folder, and in all folders, that a record lists. */
   private val MostBystanders = 1000
   private val MostBystandersInAll = 100000L
-
-  /** Step 9: the record becomes part of the history. */
-  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
-    val done = folder.published(record, publishMillis)
-    try folder.ops.rename(folder.record(record, RecordState.Publishing), done)
-    catch {
-      case e: IOException =>
-        def files = TableFolder.records(folder.ops.list(folder.side))
-        if (!folder.ops.exists(done) && !files.exists(f => f.version == record.version && f.state == RecordState.Done))
-          throw e
-    }
-  }
 }

@@ -49,7 +49,7 @@ object ExcludedFiles {
       names.foreach { text =>
         val number = files.headOption.fold(0L)(_._1) + 1
         val target =
-          new Path(folder.side, TableFolder.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
+          new Path(folder.side, SideNames.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
         AtomicFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
       }
       lock.check()

@@ -102,7 +102,7 @@ private[commit] object FileLocations {
 
   private def others(work: FolderWork, listed: Map[String, FileMeta]): Seq[FileMeta] = {
     val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
-    listed.toSeq.collect { case (path, meta) if !own(path) && TableFolder.isData(meta.name) => meta }.sortBy(_.name)
+    listed.toSeq.collect { case (path, meta) if !own(path) && FileNames.isData(meta.name) => meta }.sortBy(_.name)
   }
 
   private def files(dir: String, metas: Seq[FileMeta]): Map[String, FileMeta] =

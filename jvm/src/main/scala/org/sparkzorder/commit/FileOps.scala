@@ -121,10 +121,10 @@ object FileOps {
   /** Refuses what is not strictly below a side folder: the last guard before a recursive delete. */
   def requireBelowSideFolder(dir: Path): Unit = {
     val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
-    val side = parts.indexOf(TableFolder.Side)
+    val side = parts.indexOf(SideNames.Side)
     require(
       side >= 0 && side < parts.length - 1 && !parts.contains(".."),
-      s"not below a ${TableFolder.Side} folder: $dir"
+      s"not below a ${SideNames.Side} folder: $dir"
     )
   }
 }

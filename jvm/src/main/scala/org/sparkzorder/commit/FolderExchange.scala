@@ -121,9 +121,9 @@ private[commit] final class FolderExchange(
    * What these looks do not affirm is asked for by name.
    */
   private def retire(inputs: Seq[InputFile]): Boolean = {
-    val (there, others) = affirmed(inputs, data, TableFolder.name)
+    val (there, others) = affirmed(inputs, data, FileNames.name)
     // Our own before anything is said of them: an attempt may have failed behind its rename.
-    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others, trash, TableFolder.retiredName)
+    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others, trash, FileNames.retiredName)
     done.foreach(input => watch.forget(input.path))
     odd.forall(retireAlone) && {
       val move = trashing(there)
@@ -133,7 +133,7 @@ private[commit] final class FolderExchange(
         catch { case _: FileNotFoundException => () }
         Failpoints.hit("retire-1")
       }
-      val (moved, unsure) = affirmed(there, trash, TableFolder.retiredName)
+      val (moved, unsure) = affirmed(there, trash, FileNames.retiredName)
       moved.foreach(input => watch.forget(input.path))
       unsure.forall { input =>
         if (ops.exists(retired(input.path))) isRetired(input) else retireAlone(input)
@@ -271,7 +271,7 @@ private[commit] final class FolderExchange(
   private def into[A](target: Path)(rename: => A): A =
     try rename
     catch {
-      case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>
+      case e: FileNotFoundException if target.toUri.getPath.contains(s"/${SideNames.Side}/") =>
         if (ops.exists(target.getParent)) throw e
         ops.remakeInSide(target.getParent)
         rename
@@ -328,7 +328,7 @@ private[commit] final class FolderExchange(
   private def rename(survey: FolderLocations): Unit =
     work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
       guard()
-      move(retired(input.path), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+      move(retired(input.path), folder.resolve(FileNames.otherName(input.path, record.operationId)))
     }
 
   /** Inputs that could not come back. */

@@ -150,7 +150,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
       throw new FileNotFoundException(s"cannot rename $src: it does not exist")
     if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw exists(src, dst)
-    val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
+    val hides = dst.toUri.getPath.split('/').contains(SideNames.Side)
     if (hides) moveChecksum(fromSum, toSum)
     else toSum.foreach(Files.deleteIfExists(_))
     moveOrFail(src, dst, from, to)

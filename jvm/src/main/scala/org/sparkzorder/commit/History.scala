@@ -86,7 +86,7 @@ object History {
   def undone(folder: TableFolder): Seq[HistoryEntry] = {
     val listing = folder.ops.list(folder.side)
     val names = listing.map(_.name).toSet
-    TableFolder.records(listing)
+    SideListing.records(listing)
       .filter(f => f.state == RecordState.Undone || f.state == RecordState.Undoing)
       .flatMap { file =>
         readable(folder, file).map { record =>

@@ -26,7 +26,7 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
       }
       def hasOutput = record.outputs.exists { output =>
         names.getOrElseUpdate(output.folder, folder.ops.list(folder.resolve(output.folder)).map(_.name).toSet)
-          .contains(TableFolder.name(output.path))
+          .contains(FileNames.name(output.path))
       }
       hasOutput || !isVacuumed && hasTrash
     }

@@ -20,7 +20,7 @@ object IndexFiles {
    */
   def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): FileMeta = {
     val ops = folder.ops
-    val next = TableFolder.indexes(lock.listing()).map(_.number).find(_ < TableFolder.MaxVersion).fold(0L)(identity) + 1
+    val next = SideListing.indexes(lock.listing()).map(_.number).find(_ < SideNames.MaxVersion).fold(0L)(identity) + 1
     val target = folder.index(next)
     AtomicFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
     ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
@@ -28,12 +28,12 @@ object IndexFiles {
 
   /** Removes all but the newest two. Needs the lock. */
   def prune(folder: TableFolder): Unit =
-    TableFolder.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
 
   /** Removes all but the newest: they tell what they should not. Needs the lock. */
   def forget(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    TableFolder.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
   }
 
   /**
@@ -47,6 +47,6 @@ object IndexFiles {
     catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
     }
-    TableFolder.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
   }
 }

@@ -35,16 +35,16 @@ private[commit] final class LocalLinks(local: Boolean) {
     } catch { case _: NoSuchFileException => Nil }
 
   /** Whether it is the trash of one version, in which retired files are. */
-  def isTrash(dir: Path): Boolean = dir != null && TableFolder.trashVersion(dir.getName).isDefined &&
-    dir.getParent != null && dir.getParent.getName == TableFolder.Trash &&
-    dir.getParent.getParent != null && dir.getParent.getParent.getName == TableFolder.Side
+  def isTrash(dir: Path): Boolean = dir != null && SideNames.trashVersion(dir.getName).isDefined &&
+    dir.getParent != null && dir.getParent.getName == SideNames.TrashName &&
+    dir.getParent.getParent != null && dir.getParent.getParent.getName == SideNames.Side
 
-  def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${TableFolder.Side}/")
+  def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${SideNames.Side}/")
 
   /** What could be a link, from the side folder down; nothing outside of side folders. */
   def below(path: Path): Seq[LocalPath] = {
     val text = path.toUri.getPath
-    val side = s"$text/".indexOf(s"/${TableFolder.Side}/") + 1
+    val side = s"$text/".indexOf(s"/${SideNames.Side}/") + 1
     if (!local || side == 0) Nil
     else {
       val whole = nio(path)

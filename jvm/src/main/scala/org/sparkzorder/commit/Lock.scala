@@ -23,7 +23,7 @@ final class Lock private[commit] (
     firstBeat: Long,
     private[commit] val others: Seq[FileMeta],
     private[commit] val outer: Seq[Lock] = Nil
-) {
+) extends HeldLock {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
@@ -62,7 +62,7 @@ final class Lock private[commit] (
   def isHeld: Boolean = held && lost.isEmpty
 
   /** For how long it has been held. */
-  private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
+  override private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
 
   /**
    * Returns while the lock is ours. To be asked before every rename.

@@ -42,9 +42,9 @@ final case class LockReport(
 
 object LockReport {
 
-  /** Looks into the lock files of a listing. Unlike [[Locking.lockState]] it writes nothing to learn the time. */
+  /** Looks into the lock files of a listing. Unlike [[LockState.of]] it writes nothing to learn the time. */
   def of(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings): Seq[LockReport] =
-    TableFolder.locks(statuses).sortBy(_.name).map { file =>
+    SideListing.locks(statuses).sortBy(_.name).map { file =>
       val owner =
         try Owner.read(folder.ops, file)
         catch { case _: IOException => None }

@@ -30,6 +30,7 @@ private[commit] object LongNames {
     new String(kept, 0, kept.length)
   }
 
-  private def hash(name: String): String =
+  /** 16 hexadecimal digits. */
+  def hash(name: String): String =
     MessageDigest.getInstance("SHA-256").digest(name.getBytes(UTF_8)).take(8).map(b => f"${b & 0xff}%02x").mkString
 }

@@ -19,8 +19,6 @@ private[commit] object Manifest {
 
   private val Name = """_?staging-(.+)\.json""".r
 
-  def name(operationId: String): String = s"staging-$operationId.json"
-
   /** Those of a listing of a side folder. */
   def operations(statuses: Seq[FileMeta]): Seq[String] = statuses.flatMap { meta =>
     meta.name match {

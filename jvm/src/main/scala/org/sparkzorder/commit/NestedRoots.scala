@@ -47,7 +47,7 @@ object NestedRoots {
   }
 
   private def hasFolders(side: TableState.SideFolder): Boolean =
-    side.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
+    side.statuses.exists(m => m.isDirectory && (m.name == SideNames.TrashName || m.name == SideNames.StagingName))
 
   /** Where there are links, a table above goes by the name by which a listing of this one has its files, if it has one. */
   private def aboveListed(folder: TableFolder, candidates: Path => Seq[Path]): Seq[TableFolder] =
@@ -111,14 +111,14 @@ object NestedRoots {
 
   /** Not one that holds the staging and the trash of a table above alone. */
   private def isRoot(statuses: Seq[FileMeta]): Boolean = Seq(
-    TableFolder.records(statuses).map(_.meta),
-    TableFolder.locks(statuses),
-    TableFolder.indexes(statuses).map(_.meta),
-    TableFolder.innerRoots(statuses)
+    SideListing.records(statuses).map(_.meta),
+    SideListing.locks(statuses),
+    SideListing.indexes(statuses).map(_.meta),
+    SideListing.innerRoots(statuses)
   ).exists(_.nonEmpty)
 
   /** Whether the side folder names tables below. */
-  def hasBelow(state: TableState.SideFolder): Boolean = TableFolder.innerRoots(state.statuses).nonEmpty
+  def hasBelow(state: TableState.SideFolder): Boolean = SideListing.innerRoots(state.statuses).nonEmpty
 
   /**
    * The tables below that the side folder names.
@@ -127,14 +127,14 @@ object NestedRoots {
    * names give their files' names, so that no file is read.
    */
   private[commit] def below(state: TableState.SideFolder, listed: => Set[String]): Seq[TableFolder] = {
-    val (folder, files) = (state.folder, TableFolder.innerRoots(state.statuses))
+    val (folder, files) = (state.folder, SideListing.innerRoots(state.statuses))
     val names =
       if (files.size <= MostRead) WorkerThreads.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
       else {
-        val existing = files.map(f => TableFolder.plain(f.name)).toSet
+        val existing = files.map(f => SideNames.plain(f.name)).toSet
         val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
         (listed.flatMap(withFoldersAbove) ++ owned).toSeq.sorted
-          .filter(name => existing(TableFolder.plain(folder.innerRoot(name).getName)))
+          .filter(name => existing(SideNames.plain(folder.innerRoot(name).getName)))
       }
     names.map(name => TableFolder(folder.resolve(name), folder.ops))
   }
@@ -145,14 +145,14 @@ object NestedRoots {
       try {
         val name = new String(folder.ops.read(file.path, NameLimit), UTF_8)
         Some(name).filter(n =>
-          Record.isDataName(n) && TableFolder.plain(folder.innerRoot(n).getName) == TableFolder.plain(file.name)
+          Record.isDataName(n) && SideNames.plain(folder.innerRoot(n).getName) == SideNames.plain(file.name)
         )
       } catch { case _: FileNotFoundException => None }
 
   /** Says in an outer table's side folder where the inner one is. Needs the lock there. */
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
-    if (!statuses.exists(s => TableFolder.plain(s.name) == TableFolder.plain(target.getName))) {
+    if (!statuses.exists(s => SideNames.plain(s.name) == SideNames.plain(target.getName))) {
       AtomicFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
@@ -161,52 +161,17 @@ object NestedRoots {
   private[commit] def unregister(lock: Lock): Unit =
     lock.outer.foreach { outer =>
       val file = outer.folder.innerRoot(outer.owner.root)
-      Seq(file, new Path(outer.folder.side, TableFolder.plain(file.getName))).foreach(outer.folder.ops.delete)
+      Seq(file, new Path(outer.folder.side, SideNames.plain(file.getName))).foreach(outer.folder.ops.delete)
     }
 
   /** Forgets inner tables that have nothing of ours any more. Needs the lock. */
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
-    TableFolder.innerRoots(statuses).foreach { file =>
+    SideListing.innerRoots(statuses).foreach { file =>
       val isThere = named(folder, file).exists(name => folder.ops.exists(folder.sideOf(name)))
       if (!isThere) folder.ops.delete(file.path)
     }
 
-  /**
-   * Looks for operations of inner tables that share folders with ours and did not know of us: they began before we had
-   * a side folder, or may not write there. A dead one's is recovered. Needs our lock, so that none begins any more.
-   *
-   * @param dirs folders that are to change, relative to the root
-   * @throws ConcurrentOperationException when one of them lives
-   */
-  def settleBelow(folder: TableFolder, lock: Lock, dirs: Seq[String]): Unit =
-    dirs.flatMap(withFoldersAbove).distinct.sorted.foreach(dir => settle(folder, dir, lock.settings, lock.operationId))
-
-  private def withFoldersAbove(dir: String): Seq[String] =
-    Iterator.iterate(dir)(TableFolder.parent).takeWhile(_.nonEmpty).toSeq
-
-  /** Finishes or undoes what is half done in an inner table, under the lock of the outer one. */
-  private[commit] def settle(
-      folder: TableFolder,
-      root: String,
-      settings: LockSettings,
-      forOperation: String
-  ): Unit = {
-    val inner = TableFolder(folder.resolve(root), folder.ops)
-    TableState.look(inner.root, inner.ops) match {
-      case state: TableState.SideFolder if state.isBusy =>
-        state.lockState(settings) match {
-          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
-            throw new ConcurrentOperationException(inner.root, owner)
-          case _ => ()
-        }
-        if (Recovery.isNeeded(state, settings)) {
-          log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
-          val lock = Locking.acquireHere(inner, settings, forOperation)
-          try Recovery.recoverUnder(inner, lock, settings)
-          finally lock.release()
-          ()
-        }
-      case _ => ()
-    }
-  }
+  /** A relative folder and those above it, without the root. */
+  private[commit] def withFoldersAbove(dir: String): Seq[String] =
+    Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toSeq
 }

@@ -163,5 +163,5 @@ private[commit] object Permissions {
 
   /** The folder beside the side folder in which a path lies. */
   private def tableOf(path: Path): Option[Path] =
-    Iterator.iterate(path)(_.getParent).takeWhile(_ != null).find(_.getName == TableFolder.Side).map(_.getParent)
+    Iterator.iterate(path)(_.getParent).takeWhile(_ != null).find(_.getName == SideNames.Side).map(_.getParent)
 }

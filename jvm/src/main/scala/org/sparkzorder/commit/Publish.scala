@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
 import org.slf4j.LoggerFactory
 
 /**
@@ -172,4 +174,16 @@ private[commit] object Publish {
       // What is visible stays.
       Cleanup.withdrawn(folder, record, found.work)
     }
+
+  /** Step 9: the record becomes part of the history. */
+  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
+    val done = folder.published(record, publishMillis)
+    try folder.ops.rename(folder.record(record, RecordState.Publishing), done)
+    catch {
+      case e: IOException =>
+        def files = SideListing.records(folder.ops.list(folder.side))
+        if (!folder.ops.exists(done) && !files.exists(f => f.version == record.version && f.state == RecordState.Done))
+          throw e
+    }
+  }
 }

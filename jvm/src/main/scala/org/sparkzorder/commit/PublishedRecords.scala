@@ -52,9 +52,9 @@ private[commit] final class PublishedRecords(
 
   private def look(): Unit = {
     val listing = list()
-    outcomes = listing.iterator.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
-    files = TableFolder.records(listing).filter(f => f.state.isPublished && f.version < below).toList
-    checkpoints = TableFolder.checkpoints(listing).toList
+    outcomes = listing.iterator.map(_.name).filter(_.endsWith(SideNames.OutcomeSuffix)).toSet
+    files = SideListing.records(listing).filter(f => f.state.isPublished && f.version < below).toList
+    checkpoints = SideListing.checkpoints(listing).toList
     lines = Iterator.empty.buffered
   }
 

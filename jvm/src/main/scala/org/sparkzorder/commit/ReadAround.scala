@@ -40,7 +40,7 @@ object ReadAround {
       lives: Boolean = false,
       sleep: Long => Unit = Thread.sleep(_)
   ): Option[ReadAround] = {
-    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
+    val publishing = SideListing.records(statuses).filter(_.state == RecordState.Publishing)
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
       if (lives) beside(folder, record, sleep) else after(folder, record)

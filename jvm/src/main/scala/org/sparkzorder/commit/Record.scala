@@ -8,7 +8,7 @@ package org.sparkzorder.commit
  * @param modificationTime milliseconds since 1970, as the file system gives it
  */
 final case class InputFile(path: String, length: Long, modificationTime: Long, rows: Long) {
-  def folder: String = TableFolder.parent(path)
+  def folder: String = FileNames.parent(path)
 
   /** Whether what lies somewhere is this very file. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
@@ -32,11 +32,11 @@ final case class OutputFile(
     rows: Long,
     source: Option[String] = None
 ) {
-  def folder: String = TableFolder.parent(path)
+  def folder: String = FileNames.parent(path)
 
   /** The name that it had in the table before it was retired, when it comes back; else its name. */
-  def pathBefore: String = source.filterNot(TableFolder.name(_) == TableFolder.retiredName(path)).fold(path) { from =>
-    val name = TableFolder.name(from).stripSuffix(TableFolder.RetiredSuffix)
+  def pathBefore: String = source.filterNot(FileNames.name(_) == FileNames.retiredName(path)).fold(path) { from =>
+    val name = FileNames.name(from).stripSuffix(FileNames.RetiredSuffix)
     if (folder.isEmpty) name else s"$folder/$name"
   }
 
@@ -82,7 +82,7 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    format: Long = RecordJson.Format,
+    format: Long = Record.Format,
     bystanders: Map[String, Seq[Bystander]] = Map.empty
 ) {
 
@@ -95,6 +95,9 @@ final case class Record(
 }
 
 object Record {
+
+  /** The format of the records that this build writes. */
+  private[commit] val Format = 4L
 
   /** The end of the year 9999: what Spark shows of times. */
   private val MaxTime = 253402300799999L
@@ -109,7 +112,7 @@ object Record {
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
       .orElse(if (numbers.exists(_ < 0)) Some("a negative size") else None)
       .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
-      .orElse(if (record.version < 0 || record.version > TableFolder.MaxVersion) Some("a version that is none")
+      .orElse(if (record.version < 0 || record.version > SideNames.MaxVersion) Some("a version that is none")
       else None)
       .orElse(if (record.timestamp < 0 || record.timestamp > MaxTime) Some("a time that is none") else None)
       .orElse(if (!isName(record.operationId)) Some(s"not an operation id: '${record.operationId}'") else None)
@@ -122,13 +125,13 @@ object Record {
 
   /** Whether it names something below the root, and outside of side folders. */
   private[commit] def isDataName(path: String): Boolean =
-    isRelative(path) && !path.split('/').contains(TableFolder.Side)
+    isRelative(path) && !path.split('/').contains(SideNames.Side)
 
   /** What RESTORE brings back lies where an operation put it: in the trash of the folder that it is to be in again. */
   private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>
-    val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
-    isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
-    TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source).endsWith(TableFolder.RetiredSuffix)
+    val trash = Seq(output.folder, SideNames.Side, SideNames.TrashName).filter(_.nonEmpty).mkString("/")
+    isRelative(source) && FileNames.parent(FileNames.parent(source)) == trash &&
+    SideNames.trashVersion(FileNames.name(FileNames.parent(source))).isDefined &&
+    FileNames.name(source).endsWith(FileNames.RetiredSuffix)
   }
 }

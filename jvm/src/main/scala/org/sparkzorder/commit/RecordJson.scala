@@ -19,8 +19,6 @@ import org.apache.hadoop.fs.Path
  * renamed by what stands here, so what a disk has garbled must not pass.
  */
 object RecordJson {
-  val Format = 4L
-
   /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
 
@@ -161,7 +159,7 @@ object RecordJson {
       if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
       val format = root.long("format")
-      if (format < 1 || format > Format) fail(s"format $format is not known")
+      if (format < 1 || format > Record.Format) fail(s"format $format is not known")
       val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows))
       made(root, format, inputs, root.files("outputs"))
     }

@@ -65,7 +65,7 @@ object RestorePlan {
     val owners = plan.outputs.groupBy(_.path).view.mapValues(_.minBy(_.modificationTime)).toMap
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
       if (isTaken(o.path) || owners(o.path) != o) {
-        val (stem, ending) = TableFolder.name(o.path).span(_ != '.')
+        val (stem, ending) = FileNames.name(o.path).span(_ != '.')
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
         val name = s"$stem-restored-$id-$i$ending"
         // The longest that a file system takes, less what is added to a name in staging and trash.

@@ -41,9 +41,9 @@ private[commit] object SideFolderReadme {
       |PATH is the folder that contains this folder.
       |""".stripMargin.getBytes(UTF_8)
 
-  private def path(folder: TableFolder): Path = new Path(folder.side, TableFolder.Readme)
+  private def path(folder: TableFolder): Path = new Path(folder.side, SideNames.Readme)
 
-  private def isPage(name: String): Boolean = TableFolder.plain(name) == TableFolder.plain(TableFolder.Readme)
+  private def isPage(name: String): Boolean = SideNames.plain(name) == SideNames.plain(SideNames.Readme)
 
   /** Writes the page if it is missing or cut off. A failure is logged only: the page is for people. Needs the lock. */
   def write(folder: TableFolder): Unit =
@@ -54,7 +54,7 @@ private[commit] object SideFolderReadme {
           if (found.isDefined) folder.ops.delete(path(folder))
           folder.ops.writeNew(path(folder), text)
           // Builds of before gave it a name that readers see.
-          folder.ops.delete(new Path(folder.side, TableFolder.plain(TableFolder.Readme)))
+          folder.ops.delete(new Path(folder.side, SideNames.plain(SideNames.Readme)))
       }
     } catch { case e: IOException => log.debug(s"cannot write ${path(folder)}", e) }
 

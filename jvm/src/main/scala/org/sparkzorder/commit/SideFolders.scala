@@ -28,7 +28,7 @@ object SideFolders {
 
   private val RecordName = """_?v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
   private val recordSuffixes =
-    RecordState.all.map("." + _.suffix).toSet + TableFolder.CheckpointSuffix + TableFolder.OutcomeSuffix
+    RecordState.all.map("." + _.suffix).toSet + SideNames.CheckpointSuffix + SideNames.OutcomeSuffix
 
   /** Whether a file of this name is a record, a checkpoint of records, or the outcome of an operation. */
   private[commit] def isRecord(name: String): Boolean = name match {
@@ -36,13 +36,9 @@ object SideFolders {
     case _                  => false
   }
 
-  /** Whether it is a file that is complete in a moment, or was never completed. */
-  private[commit] def isTemporary(name: String): Boolean =
-    TableFolder.hasPrefix(name, TableFolder.TemporaryPrefix) || TableFolder.hasPrefix(name, TableFolder.ProbePrefix)
-
   private def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
-    isTemporary(status.name) || isRecord(status.name) || TableFolder.indexes(Seq(status)).nonEmpty ||
-    TableFolder.locks(Seq(status)).nonEmpty
+    SideNames.isTemporary(status.name) || isRecord(status.name) || SideListing.indexes(Seq(status)).nonEmpty ||
+    SideListing.locks(Seq(status)).nonEmpty
   }
 
   /** Whether readers pass over a folder of this name; partition columns may begin with an underscore. */
@@ -73,7 +69,7 @@ object SideFolders {
       if (depth <= MaxDepth && seen.add(real)) {
         val folders = folder.ops.list(folder.resolve(dir)).filter(_.isDirectory).map(_.name).sorted
         val isLinked = real != (if (dir.isEmpty) rootPath else s"$rootPath/$dir")
-        if (folders.contains(TableFolder.Side)) found += read(folder, folder.sideOf(dir), Some(dir), isLinked)
+        if (folders.contains(SideNames.Side)) found += read(folder, folder.sideOf(dir), Some(dir), isLinked)
         folders.filterNot(isHidden).foreach(name => visit(if (dir.isEmpty) name else s"$dir/$name", depth + 1))
       }
     }
@@ -84,6 +80,6 @@ object SideFolders {
   /** Those of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
     Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
-      .map(parent => read(folder, new Path(parent, TableFolder.Side), None, isLinked = false))
+      .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
       .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toSeq
 }

@@ -51,8 +51,8 @@ private[commit] object StrayFolders {
     val retired = names(folder.trashOf(dir, record))
     def found(work: FolderWork): Int = {
       val there = relocated(work, dir)
-      there.outputs.count(o => visible(TableFolder.name(o.path)) || staged(stagedName(folder, o, record))) +
-        there.inputs.count(i => visible(TableFolder.name(i.path)) || retired(TableFolder.retiredName(i.path)))
+      there.outputs.count(o => visible(FileNames.name(o.path)) || staged(stagedName(folder, o, record))) +
+        there.inputs.count(i => visible(FileNames.name(i.path)) || retired(FileNames.retiredName(i.path)))
     }
     val candidates = record.folders.map(w => w -> found(w)).filter(_._2 > 0)
     if (candidates.isEmpty) None

@@ -65,13 +65,13 @@ object TableReport {
   def of(folder: TableFolder, settings: LockSettings, realPath: Path => String): TableReport = {
     val ops = folder.ops
     val statuses = ops.list(folder.side)
-    val records = TableFolder.records(statuses)
+    val records = SideListing.records(statuses)
     val history = History.read(folder)
     val sides = SideFolders.below(folder, realPath)
     val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
     val own = sides.diff(below).flatMap(_.folder)
     val underWay = records.filter { r =>
-      r.state == RecordState.Pending || r.state == RecordState.Publishing || r.state == RecordState.Undoing
+      r.state.isUnfinished
     }.map(unfinished(folder, _))
     val needed = underWay.flatMap(_.retired).map(name).toSet
     val trash = Trash.all(folder, history, own).map(t => t.copy(files = t.files.filterNot(f => needed(name(f)))))
@@ -91,8 +91,8 @@ object TableReport {
       trashes.filter(_.files > 0),
       own.flatMap(dir => ops.list(folder.stagingsOf(dir))).filter(_.isDirectory)
         .map(s => bytes(s, ops.list(s.path))),
-      TableFolder.indexes(statuses),
-      statuses.filter(s => !s.isDirectory && SideFolders.isTemporary(s.name)),
+      SideListing.indexes(statuses),
+      statuses.filter(s => !s.isDirectory && SideNames.isTemporary(s.name)),
       SideFolders.above(folder).filter(_.isRoot) ++ below
     )
   }

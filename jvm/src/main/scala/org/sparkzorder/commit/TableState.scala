@@ -15,7 +15,7 @@ object TableState {
    * @param statuses the listing
    */
   final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
-    private val records: Seq[RecordFile] = TableFolder.records(statuses)
+    private val records: Seq[RecordFile] = SideListing.records(statuses)
 
     /** Newest first, as all of these. Older published records are in a checkpoint. */
     val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
@@ -26,14 +26,14 @@ object TableState {
     val undone: Seq[RecordFile] = records
       .filter(r => r.state == RecordState.Undoing || r.state == RecordState.Undone)
       .sortBy(r => (-r.version, -r.meta.modificationTime))
-    val indexes: Seq[NumberedIndexFile] = TableFolder.indexes(statuses)
-    val locks: Seq[FileMeta] = TableFolder.locks(statuses)
+    val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
+    val locks: Seq[FileMeta] = SideListing.locks(statuses)
 
     /** The newest version that is published in full, with the status of its record. */
     def newestDone: Option[RecordFile] = done.headOption
 
     /** The newest checkpoint; the records in it have no files any more. */
-    val checkpoint: Option[CheckpointFile] = TableFolder.checkpoints(statuses).headOption
+    val checkpoint: Option[CheckpointFile] = SideListing.checkpoints(statuses).headOption
 
     /** Version 0 is the table before the first operation. */
     def version: Long = math.max(newestDone.fold(0L)(_.version), checkpoint.fold(0L)(_.version))
@@ -47,7 +47,15 @@ object TableState {
 
     /** Looks into lock files, if there are any. */
     def lockState(settings: LockSettings = LockSettings()): LockState =
-      if (locks.isEmpty) LockState.NoLock else Locking.lockState(folder, locks, settings)
+      if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
+
+    /** Whether a dead owner left something behind. */
+    def needsRecovery(settings: LockSettings): Boolean =
+      isBusy && (lockState(settings) match {
+        case LockState.Live(_) => false
+        case LockState.Dead(_) => true
+        case LockState.NoLock  => underWay
+      })
 
     /**
      * The newest published record, from a small cache where possible.

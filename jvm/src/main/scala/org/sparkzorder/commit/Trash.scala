@@ -76,7 +76,7 @@ object Trash {
 
   /** Records of operations that were undone, but for damaged ones. */
   private def undone(folder: TableFolder): Seq[Record] =
-    TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
+    SideListing.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
       .flatMap(History.readable(folder, _))
 
   /**
@@ -102,7 +102,7 @@ object Trash {
     // Looked at when the checkpoint is reached. By then all records that are files have been read.
     lazy val looked = (dirs ++ records.folders.getOrElse(Nil) ++ foldersOf(ended ++ read.map(_.record))).toSet
     lazy val places = listed(folder, looked.toSeq)
-    lazy val versions = places.flatMap(p => TableFolder.trashVersion(p.meta.name)).toSet
+    lazy val versions = places.flatMap(p => SideNames.trashVersion(p.meta.name)).toSet
     // The name of a staging has no version.
     def asked = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
     records.foreach { case Published(file, record, outcome) =>
@@ -122,7 +122,7 @@ object Trash {
   def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
     lock.check()
     val listing = lock.listing()
-    val published = TableFolder.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
+    val published = SideListing.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
     // One that was undone may have a version that was given again, and has a trash of its own. In the first format it has not:
     // then nothing is forgotten whose record just was not listed yet.
     val (known, undone) = retired.partition(_.record.isDefined)
@@ -179,9 +179,9 @@ object Trash {
 
   /** Whether a file in a trash is of the operation: only a name of the first format leaves a doubt. */
   private def isOf(record: Record, file: FileMeta): Boolean = record.format >= 2 || record.inputs.exists { input =>
-    val name = TableFolder.name(input.path)
-    file.name == s"$name${TableFolder.RetiredSuffix}" ||
-    file.name == s"$name.${record.operationId}${TableFolder.RetiredSuffix}"
+    val name = FileNames.name(input.path)
+    file.name == s"$name${FileNames.RetiredSuffix}" ||
+    file.name == s"$name.${record.operationId}${FileNames.RetiredSuffix}"
   }
 
   /** Removes empty folders that a VACUUM left which died, for versions in the checkpoint. Needs the lock. */

@@ -11,7 +11,7 @@ object UndoneRecords {
     val statuses = folder.ops.list(folder.side)
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     def isOld(meta: FileMeta): Boolean = now.exists(_ - meta.modificationTime > KeptMillis)
-    val records = TableFolder.records(statuses)
+    val records = SideListing.records(statuses)
     val gone = records.filter { file =>
       // By the record alone VACUUM knows whose the files in its trash are.
       file.state == RecordState.Undone && isOld(file.meta) &&
@@ -20,12 +20,12 @@ object UndoneRecords {
     gone.foreach(file => folder.ops.delete(file.meta.path))
     // A note belongs to the record of an operation that was undone, or else to the published one of its version.
     def operations(of: Seq[RecordFile]) =
-      of.map(f => TableFolder.plain(f.meta.name).stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+      of.map(f => SideNames.plain(f.meta.name).stripSuffix(s".${RecordState.Undone.suffix}")).toSet
     val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
     val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
-      kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.versionName(f.version))
-    statuses.filter(m => m.name.endsWith(TableFolder.OutcomeSuffix) && isOld(m)).foreach { note =>
-      val name = TableFolder.plain(note.name).stripSuffix(TableFolder.OutcomeSuffix)
+      kept.filterNot(_.state == RecordState.Undone).map(f => SideNames.versionName(f.version))
+    statuses.filter(m => m.name.endsWith(SideNames.OutcomeSuffix) && isOld(m)).foreach { note =>
+      val name = SideNames.plain(note.name).stripSuffix(SideNames.OutcomeSuffix)
       if (ended(name) || !noted(name) && !noted(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
     }
   }

@@ -59,12 +59,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
   }
 
   private def refuse(statuses: Seq[FileMeta]): Unit = {
-    val unfinished = TableFolder.records(statuses).filter { record =>
-      record.state match {
-        case RecordState.Pending | RecordState.Publishing | RecordState.Undoing => true
-        case _                                                                  => false
-      }
-    }
+    val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
     if (unfinished.nonEmpty) throw new UnfinishedOperationException(unfinished.map(_.meta.path))
   }
 
@@ -93,11 +88,11 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def remove(side: SideFolder, dir: String, lock: Lock): (Seq[LeftAlone], Seq[FileMeta]) = {
     val trashes = ops.list(folder.trashesOf(dir)).filter { trash =>
-      trash.isDirectory && TableFolder.trashVersion(trash.name).isDefined
+      trash.isDirectory && SideNames.trashVersion(trash.name).isDefined
     }.map(trash => trash -> ops.list(trash.path))
     // A checksum file may lie beside each.
     val ours = trashes.filter(_._2.forall { f =>
-      !f.isDirectory && (f.name.endsWith(TableFolder.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
+      !f.isDirectory && (f.name.endsWith(FileNames.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
     })
     val stagings =
       ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.path != folder.stagingOf(dir, lock.operationId))
@@ -111,18 +106,18 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
       else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
       else Nil
-    (left, ours.flatMap(_._2).filter(_.name.endsWith(TableFolder.RetiredSuffix)))
+    (left, ours.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix)))
   }
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)
-    val checkpoints = TableFolder.checkpoints(statuses).reverse.map(_.meta)
+    val checkpoints = SideListing.checkpoints(statuses).reverse.map(_.meta)
     // A checkpoint holds older records than the files do.
     val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
     val pages = statuses.filter { s =>
-      SideFolders.isTemporary(s.name) || TableFolder.hasPrefix(
+      SideNames.isTemporary(s.name) || SideNames.hasPrefix(
         s.name,
-        TableFolder.Readme
+        SideNames.Readme
       ) || ExcludedFiles.isOne(s.name)
     }
     (records ++ pages).foreach { file =>
@@ -134,7 +129,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def unknown(lock: Lock): Seq[LeftAlone] =
     ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
-      .map(s => LeftAlone(s.path, if (TableFolder.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
+      .map(s => LeftAlone(s.path, if (SideListing.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
 }
 
 object Uninstall {
@@ -143,7 +138,7 @@ object Uninstall {
 
   /** Whether it is a folder that several tables may use. */
   private def isShared(status: FileMeta): Boolean =
-    status.isDirectory && (status.name == TableFolder.Trash || status.name == TableFolder.Staging)
+    status.isDirectory && (status.name == SideNames.TrashName || status.name == SideNames.StagingName)
 
   private def shared(statuses: Seq[FileMeta]): Seq[FileMeta] = statuses.filter(isShared)
 }

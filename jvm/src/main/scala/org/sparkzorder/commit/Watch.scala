@@ -48,7 +48,7 @@ private[commit] final class Watch(
 
   private val waves = work.outputs.map(_.path).zipWithIndex.map { case (p, i) => p -> folder.batches.wave(i) }.toMap
 
-  private lazy val ownNames = (inputs.keysIterator ++ outputs.keysIterator).map(TableFolder.name).toSet
+  private lazy val ownNames = (inputs.keysIterator ++ outputs.keysIterator).map(FileNames.name).toSet
 
   def knows(paths: Seq[String]): Unit = {
     known ++= paths
@@ -103,16 +103,16 @@ private[commit] final class Watch(
 
   /** The names of all data files, and what is missing of ours. A listing may be late, so that is asked for by name. */
   private def lookOnce(): (Set[String], Seq[String]) = {
-    val listed = folder.ops.list(folder.resolve(work.folder)).filter(m => !m.isDirectory && TableFolder.isData(m.name))
+    val listed = folder.ops.list(folder.resolve(work.folder)).filter(m => !m.isDirectory && FileNames.isData(m.name))
       .map(m => m.name -> m).toMap
     val missing = (known ++ added).toSeq
-      .filterNot(p => listed.get(TableFolder.name(p)).exists(isThis(p, _)) || isThere(p))
+      .filterNot(p => listed.get(FileNames.name(p)).exists(isThis(p, _)) || isThere(p))
     (listed.keySet, missing)
   }
 
   private def judge(listed: Set[String], missing: Seq[String]): Seen = {
     // Also under a name of ours that we have taken away, or not given yet.
-    val news = (listed -- (known ++ added).map(TableFolder.name) -- bystanders).nonEmpty
+    val news = (listed -- (known ++ added).map(FileNames.name) -- bystanders).nonEmpty
     val noneLeft = !bystanders.exists(listed)
     val keepsInputs = known.exists(p => inputs.contains(p) && !missing.contains(p))
     val (lostInputs, lostOutputs) = missing.partition(inputs.contains)
@@ -125,7 +125,7 @@ private[commit] final class Watch(
     else if (lostOutputs.nonEmpty) {
       val last = lostOutputs.map(waves).max
       val first = published.filter(waves(_) < last).forall(lostOutputs.toSet)
-      val replaced = lostOutputs.exists(p => listed(TableFolder.name(p)))
+      val replaced = lostOutputs.exists(p => listed(FileNames.name(p)))
       // He may have yet to write, and the rest of a wave may have come since. One file alone was rather deleted.
       val emptied = lostOutputs.size == published.size || standing.size > 1 && standing.forall(lostOutputs.contains)
       if (first && !replaced && (news || emptied)) Seen.Theirs

@@ -80,14 +80,14 @@ object WorkloadFiles {
    * @return None when the table has no side folder or no index any more
    */
   def write(folder: TableFolder, id: String, last: Option[WorkloadFile], bytes: Array[Byte]): Option[WorkloadFile] =
-    TableFolder.indexes(folder.ops.list(folder.side)).headOption.map { index =>
+    SideListing.indexes(folder.ops.list(folder.side)).headOption.map { index =>
       val ops = folder.ops
       val dir = folderOf(folder)
       if (!ops.exists(dir)) ops.mkdir(dir)
       val number = last.fold(1L)(_.number + 1)
       val target =
-        new Path(dir, s"${TableFolder.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
-      val temporary = new Path(dir, s"${TableFolder.TemporaryPrefix}${UUID.randomUUID()}")
+        new Path(dir, s"${SideNames.Hidden}$id-${String.format(Locale.ROOT, "%06d", Long.box(number))}.json")
+      val temporary = new Path(dir, s"${SideNames.TemporaryPrefix}${UUID.randomUUID()}")
       AtomicFile.put(ops, temporary, target, bytes, Some(OwnerOnly))(ops.adoptRights(
         Seq(temporary),
         Seq(index.meta.path)
@@ -104,7 +104,7 @@ object WorkloadFiles {
   def takeOldest[T](folder: TableFolder)(parse: Array[Byte] => T): Seq[T] = {
     val files = list(folder)
     files.take(files.length - MaxFiles + 1).flatMap { f =>
-      val taken = new Path(folderOf(folder), s"${TableFolder.TemporaryPrefix}${UUID.randomUUID()}")
+      val taken = new Path(folderOf(folder), s"${SideNames.TemporaryPrefix}${UUID.randomUUID()}")
       try {
         folder.ops.rename(f.meta.path, taken)
         val parsed = read(folder, taken)(parse)
@@ -120,9 +120,9 @@ object WorkloadFiles {
     val files = all(statuses)
     val (counting, tooLarge) = newest(files).partition(_.meta.length <= MaxBytes)
     val leftOver = statuses.filter { m =>
-      !m.isDirectory && TableFolder.hasPrefix(
+      !m.isDirectory && SideNames.hasPrefix(
         m.name,
-        TableFolder.TemporaryPrefix
+        SideNames.TemporaryPrefix
       ) && m.modificationTime < now - Forgotten
     }
     tooLarge.map(_.meta).foreach { m =>
@@ -137,7 +137,7 @@ object WorkloadFiles {
   /** Forgets all that was recorded: it tells what it should not. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
-    val temporary = statuses.filter(m => !m.isDirectory && TableFolder.hasPrefix(m.name, TableFolder.TemporaryPrefix))
+    val temporary = statuses.filter(m => !m.isDirectory && SideNames.hasPrefix(m.name, SideNames.TemporaryPrefix))
     (all(statuses).map(_.meta) ++ temporary).foreach(m => folder.ops.delete(m.path))
     folder.ops.deleteEmpty(folderOf(folder))
     ()

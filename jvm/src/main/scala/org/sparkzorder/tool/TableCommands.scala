@@ -146,7 +146,7 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
   }
 
   // A local file system's checksum files lie beside.
-  private def isRetired(file: FileMeta): Boolean = file.name.endsWith(TableFolder.RetiredSuffix)
+  private def isRetired(file: FileMeta): Boolean = file.name.endsWith(FileNames.RetiredSuffix)
 
   private def text(path: Path): String = folder.relative(path).getOrElse(path.toUri.getPath)
 }

@@ -13,7 +13,7 @@ class CheckpointSuite extends AnyFunSuite {
 
   private def folder(t: SmallTable) = TableFolder(t.root, ops(t))
 
-  private def names(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder").map(TableFolder.name)
+  private def names(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder").map(FileNames.name)
 
   private def checkpoints(t: SmallTable): Seq[String] = names(t).filter(_.endsWith(".checkpoint"))
 
@@ -262,7 +262,7 @@ class CheckpointSuite extends AnyFunSuite {
     val root = new Path("mem:/t")
     val t = TableFolder(root, new MemoryOps(new MemoryFs))
     val meta = FileMeta(t.checkpoint(7, 3), 1, 1, isDirectory = false)
-    assert(TableFolder.records(Seq(meta)).isEmpty)
-    assert(TableFolder.checkpoints(Seq(meta)) == Seq(CheckpointFile(7, 3, meta)))
+    assert(SideListing.records(Seq(meta)).isEmpty)
+    assert(SideListing.checkpoints(Seq(meta)) == Seq(CheckpointFile(7, 3, meta)))
   }
 }

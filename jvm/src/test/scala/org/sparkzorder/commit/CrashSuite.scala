@@ -165,7 +165,7 @@ class CrashSuite extends AnyFunSuite with Explores {
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
     table.dirs.foreach { dir =>
       assert(
-        table.fs.visible.exists(p => TableFolder.parent(p.stripPrefix("/t/")) == dir),
+        table.fs.visible.exists(p => FileNames.parent(p.stripPrefix("/t/")) == dir),
         s"folder '$dir' looks empty"
       )
     }

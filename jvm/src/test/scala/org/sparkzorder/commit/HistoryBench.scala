@@ -35,8 +35,8 @@ object HistoryBench {
       val plain = millis(optimize(spark, one))
       val inCheckpoint = measured(spark, many, rounds)
       val again = measured(spark, one, rounds)
-      val side = many.resolve(TableFolder.Side)
-      val checkpoints = listed(side).filter(_.getFileName.toString.endsWith(TableFolder.CheckpointSuffix))
+      val side = many.resolve(SideNames.Side)
+      val checkpoints = listed(side).filter(_.getFileName.toString.endsWith(SideNames.CheckpointSuffix))
       val all = named("one", behindOne) ++ named("files", asFiles) ++ named("checkpoint", inCheckpoint) ++
         named("one again", again) ++ Seq(
           "optimize, one" -> plain,

@@ -25,7 +25,7 @@ class LockSuite extends AnyFunSuite {
 
   private def state(t: SmallTable): LockState = {
     val f = folder(t)
-    Locking.lockState(f, f.ops.list(f.side), t.settings)
+    LockState.of(f, f.ops.list(f.side), t.settings)
   }
 
   private def refused(t: SmallTable): Option[ConcurrentOperationException] =
@@ -86,12 +86,12 @@ class LockSuite extends AnyFunSuite {
       t.liveness.running += "other"
       val settings = until(at => if (at >= 500) t.fs.nodes(file) = File(9, began, Set.empty, whole.getBytes(UTF_8)))
       val f = folder(t)
-      assert(Locking.lockState(f, f.ops.list(f.side), settings) == LockState.Live(Some(owner("here", "other"))))
+      assert(LockState.of(f, f.ops.list(f.side), settings) == LockState.Live(Some(owner("here", "other"))))
       assert(slept == 500)
       // Its owner does not.
       t.fs.nodes(file) = File(9, began, Set.empty, begun.getBytes(UTF_8))
       slept = 0
-      assert(Locking.lockState(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
+      assert(LockState.of(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
       assert(slept == 1000)
       assert(t.recover(new MemoryOps(t.fs)).isEmpty)
       assert(t.fs.children("/t/_zorder").isEmpty)

@@ -224,7 +224,7 @@ class LongHistorySuite extends AnyFunSuite {
     def left(keptBytes: Long, mostBytes: Long): Int = {
       val t = optimized(6, HistorySettings(keptBytes = keptBytes, mostBytes = mostBytes))
       assert(t.history.map(_.record.version) == (6L to 1L by -1L))
-      TableFolder.records(ops(t).list(folder(t).side)).count(_.state == RecordState.Done)
+      SideListing.records(ops(t).list(folder(t).side)).count(_.state == RecordState.Done)
     }
     assert(left(HistorySettings().keptBytes, HistorySettings().mostBytes) == 6)
     assert(left(0L, 0L) == 1 && left(0L, 2 * bytes) <= 2)

@@ -24,8 +24,8 @@ object ManyRecords {
       new Path(table.toUri),
       new HadoopFileOps(FileSystem.getLocal(new Configuration()))
     )
-    val side = table.resolve(TableFolder.Side)
-    val only = TableFolder.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
+    val side = table.resolve(SideNames.Side)
+    val only = SideListing.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
     val last = RecordJson.read(folder, only)
     Files.delete(side.resolve(only.meta.name))
     val end = only.meta.modificationTime

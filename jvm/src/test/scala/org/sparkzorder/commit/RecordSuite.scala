@@ -41,10 +41,10 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("a record of an older format is read, and stays one") {
-    for (format <- 1L until RecordJson.Format) {
+    for (format <- 1L until Record.Format) {
       val old = record.copy(format = format)
       assert(RecordJson.parse(
-        text.replace(s"\"format\":${RecordJson.Format}", s"\"format\":$format").getBytes(UTF_8),
+        text.replace(s"\"format\":${Record.Format}", s"\"format\":$format").getBytes(UTF_8),
         from
       ) == old)
       assert(RecordJson.parse(RecordJson.write(old), from) == old)
@@ -131,7 +131,7 @@ class RecordSuite extends AnyFunSuite {
       val folder = TableFolder(new Path(root), new MemoryOps(new MemoryFs))
       for (name <- Seq("a", "p=1/a:b.parquet", "p=a%3Ab/x y", "p=x:1/f")) {
         assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
-        assert(folder.staged(name, "op").getName == TableFolder.name(name) + ".staged")
+        assert(folder.staged(name, "op").getName == FileNames.name(name) + ".staged")
         assert(folder.retired(name, record).getParent.getName == "_v0000000007-op-1")
         assert(folder.retired(name, record.copy(format = 2)).getParent.getName == "v0000000007-op-1")
         assert(folder.retired(name, record.copy(format = 1)).getParent.getName == "v0000000007")

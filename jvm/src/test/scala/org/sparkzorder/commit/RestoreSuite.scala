@@ -122,7 +122,7 @@ class RestoreSuite extends AnyFunSuite {
     t.restore(ops(t), 0, "op-2")
     t.restore(ops(t), 0, "op-3")
     assert(t.history.map(_.record.operationId) == Seq("op-2", "op-1"))
-    assert(before.filter(_.contains("part-")).map(TableFolder.name) == t.files.map(TableFolder.name(_) + ".retired"))
+    assert(before.filter(_.contains("part-")).map(FileNames.name) == t.files.map(FileNames.name(_) + ".retired"))
   }
 
   test("what a RESTORE has undone is restored, until it is itself undone") {
@@ -189,7 +189,7 @@ class RestoreSuite extends AnyFunSuite {
   }
 
   test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
-    for (format <- 1L until RecordJson.Format; k <- 1 to 250 by 2) withClue(s"format $format, call $k: ") {
+    for (format <- 1L until Record.Format; k <- 1 to 250 by 2) withClue(s"format $format, call $k: ") {
       val t = new SmallTable(Seq("p=1", ""))
       t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
       OlderLayout.turn(t.fs, format)
@@ -223,7 +223,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.attempt(rival).exists(_.isInstanceOf[RecoveryUnclearException]))
     assert(t.recover(ops(t)).exists(_.isInstanceOf[RecoveryUnclearException]))
     assert(t.recover(ops(t), Choice.KeepVisible).isEmpty)
-    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(TableFolder.name) == Seq("part-2.parquet.op-1.retired"))
+    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(FileNames.name) == Seq("part-2.parquet.op-1.retired"))
     t.optimize(ops(t), "op-2")
     t.vacuum(ops(t), "op-3", _ => false)
     assert(t.fs.below("/t").count(_.endsWith(".retired")) == 3)

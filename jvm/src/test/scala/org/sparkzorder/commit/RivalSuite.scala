@@ -42,7 +42,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     "overwrite of one folder",
     table => {
       val dir = table.table.dirs.last
-      val gone = table.inputs.filter(n => TableFolder.parent(n) == dir).flatMap(table.rowsOf).toSet
+      val gone = table.inputs.filter(n => FileNames.parent(n) == dir).flatMap(table.rowsOf).toSet
       table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
       table.fs.put(s"/t/${table.inputs.last.replace(".parquet", "-over.parquet")}", fresh, 10L)
       Seq(and(without(table, gone)))
@@ -384,9 +384,9 @@ private object RivalSuite {
     /** Rows that must not be lost whatever happens: none of them was in a file that somebody deleted. */
     var kept: Set[Int] = Set.empty
 
-    def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(TableFolder.parent(_) == dir).flatMap(rowsOf).sorted
+    def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(FileNames.parent(_) == dir).flatMap(rowsOf).sorted
 
-    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => TableFolder.parent(p.stripPrefix("/t/")) == dir)
+    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix("/t/")) == dir)
 
     def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
 
@@ -410,7 +410,7 @@ private object RivalSuite {
       fs.put(s"/t/$dir/000000_1.parquet".replace("//", "/"), fresh, 10L)
       val own = rowsOfFolder(dir)
       val others = rows.diff(own)
-      val original = inputs.filter(TableFolder.parent(_) == dir).map("/t/" + _)
+      val original = inputs.filter(FileNames.parent(_) == dir).map("/t/" + _)
       val staging = s"/t/$dir/_zorder/staging".replace("//", "/")
       val isStill = before == original ||
         !before.exists(original.contains) && !fs.below(staging).exists(_.endsWith(".staged"))

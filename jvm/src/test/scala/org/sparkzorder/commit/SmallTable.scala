@@ -67,19 +67,19 @@ final class SmallTable(
    * @param made how many files each folder gets
    */
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs, made: Int = 2): Unit = {
-    val names = files.filter(n => only.contains(TableFolder.parent(n)))
+    val names = files.filter(n => only.contains(FileNames.parent(n)))
     val inputs = names.map { n =>
       val file = fs.file(s"$at/$n").get
       InputFile(n, file.length, file.time, file.rows.size.toLong)
     }
-    val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
+    val outputRows = names.groupBy(FileNames.parent).toSeq.flatMap { case (dir, in) =>
       // Of a row that is there twice both are read, and written.
       val rows = in.flatMap(rowsOf(_).toSeq)
       (0 until made).map(i => named(dir, s"new-$id-${i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep, historySettings)
-      committer.stage(outputRows.keys.map(TableFolder.parent).toSeq.distinct.sorted)
+      committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
         val path = folder.staged(name, id)
         // As a task does: the folder may have been overwritten meanwhile.
@@ -132,7 +132,7 @@ final class SmallTable(
     Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) })
 
   /** The numbers of the indexes that are there, newest first. */
-  def indexes: Seq[Long] = TableFolder.indexes(new MemoryOps(fs).list(new Path(root, TableFolder.Side))).map(_.number)
+  def indexes: Seq[Long] = SideListing.indexes(new MemoryOps(fs).list(new Path(root, SideNames.Side))).map(_.number)
 
   /** What the newest index knows. */
   def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
@@ -205,7 +205,7 @@ final class SmallTable(
 
   /** Visible rows of one folder. */
   def rowsIn(dir: String): Seq[Int] =
-    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix(s"$at/")) == dir))
+    fs.rows(fs.visible.filter(p => FileNames.parent(p.stripPrefix(s"$at/")) == dir))
 
   /** All rows that are in any file, visible or not. */
   def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
