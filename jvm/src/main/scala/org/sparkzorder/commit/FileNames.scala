@@ -2,7 +2,10 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** The names of data files, relative to a table's root with '/' between their parts, and the names that they get in a side folder. */
+/**
+ * The names of data files, relative to a table's root with '/' between their parts, and the names
+ * that they get in a side folder.
+ */
 private[sparkzorder] object FileNames {
 
   val StagedSuffix = ".staged"
@@ -36,7 +39,10 @@ private[sparkzorder] object FileNames {
     if (dot < 0) s"$dir$own-$operationId" else s"$dir${own.take(dot)}-$operationId${own.drop(dot)}"
   }
 
-  /** The path of a name in a folder. `new Path(folder, name)` would take what a name has before a colon for a scheme. */
+  /**
+   * The path of a name in a folder. `new Path(folder, name)` would take what a name has before a
+   * colon for a scheme.
+   */
   def child(folder: Path, name: String): Path =
     new Path(folder.toUri.getScheme, folder.toUri.getAuthority, s"${folder.toUri.getPath.stripSuffix("/")}/$name")
 }

@@ -14,9 +14,9 @@ object LockState {
   final case class Dead(owner: Option[Owner]) extends LockState
 
   /**
-   * What the lock files in a listing of the side folder say together: `Live` if any owner lives, else `Dead` if there is
-   * any lock. It reads the files. It writes one only if a heartbeat seems old by our own clock, to learn the file
-   * system's time.
+   * What the lock files in a listing of the side folder say together: `Live` if any owner lives,
+   * else `Dead` if there is any lock. It reads the files. It writes one only if a heartbeat seems
+   * old by our own clock, to learn the file system's time.
    */
   private[commit] def of(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings): LockState = {
     val states = LockJudge.judge(folder, SideListing.locks(statuses), settings, None).map(_.state)
@@ -29,7 +29,8 @@ object LockState {
 private[commit] final case class JudgedLock(file: FileMeta, state: LockState)
 
 /**
- * Tells whether the owners of lock files live: by the process that a file names, or else by the age of its heartbeat.
+ * Tells whether the owners of lock files live: by the process that a file names, or else by the age
+ * of its heartbeat.
  *
  * @param fileSystemTime the file system's clock, if the caller has just seen it
  */
@@ -42,11 +43,11 @@ private final class LockJudge(folder: TableFolder, settings: LockSettings, fileS
     val bytes = Owner.bytes(folder.ops, file)
     val owner = bytes.flatMap(Owner.parse)
     owner.map(settings.liveness.processState) match {
-      case Some(ProcessState.Alive)                          => LockState.Live(owner)
-      case Some(ProcessState.Gone)                           => LockState.Dead(owner)
-      case None if bytes.exists(Owner.isUnfinished)          =>
-        // An owner that was killed while it wrote the file has touched nothing yet. One that is only slow looks for its
-        // lock next, and finds it gone.
+      case Some(ProcessState.Alive)                 => LockState.Live(owner)
+      case Some(ProcessState.Gone)                  => LockState.Dead(owner)
+      case None if bytes.exists(Owner.isUnfinished) =>
+        // An owner that was killed while it wrote the file has touched nothing yet. One that is
+        // only slow looks for its lock next, and finds it gone.
         if (looksLeft == 0 || isOlder(file, UnfinishedMillis)) LockState.Dead(None)
         else {
           settings.sleep(UnfinishedMillis / UnfinishedLooks)
@@ -61,7 +62,10 @@ private final class LockJudge(folder: TableFolder, settings: LockSettings, fileS
     else if (owner.isEmpty && !folder.ops.exists(file.path)) LockState.NoLock
     else LockState.Live(owner)
 
-  /** Whether the heartbeat is older. The file system's clock decides, but it is asked only if ours says so, too. */
+  /**
+   * Whether the heartbeat is older. The file system's clock decides, but it is asked only if ours
+   * says so, too.
+   */
   private def isOlder(file: FileMeta, millis: Long): Boolean = {
     def seemsOlder = System.currentTimeMillis() - file.modificationTime > millis
     (fileSystemTime.isDefined || seemsOlder) && exactTime - file.modificationTime > millis

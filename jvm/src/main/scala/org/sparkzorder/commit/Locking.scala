@@ -16,8 +16,8 @@ object Locking {
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
   /**
-   * Takes the table's lock, and one in each table above it. Locks of dead owners do not hinder. They are left for
-   * [[Recovery.recoverUnder]].
+   * Takes the table's lock, and one in each table above it. Locks of dead owners do not hinder.
+   * They are left for [[Recovery.recoverUnder]].
    *
    * @throws ConcurrentOperationException when a living owner has one of them
    */
@@ -33,7 +33,8 @@ object Locking {
   }
 
   /**
-   * Takes the lock of this table alone, to recover it for an operation that already holds the locks above it.
+   * Takes the lock of this table alone, to recover it for an operation that already holds the locks
+   * above it.
    *
    * @param forOperation an operation whose own lock does not hinder
    */
@@ -78,7 +79,8 @@ object Locking {
   }
 
   /**
-   * @param aloneFor when given, no lock is taken in the tables above, and this operation's lock does not hinder
+   * @param aloneFor when given, no lock is taken in the tables above, and this operation's lock
+   *                 does not hinder
    */
   private def attempt(
       folder: TableFolder,
@@ -87,7 +89,8 @@ object Locking {
       operation: String,
       aloneFor: Option[String]
   ): Lock = {
-    // Registered before the first lock is written and until the last one is gone, so that nobody takes it for dead.
+    // Registered before the first lock is written and until the last one is gone, so that nobody
+    // takes it for dead.
     settings.liveness.register(operationId)
     val owner = Owner(settings.liveness.self, operationId, operation, since = System.currentTimeMillis())
     val outer = mutable.ArrayBuffer.empty[LockFile]
@@ -103,8 +106,8 @@ object Locking {
     try {
       above()
       own = Some(write(folder, owner, settings, aloneFor))
-      // A table above may have begun meanwhile. Its owner looks below once he has his lock. So he sees our lock, or we
-      // see his now.
+      // A table above may have begun meanwhile. Its owner looks below once he has his lock. So he
+      // sees our lock, or we see his now.
       above()
       val lock = own.get.held(settings, outer.sortBy(_.folder.root.depth).toSeq.map(_.held(settings, Nil)))
       kept = true

@@ -18,10 +18,13 @@ private[commit] trait HeldLock {
   private[commit] def publishing: Boolean
 }
 
-/** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
+/**
+ * What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file
+ * system.
+ */
 object Meters {
 
-  /** Of so many tables the bytes in the trash are remembered. */
+  /** The bytes in the trash are remembered for so many tables. */
   private val MaxTables = 10000
 
   private[commit] val held: JSet[HeldLock] = ConcurrentHashMap.newKeySet[HeldLock]()

@@ -6,7 +6,10 @@ sealed abstract class RecordState(val suffix: String) {
   /** Whether it is part of the history. */
   def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
 
-  /** Whether the operation has come to no end yet. If its owner is dead, a recovery must finish or undo it. */
+  /**
+   * Whether the operation has come to no end yet. If its owner is dead, a recovery must finish or
+   * undo it.
+   */
   def isUnfinished: Boolean = !isPublished && this != RecordState.Undone
 }
 
@@ -24,10 +27,16 @@ object RecordState {
   /** Part of the history; the retired files are deleted. */
   case object Vacuumed extends RecordState("vacuumed")
 
-  /** All files are back where they were before the commit point. What is left of the operation is being removed. */
+  /**
+   * All files are back where they were before the commit point. What is left of the operation is
+   * being removed.
+   */
   case object Undoing extends RecordState("undoing")
 
-  /** The operation left no change. Only listings that were made during its exchange of files may still show one. */
+  /**
+   * The operation left no change. Only listings that were made during its exchange of files may
+   * still show one.
+   */
   case object Undone extends RecordState("undone")
 
   val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed, Undoing, Undone)

@@ -14,7 +14,8 @@ final case class Recovered(actions: Seq[String]) {
  * A table as a query may read it.
  *
  * @param around how to read around what is half done; None when nothing is
- * @param exchanging whether files were being exchanged when we came: then a listing made before is to be made anew
+ * @param exchanging whether files were being exchanged when we came: then a listing made before is
+ *                   to be made anew
  */
 final case class ReadableState(state: TableState, around: Option[ReadAround], exchanging: Boolean)
 
@@ -46,8 +47,8 @@ object Recovery {
     }
 
   /**
-   * Recovers under a lock that is held, as every statement does before it starts. If it fails the lock is abandoned, so
-   * that the next statement tries again.
+   * Recovers under a lock that is held, as every statement does before it starts. If it fails the
+   * lock is abandoned, so that the next statement tries again.
    */
   def recoverUnder(
       folder: TableFolder,
@@ -57,11 +58,12 @@ object Recovery {
   ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, choice))
 
   /**
-   * Comes before a query's listing of the table. It waits for a living owner that is publishing, and recovers after a dead
-   * one. If neither helps, it says how to read around what is half done.
+   * Comes before a query's listing of the table. It waits for a living owner that is publishing,
+   * and recovers after a dead one. If neither helps, it says how to read around what is half done.
    *
    * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
-   * @param orStandstill whether to read around a living owner as soon as it is seen to move no files, see [[Standstill]]
+   * @param orStandstill whether to read around a living owner as soon as it is seen to move no
+   *                     files, see [[StallDetector]]
    */
   def settled(
       folder: TableFolder,
@@ -87,12 +89,14 @@ object Recovery {
   }
 }
 
-/** One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again. */
+/**
+ * One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again.
+ */
 private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings, orStandstill: Boolean) {
   import QueryWait._
 
   private val deadline = System.currentTimeMillis() + waitMillis
-  private lazy val standstill = new Standstill(folder)
+  private lazy val stall = new StallDetector(folder)
 
   private var pauseMillis = FirstPauseMillis
   private var recoveries = 0
@@ -123,7 +127,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     else pause()
 
   private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
-    if (isLate || orStandstill && standstill.isSeen(busy)) readAround(busy, lives = true) else pause()
+    if (isLate || orStandstill && stall.isStalled(busy)) readAround(busy, lives = true) else pause()
 
   /** None when the owner came to an end just now. */
   private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
@@ -167,7 +171,10 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 private object QueryWait {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
 
-  /** In one query. A recovery may succeed time and again and change nothing. That must not stop the query for good. */
+  /**
+   * In one query. A recovery may succeed time and again and change nothing. That must not stop the
+   * query for good.
+   */
   private val MostRecoveries = 5
 
   private val FirstPauseMillis = 5L

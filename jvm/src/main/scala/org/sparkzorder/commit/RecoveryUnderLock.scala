@@ -3,11 +3,13 @@ package org.sparkzorder.commit
 import org.slf4j.LoggerFactory
 
 /**
- * Finishes or undoes what dead owners left in one table, and in the tables below it that they worked on.
+ * Finishes or undoes what dead owners left in one table, and in the tables below it that they
+ * worked on.
  *
  * @param lock the table's lock, which is held
  * @param forOperation an operation that already holds locks above or below
- * @param except a table below that is recovered afterwards: the locks of its dead owners stay until then
+ * @param except a table below that is recovered afterwards: the locks of its dead owners stay until
+ *               then
  */
 private[commit] final class RecoveryUnderLock private (
     lock: Lock,
@@ -31,7 +33,9 @@ private[commit] final class RecoveryUnderLock private (
     removed ++ inner ++ settled ++ removeLeftovers(own.flatMap(_.owner).map(_.operationId))
   }
 
-  /** Comes first: an owner that was only stalled must find its lock gone before we touch anything. */
+  /**
+   * Comes first: an owner that was only stalled must find its lock gone before we touch anything.
+   */
   private def removeLocks(dead: Seq[DeadLock]): Seq[String] = {
     val areGone = dead.map { found =>
       ops.delete(found.file.path)
@@ -83,7 +87,8 @@ private[commit] final class RecoveryUnderLock private (
       publish.undo(why, Some(lock.owner.describe))
       s"undid version ${record.version}: $why"
     }
-    // Unclear folders stay as they are. The others go back at once, so that they do not stay half published.
+    // Unclear folders stay as they are. The others go back at once, so that they do not stay half
+    // published.
     if (locations.unclear.nonEmpty)
       undo(s"as asked for, in ${locations.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
     else if (!locations.canFinish) undo("some of its files are gone, changed or replaced")
@@ -118,7 +123,8 @@ private[commit] final class RecoveryUnderLock private (
   private def removeLeftovers(owners: Seq[String]): Seq[String] = {
     lock.check()
     val statuses = lock.listing()
-    // An owner may have died while it cleaned up after its last record. Then its lock was the only trace.
+    // An owner may have died while it cleaned up after its last record. Then its lock was the only
+    // trace.
     if (lock.others.nonEmpty) {
       removeEmptyFolders(statuses)
       Trash.tidy(folder, lock)
@@ -149,8 +155,9 @@ private[commit] final class RecoveryUnderLock private (
   }
 
   /**
-   * Dead operations that may have left staging. Only a manifest or a dead owner's lock shows that staging is this
-   * table's. Other staging may belong to a table above, and we do not judge its operation.
+   * Dead operations that may have left staging. Only a manifest or a dead owner's lock shows that
+   * staging is this table's. Other staging may belong to a table above, and we do not judge its
+   * operation.
    */
   private def deadStagings(statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
     val unfinished = SideListing.records(lock.listing()).filter(_.state.isUnfinished)
@@ -184,8 +191,8 @@ private[commit] object RecoveryUnderLock {
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
 
   /**
-   * Recovers the table that the lock is of, and before it the tables above. If it fails the lock is abandoned, so that the
-   * next statement tries again.
+   * Recovers the table that the lock is of, and before it the tables above. If it fails the lock is
+   * abandoned, so that the next statement tries again.
    *
    * @return what was done, in words for the log
    */
@@ -194,7 +201,8 @@ private[commit] object RecoveryUnderLock {
     try {
       val above = recoverAbove(lock, settings)
       val here = new RecoveryUnderLock(lock, settings, lock.operationId, choice = choice).run()
-      // These dead owners worked on this table, and had locks above. The other locks above are gone already.
+      // These dead owners worked on this table, and had locks above. The other locks above are gone
+      // already.
       lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
       finished = true
       (above ++ here).map { action =>
@@ -210,8 +218,8 @@ private[commit] object RecoveryUnderLock {
   }
 
   /**
-   * What dead owners left in the tables above, which share folders with this one. Tables beside ours may recover them at
-   * the same time, so this takes a lock on the whole of each.
+   * What dead owners left in the tables above, which share folders with this one. Tables beside
+   * ours may recover them at the same time, so this takes a lock on the whole of each.
    */
   private def recoverAbove(lock: Lock, settings: LockSettings): Seq[String] = lock.outer.flatMap { outer =>
     def isOfThisTable(dead: FileMeta) = Owner.read(outer.folder.ops, dead).exists(_.root == outer.owner.root)
@@ -229,8 +237,9 @@ private[commit] object RecoveryUnderLock {
   }
 
   /**
-   * Looks for operations of inner tables that share folders with ours and did not know of us: they began before we had
-   * a side folder, or may not write there. A dead one's is recovered. Needs our lock, so that none begins any more.
+   * Looks for operations of inner tables that share folders with ours and did not know of us: they
+   * began before we had a side folder, or may not write there. A dead one's is recovered. Needs our
+   * lock, so that none begins any more.
    *
    * @param dirs folders that are to change, relative to the root
    * @throws ConcurrentOperationException when the owner of one of them lives

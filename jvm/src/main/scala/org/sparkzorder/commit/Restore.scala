@@ -1,16 +1,18 @@
 package org.sparkzorder.commit
 
-/** Finds what RESTORE has to exchange. The exchange itself is [[Committer]]'s, as that of any operation. */
+/**
+ * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
+ */
 object Restore {
 
   /**
-   * Looks at every file that is to be moved. Needs the lock.
+   * Plans a RESTORE, and looks at every file that it would move. Needs the lock.
    *
-   * A file whose name somebody has taken comes back by another name.
+   * If somebody has taken the name of a file, the file comes back by another name.
    *
    * @param version to go back to; 0 is the table before its first operation
    * @throws VersionNotFoundException when there is no such version
-   * @throws NotRestorableException when the files do not allow it
+   * @throws NotRestorableException when files or records are gone or changed
    * @throws UnreadableRecordException when a record since is damaged
    */
   def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
@@ -39,7 +41,8 @@ object Restore {
       since: Seq[Published]
   ): Seq[Long] = {
     val known = since.map(_.file.version).toSet
-    // One that is there and was left out is damaged, which reading it tells.
+    // A record that is there but was left out is damaged. Reading it throws the exception that says
+    // so.
     SideListing.records(listing)
       .filter(f => f.state.isPublished && f.version > version && !known(f.version))
       .foreach(RecordJson.read(folder, _))
@@ -61,7 +64,10 @@ object Restore {
       outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isSame)).map(_.path)
     }.sorted
 
-  // The listing may be late and show a file that is in the trash by now.
+  /**
+   * Names that somebody has taken. The listing may be late and show a file that is in the trash by
+   * now.
+   */
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)

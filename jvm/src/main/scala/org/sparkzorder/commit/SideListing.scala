@@ -2,7 +2,10 @@ package org.sparkzorder.commit
 
 import scala.util.matching.Regex
 
-/** Reads a listing of a side folder: which of its files are records, locks, statistics. The names are in [[SideNames]]. */
+/**
+ * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
+ * are in [[SideNames]].
+ */
 private[commit] object SideListing {
 
   private val RecordName: Regex = """_?v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
@@ -15,8 +18,8 @@ private[commit] object SideListing {
     statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
-          // Only an ended operation's record has a note. An unfinished one by such a name is not ours: we would end it by
-          // renaming the name without the note, which is not there.
+          // Only an ended operation's record has a note. An unfinished one by such a name is not
+          // ours: we would end it by renaming the name without the note, which is not there.
           RecordState.all.find(_.suffix == suffix).filter(note == null || !_.isUnfinished)
             .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None

@@ -12,9 +12,9 @@ private[sparkzorder] object SideNames {
   val TrashName = "trash"
 
   /**
-   * Begins the name of each file in a side folder, and of each folder below `staging` and `trash`. So a reader that is
-   * given a side folder by a pattern of paths finds nothing to read there. Older builds gave names without it, which are
-   * still understood.
+   * Begins the name of each file in a side folder, and of each folder below `staging` and `trash`.
+   * So a reader that is given a side folder by a pattern of paths finds nothing to read there.
+   * Older builds gave names without it, which are still understood.
    */
   val Hidden = "_"
 
@@ -41,7 +41,10 @@ private[sparkzorder] object SideNames {
   /** Whether a name begins with the prefix, given by this build or by an older one. */
   def hasPrefix(name: String, prefix: String): Boolean = plain(name).startsWith(plain(prefix))
 
-  /** Whether the file was not complete yet when its writer died, or will have another name in a moment. */
+  /**
+   * Whether the file was not complete yet when its writer died, or will have another name in a
+   * moment.
+   */
   def isTemporary(name: String): Boolean = hasPrefix(name, TemporaryPrefix) || hasPrefix(name, ProbePrefix)
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
@@ -49,7 +52,7 @@ private[sparkzorder] object SideNames {
   /** The version in the name of a trash folder, by any format of record. */
   def trashVersion(name: String): Option[Long] = name match {
     case TrashPattern(digits, _) => Some(digits.toLong)
-    case _                    => None
+    case _                       => None
   }
 
   /** A manifest's name as older builds gave it. Ours is hidden. */

@@ -7,7 +7,8 @@ import org.apache.hadoop.fs.Path
 /**
  * A table's root, and the paths of everything that we put below it.
  *
- * @param threads in how many folders files are looked at or moved at the same time. A folder that is alone gets all of them
+ * @param threads in how many folders files are looked at or moved at the same time. A folder that
+ *                is alone gets all of them
  */
 final case class TableFolder(
     root: Path,
@@ -22,7 +23,9 @@ final case class TableFolder(
 
   def newLock(): Path = new Path(side, s"$LockPrefix${UUID.randomUUID()}")
 
-  /** A name for a file that is renamed once it is complete. Only the lock's owner writes such files. */
+  /**
+   * A name for a file that is renamed once it is complete. Only the lock's owner writes such files.
+   */
   def newTemporary(): Path = new Path(side, s"$TemporaryPrefix${UUID.randomUUID()}")
 
   /** A name for an empty file whose time stamp tells the file system's clock. */
@@ -33,13 +36,17 @@ final case class TableFolder(
   /**
    * The record of an operation that is published.
    *
-   * @param publishMillis how long files were being exchanged. The time is in the name because the record was written long
-   *                      before it was known, and because one rename must make the record part of the history
+   * @param publishMillis how long files were being exchanged. The time is in the name because the
+   *                      record was written long before it was known, and because one rename must
+   *                      make the record part of the history
    */
   def published(record: Record, publishMillis: Long): Path =
     new Path(side, s"${recordName(record)}-${publishMillis}ms.${RecordState.Done.suffix}")
 
-  /** The record of an operation that was undone. The next operation gets the same version, so the id is in the name. */
+  /**
+   * The record of an operation that was undone. The next operation gets the same version, so the id
+   * is in the name.
+   */
   def undone(record: Record): Path =
     new Path(side, s"${recordName(record)}-${record.operationId}.${RecordState.Undone.suffix}")
 
@@ -97,7 +104,10 @@ final case class TableFolder(
 
   def trashesOf(folder: String): Path = new Path(sideOf(folder), TrashName)
 
-  /** The trash of one operation in one folder. Two tables may share a folder, so the operation's id is in the name. */
+  /**
+   * The trash of one operation in one folder. Two tables may share a folder, so the operation's id
+   * is in the name.
+   */
   def trashOf(folder: String, record: Record): Path = new Path(trashesOf(folder), trashName(record))
 
   /** Where an output waits until it is published. */
@@ -114,7 +124,10 @@ final case class TableFolder(
   /** The same in a trash that is known: for many files. */
   private[commit] def retiredIn(trash: Path, file: String): Path = FileNames.child(trash, FileNames.retiredName(file))
 
-  /** Where an input stays that could not come back from the trash, because somebody has taken its name. */
+  /**
+   * Where an input stays that could not come back from the trash, because somebody has taken its
+   * name.
+   */
   def replaced(file: String, record: Record): Path = {
     val name = LongNames.fit(FileNames.name(file), s".${record.operationId}${FileNames.RetiredSuffix}")
     FileNames.child(trashOf(FileNames.parent(file), record), name)

@@ -1,13 +1,15 @@
 package org.sparkzorder.commit
 
 /**
- * A folder in which rows wait in the trash, or files were being exchanged, and in which nobody can tell what is right.
+ * A folder in which files were being exchanged or rows wait in the trash, and in which nobody can
+ * tell what is right.
  *
  * @param folder relative to the table's root
  * @param missing files that were visible and are gone
- * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
+ * @param unknown data files that no record explains, perhaps the result of a repair by hand
  * @param visible files of the operation that readers see
- * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole folder if that is gone
+ * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole
+ *                    folder if that is gone
  * @param isGone whether the folder itself is gone
  */
 final case class UnclearFolder(
@@ -19,7 +21,7 @@ final case class UnclearFolder(
     isGone: Boolean = false
 ) {
 
-  /** For people. */
+  /** A sentence for people. */
   def sentence: String = {
     def some(paths: Seq[String]): String =
       if (paths.isEmpty) "none"
