@@ -132,8 +132,8 @@ private[commit] final case class FolderLocations(
 
   /**
    * Whether an input is gone from the trash. All inputs but the first are retired before the first
-   * output is published. So if an output is visible, a missing input was in the trash, and the
-   * outputs may be the only copy of its rows.
+   * output is published. So if an output is visible, any other missing input was in the trash, and
+   * the outputs may be the only copy of its rows.
    */
   def hasLostRetired: Boolean =
     work.outputs.exists(isOut) && missingInputs.exists(i => !work.inputs.headOption.contains(i))
