@@ -1,14 +1,15 @@
 package org.apache.spark
 
 /**
- * A runtime error of Spark's with a condition that Spark does not know.
+ * A Spark runtime error with a condition that is not in Spark's own list.
  *
- * PySpark makes an exception of its own of a [[SparkRuntimeException]], as it does not of a [[SparkException]]. That class
- * looks conditions up in Spark's own list and nowhere else, so all that it finds there is overridden here. It is hidden
- * from other packages.
+ * PySpark converts a [[SparkRuntimeException]] into an exception of its own, but not a
+ * [[SparkException]]. That class looks conditions up only in Spark's list, so everything that it
+ * would find there is overridden here. It is private to Spark's package, and so this class is in
+ * that package.
  */
 abstract class RuntimeExceptionWithCondition(text: String, cause: Throwable)
-// A condition that every Spark knows, and that nobody sees.
+// Every Spark knows this condition. Nobody sees it.
     extends SparkRuntimeException("INTERNAL_ERROR", Map("message" -> text), cause, Array.empty[QueryContext], "") {
   override def getMessage: String = text
   override def getCondition: String

@@ -1,18 +1,22 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
-/** A file that is complete before it has its name: readers find all of it or nothing. */
+/**
+ * Files that are complete before they get their names, so that readers find the whole file or
+ * nothing.
+ */
 private[commit] object AtomicFile {
 
   /**
-   * Writes the file under another name, which is deleted again if anything fails, and renames it.
+   * Writes the file under a temporary name and renames it. If anything fails, the temporary file is
+   * deleted.
    *
    * @param temporary a free name on the same file system
-   * @param mode rights that it may have, as far as the file system knows rights
-   * @param check what has to hold when it gets its name, such as the lock
+   * @param mode the most rights that the file may have, where the file system has rights
+   * @param check runs right before the rename, and may refuse it by an exception
    */
   def put(ops: FileOps, temporary: Path, target: Path, bytes: Array[Byte], mode: Option[Int] = None)(
       check: => Unit
@@ -27,4 +31,8 @@ private[commit] object AtomicFile {
         catch { case also: IOException => e.addSuppressed(also) }
         throw e
     }
+
+  /** The status of a file that was just put. */
+  def written(ops: FileOps, target: Path): FileMeta =
+    ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
 }

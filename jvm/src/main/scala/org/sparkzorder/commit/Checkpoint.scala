@@ -1,19 +1,22 @@
 package org.sparkzorder.commit
 
-import java.io.{BufferedReader, ByteArrayInputStream, InputStreamReader}
+import java.io.{BufferedReader, ByteArrayInputStream, EOFException, IOException, InputStreamReader}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
 import java.util.Base64
 import java.util.zip.{CRC32, GZIPInputStream}
+
+import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /**
  * A published record as a checkpoint keeps it.
  *
- * @param file the record's file as it was listed before it was gathered; its name says state and time of publishing
+ * @param file the record's file as it was listed before it was gathered; its name says state and
+ *             time of publishing
  * @param outcome as JSON, if there was one
- * @param json the record's file, byte by byte
+ * @param json the content of the record's file, byte by byte
  */
 private[commit] final case class CheckpointLine(file: RecordFile, outcome: Option[String], json: String) {
 
@@ -21,14 +24,15 @@ private[commit] final case class CheckpointLine(file: RecordFile, outcome: Optio
   lazy val record: Record = checked(RecordJson.parse(json.getBytes(UTF_8), file.meta.path))
 
   /**
-   * The same for a record without its inputs: see [[WrittenFiles]].
+   * A record from which the inputs were left out, see [[WrittenFiles]].
    *
    * @throws UnreadableRecordException when it is damaged
    */
   def thinned: Record = checked(RecordJson.parseThinned(json.getBytes(UTF_8), file.meta.path))
 
   /**
-   * The same without files, which are not read: one record may have 10,000 of them. The checkpoint's checksum holds for them.
+   * The record without its files, which are not read: there may be 10,000 of them. The checkpoint's
+   * checksum was checked, so the record's own is not.
    *
    * @throws UnreadableRecordException when it is damaged
    */
@@ -44,16 +48,23 @@ private[commit] final case class CheckpointLine(file: RecordFile, outcome: Optio
 /**
  * The published records up to a version, in one file.
  *
- * The file has two sections of text, compressed by gzip. The first has a head, a line of hashes (see [[RetiredNames]]), a line
- * of folders, and a line for each record that still counts, without its inputs (see [[WrittenFiles]]). The second has a line for
- * each record, newest first. It may consist of several streams of gzip one after the other, so that a new checkpoint takes over
- * the older records as they are. The length of the first section, a magic word and the CRC-32 of all bytes before follow.
+ * The file has two sections of text, compressed by gzip:
+ *  - The first has a head, a line of hashes (see [[RetiredNames]]), a line of folders, and thinned
+ *    records (see [[WrittenFiles]]), one on each line.
+ *  - The second has a line for each record, newest first. It may consist of several gzip streams
+ *    one after the other, so that a new checkpoint takes over the older records as they are.
  *
- * Checkpoints of the first format are read as well. They have one section, without folders and records that still count.
+ * Then follow the length of the first section, a magic word, and the CRC-32 of all bytes before it.
+ *
+ * Checkpoints of the first format are read as well. They have one section: a head, the hashes, and
+ * all records.
  *
  * @param prunedAt when old records were last looked for, by the file system's clock
- * @param retired hashes of the names that these records retired and did not bring back, in ascending order
- * @param folders of all files that these records name; None in the first format
+ * @param retired hashes of the names that these records retired and did not bring back, in
+ *                ascending order
+ * @param folders the folders of all files that these records name; None in the first format
+ * @param first length of the first section
+ * @param end length of both sections
  */
 private[commit] final class Checkpoint private (
     val file: CheckpointFile,
@@ -65,18 +76,18 @@ private[commit] final class Checkpoint private (
     end: Int
 ) {
 
-  /** Newest first. Reads no more of the file than is asked for. */
+  /** All records, newest first. Lines are decompressed when they are asked for. */
   def lines(folder: TableFolder): Iterator[CheckpointLine] = {
     val from = if (folders.isDefined) first else 0
     if (from == end) Iterator.empty
     else rest(folder, Checkpoint.open(bytes, from, end), if (folders.isDefined) 0 else Checkpoint.HeadLines1)
   }
 
-  /** Newest first: records that say how files were written that may be in the table. None in the first format. */
+  /** The thinned records, newest first, see [[WrittenFiles]]. None in the first format. */
   def written(folder: TableFolder): Option[Iterator[CheckpointLine]] =
     folders.map(_ => rest(folder, Checkpoint.open(bytes, 0, first), Checkpoint.HeadLines2))
 
-  /** The section of records; None in the first format, which has none. */
+  /** The bytes of the second section. None in the first format. */
   def records: Option[ByteBuffer] = folders.map(_ => ByteBuffer.wrap(bytes, first, end - first))
 
   private def rest(folder: TableFolder, text: BufferedReader, skipped: Int): Iterator[CheckpointLine] = {
@@ -91,8 +102,10 @@ private[commit] object Checkpoint {
   private[commit] val Magic = "zoc2"
   private val Magic1 = "zocp"
 
-  /** Magic word and checksum; before them the second format has a length. */
-  private val EndBytes = Magic.length + 8
+  private val CrcBytes = 8
+
+  /** Magic word and checksum. The second format has a length before them. */
+  private val EndBytes = Magic.length + CrcBytes
   private val LengthBytes = 8
   private val HeadLines1 = 2
   private val HeadLines2 = 3
@@ -108,22 +121,35 @@ private[commit] object Checkpoint {
   /** @throws UnreadableRecordException when it is damaged */
   private[commit] def parse(file: CheckpointFile, bytes: Array[Byte]): Checkpoint = {
     def fail(reason: String): Nothing = throw new UnreadableRecordException(file.meta.path, reason)
-    def magic = new String(bytes, bytes.length - EndBytes, Magic.length, US_ASCII)
-    if (bytes.length < EndBytes || magic != Magic1 && (magic != Magic || bytes.length < EndBytes + LengthBytes))
-      fail("it has no end")
-    val isFirst = magic == Magic1
-    val sealedBytes = if (isFirst) bytes.length - EndBytes else bytes.length - 8
-    if (crc(bytes, sealedBytes) != ByteBuffer.wrap(bytes, bytes.length - 8, 8).getLong) fail("it has another checksum")
-    val end = if (isFirst) bytes.length - EndBytes else bytes.length - EndBytes - LengthBytes
-    val first = if (isFirst) end else ByteBuffer.wrap(bytes, end, LengthBytes).getLong.toInt
+    val magic = new String(bytes, math.max(0, bytes.length - EndBytes), math.min(Magic.length, bytes.length), US_ASCII)
+    val isFormat1 = magic == Magic1
+    val endBytes = if (isFormat1) EndBytes else EndBytes + LengthBytes
+    if (bytes.length < endBytes || !isFormat1 && magic != Magic) fail("it has no end")
+    val end = bytes.length - endBytes
+    val sealedBytes = if (isFormat1) end else bytes.length - CrcBytes
+    if (crc(bytes, sealedBytes) != ByteBuffer.wrap(bytes, bytes.length - CrcBytes, CrcBytes).getLong)
+      fail("it has another checksum")
+    val first = if (isFormat1) end.toLong else ByteBuffer.wrap(bytes, end, LengthBytes).getLong
+    if (first < 0 || first > end) fail(s"its first section is said to have $first of $end bytes")
+    try head(file, bytes, isFormat1, first.toInt, end)
+    catch {
+      // All bytes are in memory, so these come from their content: from gzip, JSON or Base64.
+      case e @ (_: IOException | _: IllegalArgumentException) =>
+        throw new UnreadableRecordException(file.meta.path, "its first section is damaged", e)
+    }
+  }
+
+  /** Reads the lines of the first section that come before the records. */
+  private def head(file: CheckpointFile, bytes: Array[Byte], isFormat1: Boolean, first: Int, end: Int): Checkpoint = {
     val text = open(bytes, 0, first)
-    Option(text.readLine()).getOrElse("").split('\t') match {
-      case Array(Format1, time) if isFirst && time.toLongOption.isDefined =>
-        new Checkpoint(file, time.toLong, hashes(text.readLine()), None, bytes, first, end)
-      case Array(Format, time) if !isFirst && time.toLongOption.isDefined =>
-        val retired = hashes(text.readLine())
-        new Checkpoint(file, time.toLong, retired, Some(names(text.readLine())), bytes, first, end)
-      case _ => fail("its format is not known")
+    def line(): String = Option(text.readLine()).getOrElse(throw new EOFException("a line is missing"))
+    val expected = if (isFormat1) Format1 else Format
+    line().split('\t') match {
+      case Array(`expected`, time) if time.toLongOption.isDefined =>
+        val retired = hashes(line())
+        val folders = if (isFormat1) None else Some(names(line()))
+        new Checkpoint(file, time.toLong, retired, folders, bytes, first, end)
+      case _ => throw new UnreadableRecordException(file.meta.path, "its format is not known")
     }
   }
 
@@ -142,22 +168,25 @@ private[commit] object Checkpoint {
     text.split("\t", 5) match {
       case Array(name, length, time, outcome, json) if length.toLongOption.isDefined && time.toLongOption.isDefined =>
         val meta = FileMeta(folder.inSide(name), length.toLong, time.toLong, isDirectory = false)
-        TableFolder.records(Seq(meta)).headOption.filter(_.state.isPublished)
+        SideListing.records(Seq(meta)).headOption.filter(_.state.isPublished)
           .map(CheckpointLine(_, Some(outcome).filter(_.nonEmpty), json))
           .getOrElse(throw new UnreadableRecordException(from.meta.path, s"not the name of a record: '$name'"))
       case _ => throw new UnreadableRecordException(from.meta.path, "a line is not a record")
     }
 
   private def hashes(text: String): Array[Long] = {
-    val numbers = ByteBuffer.wrap(Base64.getDecoder.decode(text)).asLongBuffer
+    val bytes = Base64.getDecoder.decode(text)
+    if (bytes.length % java.lang.Long.BYTES != 0) throw new IllegalArgumentException("a hash is cut off")
+    val numbers = ByteBuffer.wrap(bytes).asLongBuffer
     val all = new Array[Long](numbers.remaining)
     numbers.get(all)
     all
   }
 
   private def names(text: String): Set[String] = {
-    val found = Set.newBuilder[String]
-    mapper.readTree(text).elements.forEachRemaining(n => found += n.asText)
-    found.result()
+    val array = mapper.readTree(text)
+    if (!array.isArray || !array.elements.asScala.forall(_.isTextual))
+      throw new IllegalArgumentException("the folders are not an array of names")
+    array.elements.asScala.map(_.textValue).toSet
   }
 }

@@ -7,12 +7,12 @@ import java.util.Base64
 import java.util.zip.{Deflater, GZIPOutputStream}
 
 /**
- * What a checkpoint tells without its records.
+ * The first section of a checkpoint.
  *
  * @param prunedAt when old records were last looked for, by the file system's clock
  * @param retired see [[RetiredNames]], in ascending order
- * @param folders of all files that the records name
- * @param written see [[WrittenFiles]], newest first
+ * @param folders the folders of all files that the records name
+ * @param written the thinned records, see [[WrittenFiles]], newest first
  */
 private[commit] final case class CheckpointHead(
     prunedAt: Long,
@@ -21,7 +21,10 @@ private[commit] final case class CheckpointHead(
     written: Iterable[CheckpointLine]
 )
 
-/** Takes records one by one, newest first, and so never has all of them in memory but compressed. */
+/**
+ * Takes records one by one, newest first, and compresses each at once, so that memory need not hold
+ * all of them.
+ */
 private[commit] final class CheckpointWriter(head: CheckpointHead) {
   import CheckpointWriter._
 
@@ -52,7 +55,7 @@ private[commit] final class CheckpointWriter(head: CheckpointHead) {
     put(s"${meta.name}\t${meta.length}\t${meta.modificationTime}\t${line.outcome.getOrElse("")}\t${line.json}")
   }
 
-  /** Ends a stream of gzip and begins the next one. Returns how many bytes there are. */
+  /** Ends a gzip stream and begins the next one. Returns the number of bytes so far. */
   private def ended(): Int = {
     stream.close()
     stream = new Stream(bytes)
@@ -64,14 +67,17 @@ private[commit] final class CheckpointWriter(head: CheckpointHead) {
     isEmpty = false
   }
 
-  /** Takes over the records of an earlier checkpoint as they are. They are older than all that were added. */
+  /**
+   * Takes over the records of an earlier checkpoint as they are. They are older than all that were
+   * added.
+   */
   def append(records: ByteBuffer): Unit = {
     if (!isEmpty) ended()
     isEmpty = true
     bytes.write(records.array, records.arrayOffset + records.position(), records.remaining)
   }
 
-  /** @throws java.io.IOException when it is longer than what is read */
+  /** @throws java.io.IOException when the checkpoint is longer than the limit for reading it */
   def result(): Array[Byte] = {
     if (!isEmpty) ended()
     bytes.write(ByteBuffer.allocate(8).putLong(first.toLong).array)
@@ -90,7 +96,7 @@ private object CheckpointWriter {
     def crc: Long = Checkpoint.crc(buf, count)
   }
 
-  /** Nothing comes to the bytes before something is written. */
+  /** A gzip stream. It adds no byte before something is written. */
   private final class Stream(bytes: Bytes) {
     private lazy val out = new java.io.BufferedOutputStream(
       new GZIPOutputStream(bytes, BufferBytes) { `def`.setLevel(Deflater.BEST_SPEED) },

@@ -1,18 +1,22 @@
 package org.sparkzorder.commit
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 import java.util.Arrays
 
 import org.slf4j.LoggerFactory
 
 /**
- * @param retentionMillis how long an operation is kept on which nothing depends any more
- * @param kept so many of the newest records stay files: queries read them
- * @param most with more record files than this a checkpoint is made
- * @param keptBytes the same in bytes, since a record of 10,000 files is long; one record stays, however long it is
- * @param mostBytes the same in bytes
- * @param batch a table may come with ten thousands of record files: so many are gathered at a time
- * @param batchBytes the same in bytes of record files, since records of many files are long
+ * How many records stay files, and for how long records are kept.
+ *
+ * @param retentionMillis age at which an operation is forgotten if nothing depends on it any more
+ * @param kept so many of the newest records stay files, because queries read them
+ * @param most with more record files than this, a checkpoint is made
+ * @param keptBytes `kept` in bytes, since a record of 10,000 files is long; one record stays,
+ *                  however long it is
+ * @param mostBytes `most` in bytes
+ * @param batch how many records are gathered at a time; a table may come with tens of thousands of
+ *              record files
+ * @param batchBytes `batch` in bytes of record files
  */
 final case class HistorySettings(
     retentionMillis: Long = 30L * 24 * 3600 * 1000,
@@ -25,22 +29,24 @@ final case class HistorySettings(
 )
 
 /**
- * Gathers published records into one file, so that the side folder stays small however many operations there were.
+ * Gathers published records into one file, so that the side folder stays small however many
+ * operations there were.
  *
- * A checkpoint is complete and was read back before the records in it are deleted. A crash in between leaves a record in both; then
- * its own file counts. All calls need the lock.
+ * A checkpoint is complete and was read back before the records in it are deleted. A crash in
+ * between may leave a record in both. Then its own file counts. All calls need the lock.
  */
 private[commit] object Checkpoints {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
-  /** Whether we still have the lock is asked after so many deletes. */
+  /** The lock is checked after so many deletes. */
   private val DeletesPerCheck = 64
 
   /**
-   * Makes a checkpoint if there are many record files, and prunes old records when it is time. The next operation tries
-   * again if that fails.
+   * Makes a checkpoint if there are many record files, and prunes old records when it is time. If
+   * that fails, the next operation tries again.
    *
-   * @throws java.io.IOException when something is left over that the next statement is to remove
+   * @throws java.io.IOException when a temporary file is left over, which the next statement must
+   *   remove
    */
   def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit =
     try tryFold(folder, lock, settings)
@@ -48,39 +54,44 @@ private[commit] object Checkpoints {
       case e: IOException if isClean(e) => log.warn(s"cannot gather the records of ${folder.root} now", e)
     }
 
-  /** Whether nothing was left behind. */
+  /**
+   * Whether nothing was left behind: [[AtomicFile]] adds an exception if it cannot delete its
+   * temporary file.
+   */
   private[commit] def isClean(e: IOException): Boolean = e.getSuppressed.isEmpty
 
   private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
     val listing = lock.listing()
-    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val published = SideListing.records(listing).filter(_.state.isPublished)
     if (published.size > settings.most || published.map(_.meta.length).sum > settings.mostBytes) {
       foldAll(folder, lock, listing, settings)
-    } else if (TableFolder.checkpoints(listing).size > 1) {
+    } else if (SideListing.checkpoints(listing).size > 1) {
       newest(folder, listing).foreach { c =>
-        superseded(TableFolder.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
+        superseded(SideListing.checkpoints(listing), c.file).foreach(o => folder.ops.delete(o.meta.path))
       }
     }
   }
 
   private def foldAll(folder: TableFolder, lock: Lock, listing: Seq[FileMeta], settings: HistorySettings): Unit = {
-    val published = TableFolder.records(listing).filter(_.state.isPublished)
+    val published = SideListing.records(listing).filter(_.state.isPublished)
     val bytes = published.map(_.meta.length).scanLeft(0L)(_ + _).tail
     val kept = math.min(settings.kept, math.max(1, bytes.count(_ <= settings.keptBytes)))
     val files = published.drop(kept).reverse
     val batches = batchesOf(files, settings)
     val now = listing.find(_.name == lock.path.getName).map(_.modificationTime)
-    // From one to the next it goes by what was written, since a listing may come late.
-    batches.zipWithIndex.foldLeft((newest(folder, listing), TableFolder.checkpoints(listing))) {
-      case ((old, there), (some, i)) =>
-        val retention =
-          if (i < batches.size - 1) None else now.map(HistoryRetention(_, settings.retentionMillis))
-        rewrite(folder, lock, listing, old, there, some.reverse, Set.empty, retention)
+    // Each step continues with what the last one has written, since a listing may come late.
+    batches.zipWithIndex.foldLeft(present(folder, listing)) { case (before, (batch, i)) =>
+      val isLast = i == batches.size - 1
+      val retention = if (isLast) now.map(HistoryRetention(_, settings.retentionMillis)) else None
+      rewrite(folder, lock, listing, before, batch.reverse, Set.empty, retention)
     }
     ()
   }
 
-  /** Oldest first. A record that is longer than a batch may be is a batch of its own. */
+  /**
+   * Cuts the records, oldest first, into batches. A record that is longer than a batch has one of
+   * its own.
+   */
   private def batchesOf(files: Seq[RecordFile], settings: HistorySettings): Seq[Seq[RecordFile]] = {
     var (number, bytes, count) = (0, 0L, 0)
     val numbered = files.map { file =>
@@ -100,22 +111,13 @@ private[commit] object Checkpoints {
   def vacuum(folder: TableFolder, lock: Lock, versions: Set[Long]): Unit =
     if (versions.nonEmpty) {
       val listing = lock.listing()
-      rewrite(
-        folder,
-        lock,
-        listing,
-        newest(folder, listing),
-        TableFolder.checkpoints(listing),
-        Nil,
-        versions,
-        None
-      )
+      rewrite(folder, lock, listing, present(folder, listing), Nil, versions, None)
       ()
     }
 
   /** The newest checkpoint of a listing that can be read. */
   def newest(folder: TableFolder, listing: Seq[FileMeta]): Option[Checkpoint] =
-    TableFolder.checkpoints(listing).iterator.flatMap { file =>
+    SideListing.checkpoints(listing).iterator.flatMap { file =>
       try Some(Checkpoint.read(folder, file))
       catch {
         case e: UnreadableRecordException =>
@@ -125,70 +127,86 @@ private[commit] object Checkpoints {
     }.nextOption()
 
   /**
-   * @param old the checkpoint that the new one takes the place of
-   * @param there all checkpoints, readable or not
+   * The checkpoints of a table.
+   *
+   * @param newest the newest that can be read
+   * @param files all of them, readable or not
+   */
+  private final case class Present(newest: Option[Checkpoint], files: Seq[CheckpointFile])
+
+  private def present(folder: TableFolder, listing: Seq[FileMeta]): Present =
+    Present(newest(folder, listing), SideListing.checkpoints(listing))
+
+  /**
+   * Writes a checkpoint that replaces the newest one.
+   *
    * @param files records to gather, newest first
    * @param vacuumed versions whose retired files are about to be deleted
    * @param retention when given, old records may be left out
-   * @return the newest checkpoint, and all that are there
+   * @return the checkpoints afterwards
    */
   private def rewrite(
       folder: TableFolder,
       lock: Lock,
       listing: Seq[FileMeta],
-      old: Option[Checkpoint],
-      there: Seq[CheckpointFile],
+      before: Present,
       files: Seq[RecordFile],
       vacuumed: Set[Long],
       retention: Option[HistoryRetention]
-  ): (Option[Checkpoint], Seq[CheckpointFile]) = {
-    val outcomes = listing.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
+  ): Present = {
+    val old = before.newest
+    val outcomes = listing.map(_.name).filter(_.endsWith(SideNames.OutcomeSuffix)).toSet
     val gathered = files.flatMap(line(folder, _, outcomes))
-    if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) (old, there)
+    if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) before
     else {
       def lines = merged(gathered.iterator, old.fold(Iterator.empty[CheckpointLine])(_.lines(folder)), vacuumed)
       val due = retention.filter(_.isDue(old.fold(0L)(_.prunedAt)))
-      val gone = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
-      val writer = new CheckpointWriter(head(folder, gathered, old, lines, due, gone))
+      val forgotten = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
+      val writer = new CheckpointWriter(head(folder, gathered, old, lines, due, forgotten))
       // Records that stay as they are need not be compressed again.
-      old.flatMap(_.records).filter(_ => isNewer(gathered, old) && vacuumed.isEmpty && gone.isEmpty) match {
+      old.flatMap(_.records).filter(_ => isNewer(gathered, old) && vacuumed.isEmpty && forgotten.isEmpty) match {
         case Some(records) =>
           gathered.foreach(writer.add)
           writer.append(records)
-        case None => lines.filterNot(l => gone(l.file.version)).foreach(writer.add)
+        case None => lines.filterNot(l => forgotten(l.file.version)).foreach(writer.add)
       }
       val version = math.max(gathered.headOption.fold(0L)(_.file.version), old.fold(0L)(_.file.version))
-      val number = there.map(_.number).maxOption.getOrElse(0L) + 1
+      val number = before.files.map(_.number).maxOption.getOrElse(0L) + 1
       val bytes = writer.result()
       val written = write(folder, lock, version, number, bytes)
-      val replaced = superseded(there, written)
+      val replaced = superseded(before.files, written)
       replaced.foreach(o => folder.ops.delete(o.meta.path))
       deleteGathered(folder, lock, gathered)
-      if (gone.nonEmpty) log.info(s"forgot ${gone.size} old operations of ${folder.root}")
-      (Some(Checkpoint.parse(written, bytes)), written +: there.filterNot(replaced.contains))
+      if (forgotten.nonEmpty) log.info(s"forgot ${forgotten.size} old operations of ${folder.root}")
+      Present(Some(Checkpoint.parse(written, bytes)), written +: before.files.filterNot(replaced.contains))
     }
   }
 
-  /** @param lines all records, those that are forgotten among them */
+  /**
+   * The first section of a new checkpoint.
+   *
+   * @param lines all records, also those that are forgotten
+   * @param due when given, forgotten records were looked for now
+   */
   private def head(
       folder: TableFolder,
       gathered: Seq[CheckpointLine],
       old: Option[Checkpoint],
       lines: => Iterator[CheckpointLine],
       due: Option[HistoryRetention],
-      gone: Set[Long]
+      forgotten: Set[Long]
   ): CheckpointHead = {
-    def records(some: Iterator[CheckpointLine]) = some.filterNot(l => gone(l.file.version)).map(_.record)
+    def records(some: Iterator[CheckpointLine]) = some.filterNot(l => forgotten(l.file.version)).map(_.record)
     def foldersOf(some: Iterator[Record]) = some.flatMap(_.folders.map(_.folder)).toSet
     val prunedAt = due.fold(old.fold(0L)(_.prunedAt))(_.now)
     val isThinnedEnough =
-      gone.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
+      forgotten.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
     val written = old.flatMap(_.written(folder)).filter(_ => isThinnedEnough) match {
       case Some(thinned) => WrittenFiles.of(gathered.iterator, thinned, Set.empty)
-      case None          => WrittenFiles.of(lines, Iterator.empty, gone)
+      case None          => WrittenFiles.of(lines, Iterator.empty, forgotten)
     }
-    // Of what is forgotten nothing stays.
-    if (gone.nonEmpty || old.exists(_.folders.isEmpty))
+    // The hashes and folders of forgotten records must go as well, so all are computed anew.
+    if (forgotten.nonEmpty || old.exists(_.folders.isEmpty))
       CheckpointHead(
         prunedAt,
         RetiredNames.added(Array.emptyLongArray, records(lines)),
@@ -202,7 +220,10 @@ private[commit] object Checkpoints {
     }
   }
 
-  /** Whether all records to gather are of later operations, as they are but for a crash while others were gathered. */
+  /**
+   * Whether all records to gather are newer than the checkpoint. After a crash some may be in the
+   * checkpoint already.
+   */
   private def isNewer(gathered: Seq[CheckpointLine], old: Option[Checkpoint]): Boolean =
     old.forall(c => gathered.forall(_.file.version > c.file.version))
 
@@ -216,7 +237,10 @@ private[commit] object Checkpoints {
       }
     }
 
-  /** Older ones. One of a higher version that is damaged stays: somebody may be able to repair it. */
+  /**
+   * The older checkpoints. A damaged one of a higher version stays: somebody may be able to repair
+   * it.
+   */
   private def superseded(there: Seq[CheckpointFile], by: CheckpointFile): Seq[CheckpointFile] =
     there.filter(c => c.version <= by.version && c.number < by.number)
 
@@ -232,20 +256,16 @@ private[commit] object Checkpoints {
     val target = folder.checkpoint(version, number)
     AtomicFile.put(ops, temporary, target, bytes) {
       Failpoints.hit("checkpoint-written")
-      // What is deleted next is nowhere else.
+      // The records are deleted next, and there is no other copy.
       if (!Arrays.equals(ops.read(temporary, RecordJson.ReadLimit), bytes))
         throw new IOException(s"$temporary is not what was written")
       lock.check()
     }
     Failpoints.hit("checkpoint-renamed")
-    CheckpointFile(
-      version,
-      number,
-      ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
-    )
+    CheckpointFile(version, number, AtomicFile.written(ops, target))
   }
 
-  /** None when it is damaged, which is logged: then it stays a file. */
+  /** None when the record is damaged, which is logged. Then it stays a file. */
   private def line(folder: TableFolder, file: RecordFile, outcomes: Set[String]): Option[CheckpointLine] =
     try {
       val (record, bytes) = RecordJson.readWithBytes(folder, file)
@@ -265,7 +285,10 @@ private[commit] object Checkpoints {
 
   private def utf8(bytes: Array[Byte]): String = new String(bytes, java.nio.charset.StandardCharsets.UTF_8)
 
-  /** Newest first. Of two of a version the file counts, but one that is vacuumed anywhere is vacuumed. */
+  /**
+   * Newest first. If a version is in both, the file counts, but it is vacuumed if it is vacuumed in
+   * any place.
+   */
   private def merged(
       files: Iterator[CheckpointLine],
       lines: Iterator[CheckpointLine],

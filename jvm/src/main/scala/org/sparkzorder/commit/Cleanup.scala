@@ -1,15 +1,14 @@
 package org.sparkzorder.commit
 
 /**
- * Takes away what an operation leaves beside the data. Deletes what is named in its record, and folders only when
- * empty.
+ * Removes what an operation leaves beside the data: files that its record names, and folders that
+ * are empty.
  */
 private[commit] object Cleanup {
 
   /**
-   * Rolls back a record that has not passed its commit point, or came back from behind it: staged outputs go, the
-   * record
-   * last, so that a crash in between starts over.
+   * Rolls back an operation that has not passed its commit point. Staged outputs go first and the
+   * record last, so that after a crash in between the next statement starts over.
    */
   def pending(folder: TableFolder, record: Record): Unit = {
     outputs(folder, record)
@@ -17,12 +16,13 @@ private[commit] object Cleanup {
   }
 
   /**
-   * Ends an undo, when the record is out of the publishing moment. Again the record comes last; its time stamp says from
-   * then on when the undo ended.
+   * Ends an undo, once the record is renamed to `.undoing`. Again the record comes last. Its time
+   * stamp tells from then on when the undo ended.
    */
   def undoing(folder: TableFolder, record: Record): Unit = {
     WorkerThreads.each(record.folders, folder.threads) { work =>
-      // Somebody has taken their names. The next operation has the same version, and may retire files of these names.
+      // Inputs whose names somebody has taken stay in the trash. They get another name there,
+      // because the next operation gets the same version and may retire files of the same names.
       work.inputs.map(i => folder.retired(i.path, record) -> folder.replaced(i.path, record)).foreach {
         case (retired, replaced) => if (folder.ops.exists(retired)) folder.ops.rename(retired, replaced)
       }
@@ -34,11 +34,12 @@ private[commit] object Cleanup {
   }
 
   /**
-   * Gives a folder up: what waits there to be published goes, and then its staging, by which everybody knows.
+   * Gives a folder up: its staged outputs go, then the staging. Its absence tells everybody that
+   * the folder is given up.
    */
   def withdrawn(folder: TableFolder, record: Record, work: FolderWork): Unit = {
     work.outputs.foreach { output =>
-      // A checksum file may be left of an output that was deleted.
+      // Somebody may have deleted the output, but not its checksum file.
       if (output.source.isEmpty && !folder.ops.exists(folder.resolve(output.path)))
         folder.ops.delete(folder.resolve(output.path))
       unstage(folder, record, output)
@@ -59,24 +60,26 @@ private[commit] object Cleanup {
       case None         => folder.ops.delete(staged)
       case Some(source) =>
         if (folder.ops.exists(staged)) {
-          // Who removes empty folders removes a trash out of which all files were taken.
+          // All files were taken out of this trash. So somebody may have removed it as an empty
+          // folder.
           if (!folder.ops.exists(source.getParent)) folder.ops.remakeInSide(source.getParent)
           folder.ops.rename(staged, source)
         }
     }
   }
 
-  /** Removes the empty folders that the record's operation, or a VACUUM of it, left once it was done. */
+  /** Removes the empty folders that a published operation, or a VACUUM of it, has left. */
   def done(folder: TableFolder, record: Record): Unit = {
-    val sources = record.outputs.flatMap(_.source).map(TableFolder.parent).distinct
+    val sources = record.outputs.flatMap(_.source).map(FileNames.parent).distinct
     sources.foreach(trash => folder.ops.deleteEmpty(folder.resolve(trash)))
     WorkerThreads.each(record.folders, folder.threads)(work => folders(folder, work.folder, record))
   }
 
-  /** Removes the empty ones of an operation's folders within one data folder. */
+  /** Removes the operation's empty folders in one data folder. */
   private def folders(folder: TableFolder, dir: String, record: Record): Unit = {
     val ops = folder.ops
-    // It may hold files that an attempt of the job left there.
+    // Failed attempts of tasks may have left files in it. Then it stays until the whole job is
+    // cleaned up.
     ops.deleteEmpty(folder.stagingOf(dir, record))
     ops.deleteEmpty(folder.stagingsOf(dir))
     ops.deleteEmpty(folder.trashOf(dir, record))
@@ -86,11 +89,11 @@ private[commit] object Cleanup {
   }
 
   /**
-   * Removes what the job of an operation wrote and did not hand over. The manifest goes last, so that a crash in between
-   * starts over.
+   * Removes files that an operation's job wrote and did not hand over. The manifest goes last, so
+   * that after a crash in between the next statement starts over.
    */
   def job(folder: TableFolder, operationId: String): Unit = {
-    // Builds of before wrote all to the root's staging, and no manifest.
+    // Older builds wrote all outputs to the root's staging, and no manifest.
     val manifest = Manifest.find(folder, operationId)
     val isOfBefore = !manifest.exists(_._1 == folder.manifest(operationId))
     val dirs = (manifest.fold(Seq.empty[String])(_._2) :+ "").distinct
@@ -98,7 +101,8 @@ private[commit] object Cleanup {
       val stagings =
         if (isOfBefore) folder.possibleStagingsOf(dir, operationId) else Seq(folder.stagingOf(dir, operationId))
       stagings.filter(folder.ops.exists).foreach(folder.ops.deleteRecursive)
-      // Not another operation's staging: while it publishes, that folder says that nobody has overwritten its files.
+      // If another operation is publishing, its staging stays: its absence would say that somebody
+      // overwrote the folder.
       folder.ops.deleteEmpty(folder.stagingsOf(dir))
       if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
     }

@@ -8,7 +8,9 @@ import org.apache.hadoop.fs.Path
 object Clock {
   private val WaitLimit = 60000L
 
-  /** The time stamp of a file just written, milliseconds since 1970. The side folder must be there. */
+  /**
+   * The time stamp of a file just written, milliseconds since 1970. The side folder must be there.
+   */
   def now(folder: TableFolder): Long = now(folder, folder.newProbe())
 
   private def now(folder: TableFolder, probe: Path): Long =
@@ -17,23 +19,29 @@ object Clock {
       folder.ops.status(probe).getOrElse(throw new IOException(s"$probe vanished")).modificationTime
     } finally folder.ops.delete(probe)
 
-  /** The same under the lock, by a file that a recovery removes at once; our own clock's if nothing can be written. */
+  /**
+   * The time under the lock. The file has a temporary name, which a recovery removes at once. If it
+   * cannot be written, our own clock must do.
+   */
   def nowUnderLock(folder: TableFolder): Long =
     try now(folder, folder.newTemporary())
     catch { case _: IOException => System.currentTimeMillis() }
 
-  /** How far apart two time stamps must be to differ: 1 ms, or 2 s when all the stamps seen are whole seconds. */
+  /**
+   * How far apart two time stamps must be to differ: 1 ms, or 2 s if all these stamps are whole
+   * seconds.
+   */
   def granularity(stamps: Iterable[Long]): Long = if (stamps.forall(_ % 1000 == 0)) 2000L else 1L
 
   /**
-   * Waits until no file written from now on can bear one of these time stamps. Needs the lock.
+   * Waits until no file written from now on can get one of these time stamps. Needs the lock.
    *
    * @param times modification times, milliseconds since 1970
    */
   def waitPast(folder: TableFolder, times: Iterable[Long], sleep: Long => Unit = Thread.sleep(_)): Unit =
     if (times.nonEmpty) {
       val last = times.max
-      // Under the lock, so by a name that a recovery removes at once.
+      // A recovery removes files of temporary names at once, but probes only when they are old.
       def look(): Long = now(folder, folder.newTemporary())
       var seen = look()
       var waited = 0L

@@ -2,10 +2,12 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** What this package reports apart from plain I/O errors; commands turn these into Spark's errors. */
+/**
+ * The errors of this package, apart from plain I/O errors. Commands turn them into Spark's errors.
+ */
 sealed abstract class CommitException(message: String, cause: Throwable) extends RuntimeException(message, cause)
 
-/** Another operation, which lives, holds the table's lock. Nothing was touched. */
+/** A living owner has the table's lock. Nothing was touched. */
 final class ConcurrentOperationException(val table: Path, val owner: Option[Owner])
     extends CommitException(
       s"another operation is running on $table: ${owner.fold("its lock file cannot be read")(_.describe)}",
@@ -13,14 +15,15 @@ final class ConcurrentOperationException(val table: Path, val owner: Option[Owne
     )
 
 /**
- * The lock file is gone, or its heartbeat failed for too long: another process may have taken over. Nothing more was
- * touched.
+ * The lock file is gone, or its heartbeat failed for too long, so another process may have taken
+ * over. We have touched nothing since.
  */
 final class LockLostException(val lock: Path, val reason: String)
     extends CommitException(s"lost the table's lock $lock: $reason", null)
 
 /**
- * Somebody else changed files under the operation. It was undone; the table holds what the others made of it.
+ * Somebody changed files while the operation worked on them. The operation was undone, and his
+ * changes stay.
  *
  * @param paths the files in question, relative to the table's root
  */
@@ -51,8 +54,8 @@ final class UnreadableRecordException(val file: Path, reason: String, cause: Thr
     extends CommitException(s"cannot read the record $file: $reason", cause)
 
 /**
- * The operation is past its commit point, but the file system failed and did not let us go back either. The next statement
- * on the table finishes or undoes it.
+ * The operation is past its commit point, but the file system failed, also when we tried to undo
+ * it. The next statement on the table finishes or undoes it.
  */
 final class IncompletePublishException(val record: Path, cause: Throwable)
     extends CommitException(
@@ -62,39 +65,9 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
     )
 
 /**
- * A folder in which rows wait in the trash, or files were being exchanged, and in which nobody can tell what is right.
- *
- * @param folder relative to the table's root
- * @param missing files that were visible and are gone
- * @param unknown data files that nobody knows: the result of a repair by hand, perhaps
- * @param visible files of the operation that readers see
- * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole folder if that is gone
- * @param isGone whether the folder itself is gone
+ * Somebody has to say which files are right, see [[Choice]]. Until then nothing is moved in these
+ * folders, and nothing is lost.
  */
-final case class UnclearFolder(
-    folder: String,
-    missing: Seq[String],
-    unknown: Seq[String],
-    visible: Seq[String],
-    rowsWaiting: Long,
-    isGone: Boolean = false
-) {
-
-  /** For people. */
-  def sentence: String = {
-    def some(paths: Seq[String]): String =
-      if (paths.isEmpty) "none"
-      else paths.take(3).mkString(", ") + (if (paths.size > 3) s" and ${paths.size - 3} more" else "")
-    if (isGone)
-      s"The folder `$folder` is gone, in which files of $rowsWaiting rows were being exchanged. If it was moved, or its disk is " +
-        "away, bring it back first."
-    else
-      s"In `${if (folder.isEmpty) "." else folder}`, $rowsWaiting rows wait in `_zorder`; gone: ${some(missing)}; unknown: " +
-        s"${some(unknown)}; still visible of the operation: ${some(visible)}."
-  }
-}
-
-/** Somebody has to say what is right: see [[Choice]]. In these folders nothing is moved until then, and nothing is lost. */
 final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
     extends CommitException(
       s"cannot tell what is right after version $version of $table ended half way: in " +
@@ -102,17 +75,20 @@ final class RecoveryUnclearException(val table: Path, val version: Long, val fol
       null
     )
 
-/** The same of one folder, found by a living owner. */
+/** A living owner cannot tell what is right in one of its folders. */
 private[commit] final class UnclearException(val folder: String)
     extends CommitException(s"cannot tell what is right in '$folder'", null)
 
-/** Files are being exchanged, and we may not look at all places where they are now, or cannot: what is visible is no answer. */
+/**
+ * Files are being exchanged, and we cannot see all of them. The visible files alone would be a
+ * wrong answer.
+ */
 final class HalfPublishedException(val table: Path, cause: java.io.IOException)
     extends CommitException(
       s"cannot read around an operation on $table that is half published: ${Option(cause.getMessage).getOrElse(cause)}",
       cause
     )
 
-/** An operation that came to no end lies in the way: it must be recovered first. Nothing was touched. */
+/** An unfinished operation must be recovered first. Nothing was touched. */
 final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)

@@ -6,9 +6,10 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * Brings one operation's files into the table, by `docs/design/commit.md`. Used once: [[prepare]], then [[commit]] or
- * [[abort]].
- * Whatever happens, the caller calls `lock.release()` in the end; it leaves the lock where something must be recovered.
+ * Brings one operation's files into the table, by the steps in `docs/design/commit.md`. It is used
+ * once: [[prepare]], then [[commit]] or [[abort]]. Whatever happens, the caller calls
+ * `lock.release()` in the end. If something must be recovered, the lock was abandoned, and its file
+ * stays.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
  * @param history how many records stay files, and for how long they are kept
@@ -23,20 +24,21 @@ final class Committer(
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
 
-  // At a failpoint all is to stand still.
+  // At a failpoint, no other thread may go on.
   private def threads: Int = if (Failpoints.isSet) 1 else folder.threads
 
+  /** Folders in which [[stage]] has made staging. */
   private var staging: Set[String] = Set.empty
 
   /**
-   * Step 3: makes the staging of each folder that the job writes to. Nobody's rows are touched.
+   * Step 3: makes the staging of each folder that the job writes to. No row is touched.
    *
    * @param dirs relative to the root
    * @throws CommitConflictException when one of the folders is gone
    * @throws ConcurrentOperationException when an operation is running on a table over one of them
    */
   def stage(dirs: Seq[String]): Unit = orRollBack {
-    NestedRoots.settleBelow(folder, lock, dirs)
+    RecoveryUnderLock.settleBelow(folder, lock, dirs)
     Manifest.write(folder, lock.operationId, dirs)
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
@@ -44,17 +46,24 @@ final class Committer(
       staging += dir
       make(dir)(folder.stagingsOf(dir), folder.stagingOf(dir, lock.operationId))
     }
-    // An overwrite of the whole table just now took the manifest, too: nobody would know of what tasks write.
+    // If somebody has just overwritten the whole table, the manifest is gone, and no recovery would
+    // find the tasks' files.
     lock.check()
     Failpoints.hit("after-stage-folders")
   }
 
-  /** Folders that somebody has overwritten since [[stage]], with the files that the job wrote there. */
+  /**
+   * Folders that somebody has overwritten since [[stage]]. The files that the job wrote there are
+   * gone.
+   */
   def overwritten(): Seq[String] = staging.toSeq.sorted.filterNot { dir =>
     ops.exists(folder.stagingOf(dir, lock.operationId))
   }
 
-  /** Makes folders below a data folder's side folder, one by one: the data folder itself must not come back. */
+  /**
+   * Makes folders below a data folder's side folder, one by one: the data folder itself must not
+   * come back.
+   */
   private def make(dir: String)(below: Path*): Unit =
     try (folder.sideOf(dir) +: below).foreach(ops.mkdir)
     catch {
@@ -65,13 +74,14 @@ final class Committer(
     }
 
   /**
-   * Step 5: writes the record. Outputs that lie elsewhere than in their folder's staging are moved there. Nobody's rows
-   * are touched.
+   * Step 5: writes the record. Outputs that are not in their folder's staging are moved there. No
+   * row is touched.
    *
-   * @param record with any version: the next one is given here
-   * @param staged where each output lies now, by its final relative path
+   * @param record with any version, as the next one is given here
+   * @param staged where each output is now, by its final relative path
    * @return the record with its version
-   * @throws CommitConflictException when a folder is gone or an output is not what the record says; all is rolled back
+   * @throws CommitConflictException when a folder is gone or an output is not what the record says;
+   *   all is rolled back
    */
   def prepare(record: Record, staged: Map[String, Path]): Record = {
     require(prepared.isEmpty, "prepared already")
@@ -82,27 +92,30 @@ final class Committer(
     require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
     Failpoints.hit("after-staging")
-    // Two looks, as a listing that is late may lack the one record that tells the number.
+    // Two listings, since one that is late may lack the newest record.
     val newest = Seq.fill(2)(lock.listing()).map { listing =>
-      val underWay = TableFolder.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
-      math.max(underWay, TableFolder.newestPublished(listing))
+      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, SideListing.newestPublished(listing))
     }.max
-    if (newest >= TableFolder.MaxVersion) throw new IOException(s"no version comes after $newest")
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
       val unstaged = numbered.folders.map(_.folder).filterNot(staging)
-      NestedRoots.settleBelow(folder, lock, unstaged)
+      RecoveryUnderLock.settleBelow(folder, lock, unstaged)
       writeRecord(numbered)
       moveToStaging(numbered, staged)
     }
     numbered
   }
 
-  /** By these a recovery tells files of before from those of somebody who repaired the table after our death. */
+  /**
+   * The other data files in each folder. If we die, a recovery sees by them which files somebody
+   * wrote afterwards.
+   */
   private def bystanders(record: Record): Map[String, Seq[Bystander]] = {
     val listed = WorkerThreads.map(record.folders, threads) { work =>
-      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(TableFolder.name).toSet
+      val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).map(FileNames.name).toSet
       val others = data(ops.list(folder.resolve(work.folder))).filterNot(m => own(m.name))
       work.folder -> others.map(m => Bystander(m.name, m.length, m.modificationTime)).sortBy(_.name)
     }
@@ -111,19 +124,12 @@ final class Committer(
   }
 
   private def data(metas: Seq[FileMeta]): Seq[FileMeta] =
-    metas.filter(m => !m.isDirectory && TableFolder.isData(m.name))
+    metas.filter(m => !m.isDirectory && FileNames.isData(m.name))
 
   private def writeRecord(record: Record): Unit = {
-    val temporary = folder.newTemporary()
-    try {
-      ops.writeNew(temporary, RecordJson.write(record))
+    val pending = folder.record(record, RecordState.Pending)
+    AtomicFile.put(ops, folder.newTemporary(), pending, RecordJson.write(record)) {
       Failpoints.hit("after-record-written")
-      ops.rename(temporary, folder.record(record, RecordState.Pending))
-    } catch {
-      case e: IOException =>
-        try ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
     }
     Failpoints.hit("after-pending")
   }
@@ -135,7 +141,7 @@ final class Committer(
       if (!staging(work.folder))
         make(work.folder)(folder.stagingsOf(work.folder), folder.stagingOf(work.folder, record))
       else if (!ops.exists(folder.stagingOf(work.folder, record))) throw overwrittenBy(work.folder)
-      // Made now: nothing makes folders once files are exchanged.
+      // The trash is made now, because no folder is made once files are exchanged.
       make(work.folder)(folder.trashesOf(work.folder), folder.trashOf(work.folder, record))
     }
     Failpoints.hit("after-staging-folders")
@@ -161,12 +167,14 @@ final class Committer(
     new CommitConflictException(Seq(if (dir.isEmpty) "." else dir), "the folder was overwritten")
 
   /**
-   * Steps 7 to 10. They come to their end whatever interrupts the caller, who is interrupted afterwards; before the commit
-   * point an interrupt ends the operation.
+   * Steps 7 to 10. Before the commit point an interrupt of the caller ends the operation. After it
+   * the steps come to their end, and the caller is interrupted afterwards.
    *
-   * @param keepLock whether the operation goes on under the lock: then it and its job's staging stay
-   * @throws CommitConflictException when others changed the inputs; all is undone
-   * @throws IncompletePublishException when the file system failed and did not let us go back
+   * @param keepLock whether the caller goes on under the lock: then the lock and the job's staging
+   *                 stay
+   * @throws CommitConflictException when others changed the inputs: then all is undone
+   * @throws IncompletePublishException when the file system failed, also when we tried to undo the
+   *   operation
    */
   def commit(keepLock: Boolean = false): Record =
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
@@ -195,7 +203,7 @@ final class Committer(
       twice(record) {
         Failpoints.hit("before-record-done")
         lock.check()
-        Committer.markDone(folder, record, (System.nanoTime() - start) / 1000000)
+        Publish.markDone(folder, record, (System.nanoTime() - start) / 1000000)
       }
     }
     lock.publishing = false
@@ -210,26 +218,32 @@ final class Committer(
   private def publishing(record: Record, bystanders: Map[String, Set[String]]): Publish =
     Publish(folder, record, bystanders, () => lock.checkInARow(), sleep)
 
-  /** All inputs and names are looked at, by one listing of each folder. Returns the other data files of each folder. */
+  /**
+   * Checks all inputs and the outputs' names by one listing of each folder. Returns the other data
+   * files of each folder.
+   */
   private def lastCheck(record: Record): Map[String, Set[String]] =
     WorkerThreads.map(record.folders, threads) { work =>
-      if (!FileLocations.hasTraces(folder, work.folder, record)) throw overwrittenBy(work.folder)
+      if (!FileLocations.hasOwnFolders(folder, work.folder, record)) throw overwrittenBy(work.folder)
       val listed = ops.list(folder.resolve(work.folder))
       val found = listed.map(m => m.name -> m).toMap
-      val changed = work.inputs.filterNot(i => found.get(TableFolder.name(i.path)).exists(i.isSame))
+      val changed = work.inputs.filterNot(i => found.get(FileNames.name(i.path)).exists(i.isSame))
       if (changed.nonEmpty)
         throw new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
-      val taken = work.outputs.filter(o => found.contains(TableFolder.name(o.path)))
+      val taken = work.outputs.filter(o => found.contains(FileNames.name(o.path)))
       if (taken.nonEmpty) throw new CommitConflictException(taken.map(_.path), "files of these names exist already")
-      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => TableFolder.name(i.path)))
+      work.folder -> (data(listed).map(_.name).toSet -- work.inputs.map(i => FileNames.name(i.path)))
     }.toMap
 
-  /** The record's time is that of the commit point: if we die, a recovery tells by it how long the publishing took. */
+  /**
+   * Sets the record's time to that of the commit point. If we die, a recovery reads in it when
+   * publishing began.
+   */
   private def stamp(record: Record): Unit =
     try ops.touch(folder.record(record, RecordState.Pending))
     catch { case e: IOException => log.warn(s"cannot set the time of the record of version ${record.version}", e) }
 
-  /** Rolls back an operation that has not come to [[commit]]. Its lock stays if that fails. */
+  /** Rolls back an operation before [[commit]]. If that fails its lock file stays. */
   def abort(): Unit =
     try prepared match {
         case Some(record) => rollBack(record)
@@ -249,7 +263,7 @@ final class Committer(
   private def rollBack(record: Record): Unit = {
     lock.check()
     def is(state: RecordState): Boolean = ops.exists(folder.record(record, state))
-    // The commit point may have been passed by a rename that said otherwise.
+    // The rename at the commit point may have taken effect although it failed.
     if (is(RecordState.Publishing))
       publishing(record, Map.empty).undo("the file system failed at the commit point")
     else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
@@ -282,7 +296,7 @@ final class Committer(
       case e: RecoveryUnclearException => throw e
       case failed: IOException         =>
         why.addSuppressed(failed)
-        orTaken(record)(lock.check())
+        orOvertaken(record)(lock.check())
         leave(record, why)
     }
     throw why
@@ -296,12 +310,12 @@ final class Committer(
         step
     }
 
-  private def orLeave(record: Record)(step: => Unit): Unit = orTaken(record) {
+  private def orLeave(record: Record)(step: => Unit): Unit = orOvertaken(record) {
     try step
     catch { case e: IOException => leave(record, e) }
   }
 
-  private def orTaken(record: Record)(step: => Unit): Unit =
+  private def orOvertaken(record: Record)(step: => Unit): Unit =
     try step
     catch { case e: LockLostException => overtaken(Some(record), e) }
 
@@ -311,16 +325,16 @@ final class Committer(
   }
 
   /**
-   * The lock is gone. Either another took over, then all is his; or, when there is no record either, the whole table
-   * was
-   * overwritten under us, and outputs that came to lie there since are rows of the table that is no more.
+   * The lock is gone. If the record is still there, another process has taken over, and we touch
+   * nothing. If it is gone as well, somebody has overwritten the whole table, and our outputs that
+   * are there have rows of the old table.
    */
   private def overtaken(record: Option[Record], lost: LockLostException): Nothing = {
     lock.abandon()
     if (record.isEmpty) dropStaging()
     record.foreach { r =>
       val gone =
-        try !ops.exists(lock.path) && !TableFolder.records(Listing.now(folder, sleep)).exists(_.version == r.version)
+        try !ops.exists(lock.path) && !SideListing.records(Listing.now(folder, sleep)).exists(_.version == r.version)
         catch {
           case e: IOException =>
             lost.addSuppressed(e)
@@ -335,7 +349,10 @@ final class Committer(
     throw lost
   }
 
-  /** Before there is a record: files that the job wrote are nobody's when the manifest and the lock are gone. */
+  /**
+   * Removes the job's files while there is no record. If manifest and lock are gone, nobody else
+   * would remove them.
+   */
   private def dropStaging(): Unit =
     try if (!ops.exists(lock.path) && !ops.exists(folder.manifest(lock.operationId))) {
         staging.foreach { dir =>
@@ -348,12 +365,12 @@ final class Committer(
     catch { case e: IOException => log.warn(s"cannot remove what the job wrote in ${folder.root}", e) }
 
   private def removeOutputs(record: Record): Unit = {
-    // A folder that still has its staging was not overwritten (yet): it gets back what it had.
+    // A folder that still has its staging was not overwritten (yet). Its inputs return.
     try Publish(folder, record, Map.empty, () => (), sleep).back()
     catch { case e: RecoveryUnclearException => log.warn("not all could be put back", e) }
     FileLocations.of(folder, record).folders.foreach { found =>
       if (found.overwritten) found.work.outputs.foreach { output =>
-        // Of what is gone the checksum file may be left.
+        // An output that is gone may have left its checksum file.
         if (found.isOut(output) || !found.inPlace.contains(output.path)) ops.delete(folder.resolve(output.path))
       }
       else found.work.outputs.foreach(Cleanup.unstage(folder, record, _))
@@ -370,7 +387,8 @@ final class Committer(
       Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")
     } catch {
-      // All rows are in place. What is left over keeps its lock beside it, so that the next statement finds it.
+      // All rows are in place. The abandoned lock tells the next statement that something is left
+      // over.
       case e: IOException =>
         log.warn(s"cannot clean up in ${folder.root}", e)
         lock.abandon()
@@ -382,21 +400,9 @@ final class Committer(
   }
 }
 
-private[commit] object Committer {
+private object Committer {
 
-  /** Names of other files in a folder, and in all folders, that a record lists. */
+  /** A record lists no more bystanders than these, in one folder and in all folders. */
   private val MostBystanders = 1000
   private val MostBystandersInAll = 100000L
-
-  /** Step 9: the record becomes part of the history. */
-  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
-    val done = folder.published(record, publishMillis)
-    try folder.ops.rename(folder.record(record, RecordState.Publishing), done)
-    catch {
-      case e: IOException =>
-        def files = TableFolder.records(folder.ops.list(folder.side))
-        if (!folder.ops.exists(done) && !files.exists(f => f.version == record.version && f.state == RecordState.Done))
-          throw e
-    }
-  }
 }

@@ -7,9 +7,9 @@ import java.util.Locale
 import org.apache.hadoop.fs.Path
 
 /**
- * A file of the side folder with the names of the columns that the table keeps out of its statistics. Only the catalog
- * knows them, and a statement may name the folder by its path. The file is never changed: the next one has the next
- * number, and the highest counts.
+ * A file of the side folder with the names of the columns that the table excludes from its
+ * statistics. Otherwise only the catalog knows them, and a statement may name the folder by its
+ * path. The file is never changed: the next one has the next number, and the highest counts.
  */
 object ExcludedFiles {
 
@@ -18,7 +18,7 @@ object ExcludedFiles {
 
   private[commit] def isOne(name: String): Boolean = Name.matches(name)
 
-  /** Highest number first. */
+  /** The files in a listing, highest number first. */
   private def in(statuses: Seq[FileMeta]): Seq[(Long, FileMeta)] = statuses.flatMap { meta =>
     meta.name match {
       case Name(digits) if !meta.isDirectory => Some(digits.toLong -> meta)
@@ -27,21 +27,25 @@ object ExcludedFiles {
   }.sortBy(-_._1)
 
   /**
-   * What was written last, None when nothing was, or when it was taken back.
+   * The names that were written last. None when there are none, or when they were taken back.
    *
-   * @throws java.io.IOException when there is one that cannot be read: then nobody knows what is to be kept out
+   * @throws java.io.IOException when the file cannot be read: then the excluded columns are not
+   *   known
    */
   def read(folder: TableFolder): Option[String] = newest(folder, in(folder.ops.list(folder.side)))
 
   private def newest(folder: TableFolder, files: Seq[(Long, FileMeta)]): Option[String] = files match {
     case (_, meta) +: older =>
       try Some(new String(folder.ops.read(meta.path, MaxBytes), UTF_8))
-      // One with the next number has come meanwhile, or it was taken back.
+      // It was replaced by the next one, or taken back.
       catch { case _: FileNotFoundException => newest(folder, older) }
     case _ => None
   }
 
-  /** Writes the names, or takes them back. Does nothing where it says so already. Needs the lock. */
+  /**
+   * Writes the names, or takes them back. Does nothing if they are the same already. Needs the
+   * lock.
+   */
   def write(folder: TableFolder, lock: Lock, names: Option[String]): Unit = {
     val ops = folder.ops
     val files = in(lock.listing())
@@ -49,11 +53,11 @@ object ExcludedFiles {
       names.foreach { text =>
         val number = files.headOption.fold(0L)(_._1) + 1
         val target =
-          new Path(folder.side, TableFolder.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
+          new Path(folder.side, SideNames.Hidden + String.format(Locale.ROOT, "excluded-%010d.txt", Long.box(number)))
         AtomicFile.put(ops, folder.newTemporary(), target, text.getBytes(UTF_8))(lock.check())
       }
       lock.check()
-      // The newest last: until then it counts.
+      // The newest goes last, as it counts until then.
       files.reverse.foreach { case (_, meta) => ops.delete(meta.path) }
     }
   }

@@ -5,15 +5,18 @@ import java.nio.file.{FileAlreadyExistsException, Files, Paths}
 /**
  * Places at which a test may stop the process: between every two steps of the protocol.
  *
- * The system property `spark.zorder.test.failpoint`, or the environment's `SPARK_ZORDER_FAILPOINT`, names one. `<name>`
- * halts the JVM there with code 137, as a kill would. `<name>:pause:<file>` makes `<file>.reached` and goes on once
- * `<file>` exists.
+ * The system property `spark.zorder.test.failpoint`, or the environment's `SPARK_ZORDER_FAILPOINT`,
+ * names one. `<name>` halts the JVM there with code 137, as a kill would. `<name>:pause:<file>`
+ * makes `<file>.reached` and goes on once `<file>` exists.
  */
 object Failpoints {
   val Property = "spark.zorder.test.failpoint"
   val Variable = "SPARK_ZORDER_FAILPOINT"
 
-  /** All names, in the order in which an OPTIMIZE meets them; those of the undo and of VACUUM come last. */
+  /**
+   * All names, in the order in which an OPTIMIZE reaches them. Those of an undo and of VACUUM come
+   * last.
+   */
   val all: Seq[String] = Seq(
     "after-lock",
     "after-manifest",
@@ -48,7 +51,10 @@ object Failpoints {
 
   private def asked: Option[String] = Option(System.getProperty(Property)).orElse(Option(System.getenv(Variable)))
 
-  /** Whether one is named: then nothing is done side by side, so that all stands still there. */
+  /**
+   * Whether one is named. Then everything runs on one thread, so that nothing goes on while it
+   * pauses.
+   */
   def isSet: Boolean = asked.isDefined
 
   def hit(name: String): Unit = {

@@ -8,29 +8,33 @@ import org.apache.hadoop.fs.Path
 private[commit] final case class FileLocations(folders: Seq[FolderLocations]) {
   private val finishable = folders.forall(f => f.overwritten || f.absent || f.canFinish)
 
-  /** Folders in which somebody has to choose. */
+  /** Folders for which somebody has to choose, see [[Choice]]. */
   val unclear: Seq[FolderLocations] = folders.filter(f => f.isUnclear || !finishable && f.onlyForward)
 
   /** Folders in which recovery may move files. */
   val ours: Seq[FolderLocations] = folders.filter(_.isOurs).diff(unclear)
 
-  /** The same once somebody chose that what is visible in these folders is right. */
-  def leaving(dirs: Set[String]): FileLocations = FileLocations(folders.map(f => if (dirs(f.work.folder)) f.copy(left = true) else f))
+  /** The same once somebody has chosen that the visible files of these folders are right. */
+  def leaving(dirs: Set[String]): FileLocations =
+    FileLocations(folders.map(f => if (dirs(f.work.folder)) f.copy(left = true) else f))
 
-  /** Whether the way is forward; else what was done is to be undone. */
+  /** Whether a recovery finishes the operation; otherwise it undoes it. */
   def canFinish: Boolean = unclear.isEmpty && folders.exists(_.isThere) && finishable
 }
 
 private[commit] object FileLocations {
 
   /**
-   * For who is going to move files: looks at each file by itself, since a listing may not show yet what we have just
-   * moved ourselves.
+   * For a caller that is going to move files. Each file is looked up by name, since a listing may
+   * not show yet what we have just moved.
    */
   def of(folder: TableFolder, record: Record): FileLocations =
     FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(inFolder(folder, record, _))))
 
-  /** The same when somebody may be about to delete files: until two looks agree, a second apart, if any is missing. */
+  /**
+   * The same, but while any file is missing it looks again, until two looks a second apart agree:
+   * somebody may be deleting.
+   */
   def steady(folder: TableFolder, record: Record, sleep: Long => Unit): FileLocations = {
     @tailrec def again(before: FileLocations, left: Int): FileLocations =
       if (left == 0 || before.folders.forall(f => f.overwritten || f.absent || f.missing.isEmpty)) before
@@ -50,67 +54,73 @@ private[commit] object FileLocations {
       names.flatMap(name => folder.ops.status(place(name)).filterNot(_.isDirectory).map(name -> _)).toMap
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     val listed = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
-    val traces = hasTraces(folder, work.folder, record)
+    val hasFolders = hasOwnFolders(folder, work.folder, record)
     FolderLocations(
       work,
-      traces,
-      traces || folder.ops.exists(folder.resolve(work.folder)),
-      found(inputs ++ outputs)(folder.resolve),
-      found(inputs)(folder.retired(_, record)),
-      found(outputs)(folder.staged(_, record)),
-      others(work, listed),
-      record.bystanders.getOrElse(work.folder, Nil),
+      hasOwnFolders = hasFolders,
+      exists = hasFolders || folder.ops.exists(folder.resolve(work.folder)),
+      inPlace = found(inputs ++ outputs)(folder.resolve),
+      retired = found(inputs)(folder.retired(_, record)),
+      staged = found(outputs)(folder.staged(_, record)),
+      others = others(work, listed),
+      bystanders = record.bystanders.getOrElse(work.folder, Nil),
       batches = folder.batches
     )
   }
 
-  /** For who only reads: by a listing of each folder. What it lacks is looked for by its name: it may be on its way. */
+  /**
+   * For a caller that only reads: one listing of each folder. A file that the listings lack may be
+   * on its way, so it is looked up by name.
+   */
   def listed(folder: TableFolder, record: Record): FileLocations =
     FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
 
   private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderLocations = {
-    val staging = folder.stagingOf(work.folder, record)
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))
     def found(names: Seq[String], dir: Path)(place: String => Path): Map[String, FileMeta] = {
       val byName = folder.ops.list(dir).filterNot(_.isDirectory).map(m => m.name -> m).toMap
       names.flatMap(name => byName.get(place(name).getName).map(name -> _)).toMap
     }
-    val staged = found(outputs, staging)(folder.staged(_, record))
-    val inPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
-    val retired = found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record))
-    def look(names: Seq[String], listed: Map[String, FileMeta])(place: String => Path): Map[String, FileMeta] =
-      listed ++ names.filterNot(listed.contains).flatMap(name => folder.ops.status(place(name)).map(name -> _))
-    val lostOutputs = outputs.filterNot(p => staged.contains(p) || inPlace.contains(p))
-    val lostInputs = inputs.filterNot(p => inPlace.contains(p) || retired.contains(p))
-    val foundRetired = look(lostInputs, retired)(folder.retired(_, record))
-    val foundStaged = look(lostOutputs, staged)(folder.staged(_, record))
-    val lost = lostOutputs.filterNot(foundStaged.contains) ++ lostInputs.filterNot(foundRetired.contains)
-    val names = (inputs ++ outputs).toSet
-    val traces = hasTraces(folder, work.folder, record)
+    def byName(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
+      names.flatMap(name => folder.ops.status(place(name)).map(name -> _)).toMap
+    // A file moves from staging to its place, or from its place to the trash. Listed in this order,
+    // it is seen on its way.
+    val listedStaged = found(outputs, folder.stagingOf(work.folder, record))(folder.staged(_, record))
+    val listedInPlace = files(work.folder, folder.ops.list(folder.resolve(work.folder)))
+    val listedRetired = found(inputs, folder.trashOf(work.folder, record))(folder.retired(_, record))
+    val lostOutputs = outputs.filterNot(p => listedStaged.contains(p) || listedInPlace.contains(p))
+    val lostInputs = inputs.filterNot(p => listedInPlace.contains(p) || listedRetired.contains(p))
+    val retired = listedRetired ++ byName(lostInputs)(folder.retired(_, record))
+    val staged = listedStaged ++ byName(lostOutputs)(folder.staged(_, record))
+    val stillLost = lostOutputs.filterNot(staged.contains) ++ lostInputs.filterNot(retired.contains)
+    val ownNames = (inputs ++ outputs).toSet
+    val hasFolders = hasOwnFolders(folder, work.folder, record)
     FolderLocations(
       work,
-      traces,
-      traces || folder.ops.exists(folder.resolve(work.folder)),
-      look(lost, inPlace.filter(f => names(f._1)))(folder.resolve),
-      foundRetired,
-      foundStaged,
-      others(work, inPlace),
-      record.bystanders.getOrElse(work.folder, Nil),
+      hasOwnFolders = hasFolders,
+      exists = hasFolders || folder.ops.exists(folder.resolve(work.folder)),
+      inPlace = listedInPlace.filter(f => ownNames(f._1)) ++ byName(stillLost)(folder.resolve),
+      retired = retired,
+      staged = staged,
+      others = others(work, listedInPlace),
+      bystanders = record.bystanders.getOrElse(work.folder, Nil),
       batches = folder.batches
     )
   }
 
   private def others(work: FolderWork, listed: Map[String, FileMeta]): Seq[FileMeta] = {
     val own = (work.inputs.map(_.path) ++ work.outputs.map(_.path)).toSet
-    listed.toSeq.collect { case (path, meta) if !own(path) && TableFolder.isData(meta.name) => meta }.sortBy(_.name)
+    listed.toSeq.collect { case (path, meta) if !own(path) && FileNames.isData(meta.name) => meta }.sortBy(_.name)
   }
 
+  /** The files among these, by relative name. */
   private def files(dir: String, metas: Seq[FileMeta]): Map[String, FileMeta] =
-    metas.filterNot(_.isDirectory).map(m => (if (dir.isEmpty) m.name else s"$dir/${m.name}") -> m).toMap
+    metas.filterNot(_.isDirectory).map(m => FileNames.in(dir, m.name) -> m).toMap
 
   /**
-   * Whether time stamps count. In a folder that was copied no file has the time that it had, or all have it cut to whole
-   * seconds; then names, places and lengths tell the files. One folder may be a copy while the others are not.
+   * Decides for each folder whether time stamps count. In a copied folder no file has the time that
+   * the record says, or all have it cut to whole seconds. Then names, places and lengths identify
+   * the files. One folder may be a copy while the others are not.
    */
   private def timed(folders: Seq[FolderLocations]): Seq[FolderLocations] = folders.map { f =>
     val files =
@@ -123,7 +133,10 @@ private[commit] object FileLocations {
     if (times.nonEmpty && (none || cut)) f.copy(timed = false) else f
   }
 
-  /** A task that comes late may make its staging anew. The trash is made by nobody but [[Committer]], before the commit point. */
-  def hasTraces(folder: TableFolder, dir: String, record: Record): Boolean =
+  /**
+   * Whether the operation's staging and its trash are in the folder. A late task may make the
+   * staging anew, but only [[Committer]] makes the trash, before the commit point.
+   */
+  def hasOwnFolders(folder: TableFolder, dir: String, record: Record): Boolean =
     folder.ops.exists(folder.stagingOf(dir, record)) && folder.ops.exists(folder.trashOf(dir, record))
 }

@@ -7,13 +7,17 @@ import org.apache.hadoop.fs.Path
 /**
  * A file or folder as a listing shows it.
  *
- * @param length bytes; 0 for folders, and -1 for symbolic links to files or to nothing, so that no record is of one
+ * @param length bytes; 0 for folders, and -1 for symbolic links to files or to nothing, so that
+ *               they match no record
  * @param modificationTime milliseconds since 1970, by the file system's clock
  */
 final case class FileMeta(path: Path, length: Long, modificationTime: Long, isDirectory: Boolean) {
   def name: String = path.getName
 
-  /** Whether it is a symbolic link to a file or to nothing. A link to a folder of data counts as that folder. */
+  /**
+   * Whether it is a symbolic link to a file or to nothing. A link to a folder of data counts as
+   * that folder.
+   */
   def isLink: Boolean = length == FileMeta.LinkLength
 }
 
@@ -22,23 +26,24 @@ object FileMeta {
 }
 
 /**
- * All that the commit protocol asks of a file system. Everything that renames or deletes goes through here, so that a
- * test can make any call fail, or the process die before or after it.
+ * The calls to a file system that the commit protocol needs. Everything that renames or deletes
+ * goes through here. So a test can make any call fail, or let the process die before or after it.
  *
- * Every method throws `java.io.IOException` when the file system refuses. No method makes missing parent folders but
- * `mkdirs`.
+ * Every method throws `java.io.IOException` when the file system refuses. No method makes missing
+ * parent folders but `mkdirs`.
  */
 trait FileOps {
 
   /** Files and folders directly below `dir`, in no order; empty when there is no such folder. */
   def list(dir: Path): Seq[FileMeta]
 
-  /** What lies at `path`, None when nothing does. */
+  /** The file or folder at `path`, None when there is none. */
   def status(path: Path): Option[FileMeta]
 
   /**
-   * What lies at these names in one folder, by name. A listing answers where that takes fewer calls, so it may be late: who
-   * decides by what is missing or different in the answer asks for the [[status]] first.
+   * The files of these names in one folder, by name. It may use a listing if that takes fewer
+   * calls, and a listing may be late. So before a caller decides by a missing or different file, it
+   * asks for the [[status]].
    *
    * @param threads for calls that are made for each name
    */
@@ -48,21 +53,23 @@ trait FileOps {
   }
 
   /**
-   * Moves a file, keeping its modification time. Fails, leaving both ends alone, when `src` is missing, when anything
-   * lies at `dst`, or when the folder of `dst` is missing.
+   * Moves a file, keeping its modification time. Fails, and changes nothing, when `src` is missing,
+   * when there is a file or folder at `dst`, or when the folder of `dst` is missing.
    */
   def rename(src: Path, dst: Path): Unit
 
   /**
-   * How to move files of the folder `from` to the folder `to`, which is one of ours: nobody else writes there. It moves one
-   * file as [[rename]] does, from and to the given paths, and several threads may use it. What is common to all moves is
-   * looked up once, now.
+   * Moves files of the folder `from` to the folder `to`, in which nobody but us writes. The result
+   * moves one file as [[rename]] does, from and to the given paths, and several threads may use it.
+   * Both folders are looked up once, now.
    *
    * @throws java.io.FileNotFoundException when one of the folders is missing
    */
   def mover(from: Path, to: Path): (Path, Path) => Unit = rename(_, _)
 
-  /** Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already. */
+  /**
+   * Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already.
+   */
   def delete(path: Path): Unit
 
   /** Deletes a folder if it is empty; false when it is not, or is not there. */
@@ -84,33 +91,42 @@ trait FileOps {
   }
 
   /**
-   * Makes a folder such as `_zorder/trash/v1` anew, with those of ours above it; fails when the folder of the data is
-   * missing, which is never made anew.
+   * Makes a folder such as `_zorder/trash/v1` anew, with `_zorder` and `trash` above it. Fails when
+   * the folder of the data is missing, as that one must not come back.
    */
   def remakeInSide(dir: Path): Unit = Seq(dir.getParent.getParent, dir.getParent, dir).foreach(mkdir)
 
-  /** Writes a new file; fails when something lies there or its folder is missing. */
+  /** Writes a new file. Fails when there is one, or when its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit
 
-  /** The same for a file that is to have no rights but these, from the beginning; `0x1a4` are those of `rw-r--r--`. */
+  /** Writes a file that has at most these rights, from the beginning; `0x1a4` is `rw-r--r--`. */
   def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = writeNew(path, bytes)
 
-  /** The rights that there are on all these folders and all files in them, as far as the file system knows rights. */
+  /**
+   * The rights that all these folders, and all files in them, have in common. All rights if the
+   * file system has none.
+   */
   def commonMode(folders: Seq[Path]): Int = 0xfff
 
-  /** Gives files that are to replace others their rights and their group, as far as the file system knows such. */
+  /**
+   * Gives files the rights and the group of the files that they replace, where the file system has
+   * such.
+   */
   def adoptRights(written: Seq[Path], replaced: Seq[Path]): Unit = ()
 
   /** All bytes of a file. Fails when there are more than `limit`. */
   def read(path: Path, limit: Long): Array[Byte]
 
   /**
-   * Sets the modification time of a file to now, by the file system's clock as far as it is known. Never makes the
-   * file.
+   * Sets the modification time of a file to now, by the file system's clock as far as it is known.
+   * Never makes the file.
    */
   def touch(path: Path): Unit
 
-  /** The path of what lies there without links in it, as far as the file system knows links; the path itself if nothing is. */
+  /**
+   * The path without symbolic links, where the file system has them. The path itself if nothing is
+   * there.
+   */
   def realPath(path: Path): Path = path
 
   def exists(path: Path): Boolean = status(path).isDefined
@@ -118,13 +134,16 @@ trait FileOps {
 
 object FileOps {
 
-  /** Refuses what is not strictly below a side folder: the last guard before a recursive delete. */
+  /**
+   * Refuses a path that is not strictly below a side folder. It is the last guard before a
+   * recursive delete.
+   */
   def requireBelowSideFolder(dir: Path): Unit = {
     val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
-    val side = parts.indexOf(TableFolder.Side)
+    val side = parts.indexOf(SideNames.Side)
     require(
       side >= 0 && side < parts.length - 1 && !parts.contains(".."),
-      s"not below a ${TableFolder.Side} folder: $dir"
+      s"not below a ${SideNames.Side} folder: $dir"
     )
   }
 }

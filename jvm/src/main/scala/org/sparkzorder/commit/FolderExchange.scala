@@ -7,16 +7,19 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 
 /**
- * Exchanges one folder's files, forward or back. It looks where each file is and skips what is done, so it may end
- * anywhere and be run again.
+ * Exchanges one folder's files, forward or back. It looks where each file is and skips what is
+ * done. So it may stop anywhere, and be run again.
  *
  * @param known files of the record that are among the data now
- * @param deleted outputs that were published and that somebody has deleted since: they do not come again
- * @param bystanders see [[Watch]]
- * @param timed whether time stamps tell files apart; not in a copy
- * @param asked whether somebody who knows what happened wants the files back, so that nothing speaks against it
- * @param guard asked before every rename; throws when we may no longer touch the table
- * @param hands how many files are moved at the same time
+ * @param deleted outputs that were published and that somebody has deleted since: they are not
+ *                published again
+ * @param bystanders names of data files that were there at the beginning and are no files of the
+ *                   record
+ * @param timed whether time stamps tell files apart; they do not in a copy of a table
+ * @param byChoice whether somebody has chosen to bring the files back, although we cannot tell what
+ *                 is right
+ * @param guard called before every rename; throws when we may no longer touch the table
+ * @param threads how many files are moved at the same time
  */
 private[commit] final class FolderExchange(
     folder: TableFolder,
@@ -26,26 +29,32 @@ private[commit] final class FolderExchange(
     deleted: Seq[String],
     bystanders: Set[String],
     timed: Boolean,
-    asked: Boolean,
+    byChoice: Boolean,
     guard: () => Unit,
     sleep: Long => Unit,
-    hands: Int
+    threads: Int
 ) {
   private val ops = folder.ops
-  private val watch = new Watch(folder, record, work, bystanders, timed, sleep)
+  private val watch = new OverwriteWatch(folder, record, work, bystanders, timed, sleep)
   watch.knows(known)
 
-  /** Somebody else's by now: we leave alone what he has made of it. */
-  @volatile private var theirs = false
+  /** Somebody has overwritten the folder: it is left as he made it. */
+  @volatile private var overwritten = false
 
-  /** Somebody changed a file of ours here, and that was not an overwrite: on the way back the rest returns. */
-  private var contested = false
+  /**
+   * Somebody changed one of our files here, and it was no overwrite. So the other files may return.
+   */
+  private var hasConflict = false
 
-  /** Nobody can tell what is right here: nothing is moved any more. */
+  /** We cannot tell what is right here: nothing is moved any more. */
   @volatile private var unclear = false
 
+  /** Inputs that an undo has brought back. */
   private val returned = mutable.LinkedHashSet.empty[InputFile]
 
+  /**
+   * Somebody wanted the files back, and only the outputs had all rows: so the way back led forward.
+   */
   private var isForward = false
 
   private val data = folder.resolve(work.folder)
@@ -53,16 +62,18 @@ private[commit] final class FolderExchange(
 
   private def retired(input: String): Path = folder.retiredIn(trash, input)
 
-  def isTheirs: Boolean = theirs
+  def isOverwritten: Boolean = overwritten
 
   def isUnclear: Boolean = unclear
 
   /**
-   * The folder never looks empty: all inputs but the first go, an output comes, the first input goes, the others come.
+   * Retires all inputs but the first, publishes the first output, retires the first input, and
+   * publishes the other outputs. So the folder never looks empty.
    *
-   * @throws CommitConflictException when an input is not what the record says, or a name is taken; the way is back then
+   * @throws CommitConflictException when an input is not what the record says, or a name is taken:
+   *   then all must go back
    */
-  def forward(): Unit = if (!theirs) {
+  def forward(): Unit = if (!overwritten) {
     work.inputs.drop(1).grouped(folder.batches.ofRetired(work.inputs.size)).forall(retire) && {
       Failpoints.hit("retire-rest")
       work.outputs.headOption.forall(publish)
@@ -73,82 +84,92 @@ private[commit] final class FolderExchange(
       Failpoints.hit("retire-first-1")
       val (first, rest) = work.outputs.splitAt(math.max(1, folder.batches.alone))
       first.drop(1).forall { output =>
-        val ours = watched() && publish(output)
+        val ours = isStillOurs() && publish(output)
         Failpoints.hit("publish-rest-1")
         ours
-      } && rest.grouped(folder.batches.published).forall(wave => watched() && publishWave(wave))
+      } && rest.grouped(folder.batches.published).forall(wave => isStillOurs() && publishWave(wave))
     }
     ()
   }
 
-  /** Before more outputs come: whether the folder is ours, by the first file that is visible. */
-  private def watched(): Boolean = watch.holds() || isOurs(watch.look())
+  /** Whether the folder is still ours. It costs one call while the first visible file is there. */
+  private def isStillOurs(): Boolean = watch.holds() || isOurs(watch.look())
 
-  /** The last look, when all files are where they belong. What others have changed here since is their business. */
-  def confirm(): Unit = if (!theirs) { isOurs(watch.look()); () }
+  /**
+   * The last look, once all files are where they belong. Later changes by others are as on any
+   * other day.
+   */
+  def confirm(): Unit = if (!overwritten) { isOurs(watch.look()); () }
 
-  /** False when the folder is somebody else's. */
-  private def isOurs(seen: Seen): Boolean = {
-    if (seen == Seen.Unclear) {
+  /** False when somebody has overwritten the folder. Then it is given up. */
+  private def isOurs(seen: WatchResult): Boolean = {
+    if (seen == WatchResult.Unclear) {
       unclear = true
       throw new UnclearException(work.folder)
     }
-    if (seen == Seen.Theirs) {
-      theirs = true
+    if (seen == WatchResult.Overwritten) {
+      overwritten = true
       giveUp()
     }
-    !theirs
+    !overwritten
   }
 
-  /** The same while rows would be lost if it only were changed. */
-  private def isOursUnchanged(reason: String, path: String): Boolean = {
+  /**
+   * For a file that is gone or changed. False when somebody has overwritten the folder; otherwise
+   * it is a conflict.
+   */
+  private def orConflict(reason: String, path: String): Boolean = {
     val seen = watch.look()
     isOurs(seen) && {
-      contested = true
-      throw new CommitConflictException(
-        seen match {
-          case Seen.Changed(missing) => missing
-          case _                     => Seq(path)
-        },
-        reason
-      )
+      hasConflict = true
+      val paths = seen match {
+        case WatchResult.Missing(missing) => missing
+        case _                            => Seq(path)
+      }
+      throw new CommitConflictException(paths, reason)
     }
   }
 
   /**
-   * Several at the same time, in any order: nothing is told by which of them are still there. They are looked at together
-   * before, so that others' files stay where they are, and afterwards, as somebody may have replaced one after we looked.
-   * What these looks do not affirm is asked for by name.
+   * Retires inputs, several at the same time and in any order, as no decision depends on which are
+   * still there. A look at all of them before keeps others' files where they are. A look afterwards
+   * finds files by which somebody replaced an input in between. Files that these looks do not
+   * confirm are looked up by name.
+   *
+   * @return false when somebody has overwritten the folder
    */
   private def retire(inputs: Seq[InputFile]): Boolean = {
-    val (there, others) = affirmed(inputs, data, TableFolder.name)
-    // Our own before anything is said of them: an attempt may have failed behind its rename.
-    val (done, odd) = if (others.isEmpty) (Nil, Nil) else affirmed(others, trash, TableFolder.retiredName)
+    val (there, others) = confirmed(inputs, data, FileNames.name)
+    // An earlier attempt may have failed although its rename took effect. So the trash is looked at
+    // before the names.
+    val (done, odd) = if (others.isEmpty) (Nil, Nil) else confirmed(others, trash, FileNames.retiredName)
     done.foreach(input => watch.forget(input.path))
     odd.forall(retireAlone) && {
-      val move = trashing(there)
-      WorkerThreads.each(there, hands) { input =>
-        // The look may have been late. The next one says where the file is.
+      val move = moverToTrash(there)
+      WorkerThreads.each(there, threads) { input =>
+        // The first look may have been late. The second one tells where the file is.
         try toTrash(input, move)
         catch { case _: FileNotFoundException => () }
         Failpoints.hit("retire-1")
       }
-      val (moved, unsure) = affirmed(there, trash, TableFolder.retiredName)
+      val (moved, unconfirmed) = confirmed(there, trash, FileNames.retiredName)
       moved.foreach(input => watch.forget(input.path))
-      unsure.forall { input =>
-        if (ops.exists(retired(input.path))) isRetired(input) else retireAlone(input)
+      unconfirmed.forall { input =>
+        if (ops.exists(retired(input.path))) checkRetired(input) else retireAlone(input)
       }
     }
   }
 
-  /** Those that are in a folder by such a name, as far as one look tells, and the others. */
-  private def affirmed(inputs: Seq[InputFile], dir: Path, name: String => String): (Seq[InputFile], Seq[InputFile]) =
+  /**
+   * The inputs that one look finds in a folder, by the names that they have there, and the others.
+   */
+  private def confirmed(inputs: Seq[InputFile], dir: Path, name: String => String): (Seq[InputFile], Seq[InputFile]) =
     if (inputs.lengthIs <= 1) inputs.partition { i =>
       ops.status(if (dir eq trash) retired(i.path) else folder.resolve(i.path)).exists(i.isThis(_, timed))
     }
     else {
       val named = inputs.map(i => i -> name(i.path))
-      val found = ops.statuses(dir, named.map(_._2), hands)
+      val found = ops.statuses(dir, named.map(_._2), threads)
       val (there, others) = named.partition { case (i, n) => found.get(n).exists(i.isThis(_, timed)) }
       (there.map(_._1), others.map(_._1))
     }
@@ -157,13 +178,13 @@ private[commit] final class FolderExchange(
     ops.status(folder.resolve(input.path)) match {
       case Some(meta) if input.isThis(meta, timed) =>
         toTrash(input)
-        isRetired(input)
-      case Some(_) => isOursUnchanged(FolderExchange.Changed, input.path)
+        checkRetired(input)
+      case Some(_) => orConflict(FolderExchange.Changed, input.path)
       case None    =>
         if (ops.status(retired(input.path)).exists(input.isThis(_, timed))) {
           watch.forget(input.path)
           true
-        } else isOursUnchanged(FolderExchange.Gone, input.path)
+        } else orConflict(FolderExchange.Gone, input.path)
     }
 
   private def toTrash(input: InputFile, move: (Path, Path) => Unit = ops.rename): Unit = {
@@ -172,15 +193,17 @@ private[commit] final class FolderExchange(
     into(target)(move(folder.resolve(input.path), target))
   }
 
-  /** How inputs go to the trash. Where a folder is gone, each of them says so itself. */
-  private def trashing(inputs: Seq[InputFile]): (Path, Path) => Unit =
+  /**
+   * How to move inputs to the trash. If a folder is gone, each move by itself fails and says so.
+   */
+  private def moverToTrash(inputs: Seq[InputFile]): (Path, Path) => Unit =
     if (inputs.lengthIs <= 1) ops.rename
     else
       try into(retired(inputs.head.path))(ops.mover(data, trash))
       catch { case _: FileNotFoundException => ops.rename }
 
-  /** Whether what we moved is the input. Another's file goes back. */
-  private def isRetired(input: InputFile): Boolean = {
+  /** Whether the file that we moved is the input. If it is another's file, it goes back. */
+  private def checkRetired(input: InputFile): Boolean = {
     val target = retired(input.path)
     ops.status(target) match {
       case Some(moved) if input.isThis(moved, timed) =>
@@ -189,31 +212,38 @@ private[commit] final class FolderExchange(
       case Some(_) =>
         guard()
         ops.rename(target, folder.resolve(input.path))
-        isOursUnchanged(FolderExchange.Changed, input.path)
-      case None => isOursUnchanged(FolderExchange.Gone, input.path)
+        orConflict(FolderExchange.Changed, input.path)
+      case None => orConflict(FolderExchange.Gone, input.path)
     }
   }
 
   private def isDone(output: OutputFile): Boolean = watch.has(output.path) || deleted.contains(output.path)
 
+  /** False when somebody has overwritten the folder. */
   private def publish(output: OutputFile): Boolean = isDone(output) || {
     watch.adds(output.path)
-    toPlace(output).forall(notPublished(output, _))
+    toPlace(output).forall(afterFailure(output, _))
   }
 
-  /** Several at the same time, in any order. Only when all have come to rest, a look tells what became of one that failed. */
+  /**
+   * Publishes several outputs at the same time, in any order. Renames that failed are looked at
+   * when all have ended.
+   *
+   * @return false when somebody has overwritten the folder
+   */
   private def publishWave(outputs: Seq[OutputFile]): Boolean = {
     val waiting = outputs.filterNot(isDone)
     waiting.foreach(o => watch.adds(o.path))
-    val failed = WorkerThreads.map(waiting, hands) { output =>
+    val failed = WorkerThreads.map(waiting, threads) { output =>
       val failure = toPlace(output)
       Failpoints.hit("publish-rest-1")
       failure.map(output -> _)
     }.flatten
     failed.foreach { case (output, _) => if (!watch.isThere(output.path)) watch.forget(output.path) }
-    failed.forall { case (output, e) => notPublished(output, e) }
+    failed.forall { case (output, e) => afterFailure(output, e) }
   }
 
+  /** Renames the output. Returns the exception if that failed. */
   private def toPlace(output: OutputFile): Option[IOException] = {
     guard()
     try {
@@ -222,15 +252,15 @@ private[commit] final class FolderExchange(
     } catch { case e: IOException => Some(e) }
   }
 
-  /** What a rename that failed has left. True when it took effect in spite of what was said. */
-  private def notPublished(output: OutputFile, e: IOException): Boolean = {
+  /** Looks at what a failed rename has left. True when the rename took effect nevertheless. */
+  private def afterFailure(output: OutputFile, e: IOException): Boolean = {
     val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
     (ops.exists(staged), ops.status(place)) match {
       case (false, Some(meta)) if output.isThis(meta, timed) => true
       case (true, None)                                      => throw e
       case (false, _)                                        =>
         watch.forget(output.path)
-        isOursUnchanged("a file that was ready to be published is gone", output.path)
+        orConflict("a file that was ready to be published is gone", output.path)
       case (true, Some(_)) =>
         watch.forget(output.path)
         throw new CommitConflictException(Seq(output.path), "another file of this name was written")
@@ -238,8 +268,9 @@ private[commit] final class FolderExchange(
   }
 
   /**
-   * Leaves the folder to somebody else: what we made visible goes, old rows among it, and the staging, by which everybody
-   * knows from then on. The inputs stay in the trash.
+   * Leaves the folder as somebody has made it. All files that we made visible go, also inputs that
+   * had come back. Then the staging is removed: its absence tells everybody that the folder is
+   * given up. The inputs stay in the trash.
    */
   def giveUp(): Unit =
     if (ops.exists(folder.stagingOf(work.folder, record))) {
@@ -262,39 +293,44 @@ private[commit] final class FolderExchange(
     }
   }
 
-  /** A file that has just been deleted need not be moved, nor may one take a name that is taken. */
+  /** Moves a file, unless it is gone or the other name is taken. */
   private def move(from: Path, to: Path): Unit =
     try into(to)(ops.rename(from, to))
     catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
 
-  /** Who removes empty folders, or copies files only, removes staging and trash of ours while nothing is in them. */
+  /**
+   * Makes our folder anew if it is missing: somebody may have removed empty folders, or copied the
+   * files only.
+   */
   private def into[A](target: Path)(rename: => A): A =
     try rename
     catch {
-      case e: FileNotFoundException if target.toUri.getPath.contains(s"/${TableFolder.Side}/") =>
+      case e: FileNotFoundException if target.toUri.getPath.contains(s"/${SideNames.Side}/") =>
         if (ops.exists(target.getParent)) throw e
         ops.remakeInSide(target.getParent)
         rename
     }
 
   /**
-   * The way back: inputs return to their names, then outputs to staging, so that the folder does not look empty. A name
-   * that somebody has taken in the meantime stays his.
+   * The way back: inputs return to their names, then outputs to staging, so that the folder never
+   * looks empty. If somebody has taken an input's name in the meantime, his file stays there.
    */
   def back(survey: FolderLocations): Unit =
-    if (theirs) giveUp()
-    else if (asked && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
-      // A copy that was made while files moved, or a trash that was emptied: only the outputs have all rows.
+    if (overwritten) giveUp()
+    else if (byChoice && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
+      // The table was copied while files moved, or the trash was emptied. Only the outputs have all
+      // rows.
       isForward = true
       work.outputs.foreach(o => move(folder.staged(o.path, record), folder.resolve(o.path)))
       work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), retired(i.path)))
     } else {
-      val certain = asked || contested
+      val certain = byChoice || hasConflict
       (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
       watch.knows(survey.visible)
       val waiting = work.inputs.filter(i => survey.retired.contains(i.path) && !survey.inPlace.contains(i.path))
       if (waiting.isEmpty || certain || isOurs(watch.look())) {
-        // Rarer and rarer: all that has come back can be taken away again.
+        // After 1, 2, 4, .. files. The looks may become rare, as files that have come back can be
+        // taken away again.
         val looks = Iterator.iterate(1)(_ * 2).takeWhile(_ < waiting.length).toSet + waiting.length
         waiting.zip(LazyList.from(1)).forall { case (input, n) =>
           guard()
@@ -308,31 +344,34 @@ private[commit] final class FolderExchange(
         }
       }
       Failpoints.hit("undo-inputs")
-      if (!theirs) withdraw(survey)
-      if (!theirs && asked) rename(survey)
+      if (!overwritten) withdraw(survey)
+      if (!overwritten && byChoice) bringBackRenamed(survey)
     }
 
-  /** An output that somebody deletes now was in his listing, so he did not see what has come back. */
+  /**
+   * Takes the outputs back. If somebody deletes one now, he overwrites the folder: he listed it
+   * before the inputs came back, so he does not know of them.
+   */
   private def withdraw(survey: FolderLocations): Unit =
     work.outputs.forall { output =>
       val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
       if (stays) takeBack(output)
       else {
-        theirs = true
+        overwritten = true
         giveUp()
       }
       stays
     }
 
-  /** Inputs whose names are taken come back by another name, when somebody wants them back. */
-  private def rename(survey: FolderLocations): Unit =
+  /** Inputs whose names are taken come back by another name, if somebody wants them back. */
+  private def bringBackRenamed(survey: FolderLocations): Unit =
     work.inputs.filter(i => survey.retired.contains(i.path) && survey.inPlace.contains(i.path)).foreach { input =>
       guard()
-      move(retired(input.path), folder.resolve(TableFolder.otherName(input.path, record.operationId)))
+      move(retired(input.path), folder.resolve(FileNames.otherName(input.path, record.operationId)))
     }
 
-  /** Inputs that could not come back. */
-  def isStuck: Boolean = !theirs && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
+  /** Whether an input could not come back. */
+  def isStuck: Boolean = !overwritten && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
 private object FolderExchange {

@@ -32,8 +32,9 @@ import org.apache.hadoop.hdfs.DistributedFileSystem
 /**
  * [[FileOps]] over a Hadoop file system.
  *
- * The local file system is not asked to rename: Hadoop's local rename overwrites files, moves into folders and, when the
- * target's folder is missing, makes it and copies. There we move by `java.nio`, the checksum file of Hadoop along.
+ * On the local file system we rename by `java.nio`, and move Hadoop's checksum file along. Hadoop's
+ * own local rename overwrites files, moves into folders and, when the target's folder is missing,
+ * makes it and copies.
  */
 final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
@@ -42,8 +43,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     case _                                          => false
   }
 
-  // Control files are small and checked by their own format. Without checksum files a half-written lock is just
-  // unparsable.
+  // For control files. They are small, and their own formats are checked, so they need no checksum
+  // files.
   private val plain: FileSystem = fs match {
     case checked: LocalFileSystem => checked.getRawFileSystem
     case other                    => other
@@ -57,7 +58,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   private val permissions = new Permissions(plain, local)
 
-  /** File system's clock minus ours, in milliseconds, as last seen. */
+  /** The file system's clock minus ours, in milliseconds, as last seen. */
   @volatile private var skew = 0L
 
   override def list(dir: Path): Seq[FileMeta] = {
@@ -76,7 +77,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch { case _: FileNotFoundException => None }
   }
 
-  // A local listing looks at each file, too, and at those that nobody asked for.
+  // A local listing makes a call for each file as well, also for those that nobody asked for.
   override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
     if (!local) super.statuses(dir, names, threads)
     else {
@@ -143,14 +144,15 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!fs.exists(src)) new FileNotFoundException(s"cannot rename $src to $dst: it does not exist")
     else new IOException(s"cannot rename $src to $dst")
 
-  // A checksum file never lies alone among the data: into a side folder it goes first, out of it last.
+  // A checksum file must never be alone among the data. So it goes first into a side folder, and
+  // last out of it.
   private def renameLocally(src: Path, dst: Path): Unit = {
     val (from, to) = (nio(src), nio(dst))
     val (fromSum, toSum) = (checksum(from), checksum(to))
     if (!Files.exists(from, LinkOption.NOFOLLOW_LINKS))
       throw new FileNotFoundException(s"cannot rename $src: it does not exist")
     if (Files.exists(to, LinkOption.NOFOLLOW_LINKS)) throw exists(src, dst)
-    val hides = dst.toUri.getPath.split('/').contains(TableFolder.Side)
+    val hides = dst.toUri.getPath.split('/').contains(SideNames.Side)
     if (hides) moveChecksum(fromSum, toSum)
     else toSum.foreach(Files.deleteIfExists(_))
     moveOrFail(src, dst, from, to)
@@ -162,17 +164,18 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     catch {
       case e: FileAlreadyExistsException => throw new IOException(s"cannot rename $src: $dst exists", e)
       case e: NoSuchFileException        =>
-        val gone = new FileNotFoundException(s"cannot rename $src to $dst: a file or folder is gone")
-        gone.initCause(e)
-        throw gone
+        throw LocalStatuses.notFound(s"cannot rename $src to $dst: a file or folder is gone", e)
     }
 
-  /** One call to the system where it can; nothing lies at `to`. */
+  /** One system call where possible. Nothing is at `to`. */
   private def move(from: LocalPath, to: LocalPath): Unit =
     try Files.move(from, to, StandardCopyOption.ATOMIC_MOVE)
     catch { case _: AtomicMoveNotSupportedException => Files.move(from, to) }
 
-  /** One that is left at `to` is of another file. */
+  /**
+   * Moves a checksum file. If there is none, a file at `to` belongs to another data file and is
+   * deleted.
+   */
   private def moveChecksum(from: Option[LocalPath], to: Option[LocalPath]): Unit = {
     val moved = from.exists { sum =>
       to.exists { place =>
@@ -196,7 +199,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         if (found.isDirectory) throw new IOException(s"not a file: $path")
         if (found.isLink) Files.deleteIfExists(nio(path))
         else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
-      // Others delete the file alone.
+      // Somebody may have deleted the file and left its checksum file.
       case None => if (local) checksum(nio(path)).foreach(Files.deleteIfExists(_))
     }
 
@@ -208,12 +211,16 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         catch { case _: DirectoryNotEmptyException => false }
       attempt() || isInSide(dir) && deleteLoneChecksums(nio(dir)) && attempt()
     } else {
-      // The list comes first since some file systems delete a full folder when asked without 'recursive'.
+      // The list comes first since some file systems delete a full folder when asked without
+      // 'recursive'.
       status(dir).exists(_.isDirectory) && list(dir).isEmpty && fs.delete(dir, false)
     }
   }
 
-  /** Who dies between the two moves of a rename leaves a checksum file without its file. False if that is not all. */
+  /**
+   * A death between the two moves of a rename leaves a checksum file without its file. False if
+   * there are other files.
+   */
   private def deleteLoneChecksums(dir: LocalPath): Boolean =
     try {
       val files = Using.resource(Files.list(dir))(_.iterator.asScala.toIndexedSeq)
@@ -248,9 +255,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       } catch {
         case _: FileAlreadyExistsException | _: org.apache.hadoop.fs.FileAlreadyExistsException => ()
         case e: NoSuchFileException                                                             =>
-          val gone = new FileNotFoundException(s"no folder ${dir.getParent}")
-          gone.initCause(e)
-          throw gone
+          throw LocalStatuses.notFound(s"no folder ${dir.getParent}", e)
       }
       permissions.inherit(dir)
     }
@@ -289,7 +294,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         out.write(bytes)
       } finally out.close()
     } catch {
-      // So Hadoop's local file system says that the disk is full.
+      // Hadoop's local file system throws this when the disk is full.
       case e: FSError => throw new IOException(s"cannot write $path: ${Option(e.getCause).getOrElse(e).getMessage}", e)
     }
     status(path).foreach(written => skew = written.modificationTime - System.currentTimeMillis())
@@ -309,7 +314,8 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
   override def touch(path: Path): Unit = {
     refuseLinks(path)
-    // Some stores make nothing of a missing file, others ignore the call: the owner looks at the file afterwards.
+    // Some stores ignore the call for a missing file. Others ignore it always, which the lock's
+    // heartbeat notices.
     if (!fs.exists(path)) throw new FileNotFoundException(s"cannot touch $path: it does not exist")
     plain.setTimes(path, System.currentTimeMillis() + skew, -1L)
   }
@@ -320,11 +326,17 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       try new Path(path.toUri.getScheme, path.toUri.getAuthority, nio(path).toRealPath().toString)
       catch { case _: IOException => path }
 
-  /** In a side folder nothing of ours is a symbolic link, and through one we would reach what is not the table's. */
+  /**
+   * We make no symbolic links in a side folder. Through somebody's link we would reach files
+   * outside the table.
+   */
   private def refuseLinks(path: Path): Unit =
     links.below(path).find(Files.isSymbolicLink(_)).foreach(l => throw new IOException(s"$l is a symbolic link"))
 
-  /** The same for who does not follow the last link: a data file that is one was moved to the trash as it is. */
+  /**
+   * For calls that do not follow a link at the end of the path. A data file may be a link, and is
+   * one in the trash, too.
+   */
   private def refuseLinksAbove(path: Path): Unit =
     refuseLinks(if (links.isTrash(path.getParent)) path.getParent else path)
 
@@ -346,6 +358,6 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
 
 private object HadoopFileOps {
 
-  /** Names that are looked at by one thread. */
+  /** So many names are looked up by one thread. */
   private val FewNames = 64
 }

@@ -3,10 +3,10 @@ package org.sparkzorder.commit
 import org.slf4j.LoggerFactory
 
 /**
- * A record with what became of it since.
+ * An operation in the history.
  *
  * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`, `undone`
- * @param publishMillis for how long its files were being exchanged
+ * @param publishMillis how long its files were being exchanged
  * @param time the modification time of its record's file: that of the commit point, or of the undo
  * @param outcome why it was undone, or who finished it after its owner died
  */
@@ -19,8 +19,8 @@ final case class HistoryEntry(
 )
 
 /**
- * An operation as far as it tells how files were written: its inputs and metrics may be left out, and so may outputs that a
- * later one retired.
+ * An operation, as far as it tells how files of the table were written. Its inputs and metrics may
+ * be left out, and so may outputs that a later operation retired.
  *
  * @param time the modification time of its record's file
  */
@@ -32,26 +32,28 @@ object History {
   val Vacuumed = "vacuumed"
   val Undone = "undone"
 
-  /** The operation and the parameter that say that a record takes the table back to an earlier version. */
+  /** The operation name, and the parameter that names the version, in a record of a RESTORE. */
   val RestoreOperation = "RESTORE"
   val RestoreParameter = "version"
 
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
-  /** All published operations, newest first. Records that cannot be read are skipped with a warning. */
+  /**
+   * All published operations, newest first. Records that cannot be read are skipped with a warning.
+   */
   def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
 
-  /** The same, reading no more than is asked for: the last of 20,000 operations is one small file. */
+  /** The same, but a record is read only when it is asked for. There may be 20,000 of them. */
   def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
     entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
 
   /**
-   * The same as [[read]], for people. Records in the checkpoint come without their files.
+   * The same as [[read]], for showing it. Records in the checkpoint come without their files.
    *
-   * @return and the folders of those files
+   * @return the entries, and the folders of the files that were left out
    */
   def summaries(folder: TableFolder): (Seq[HistoryEntry], Set[String]) = {
-    val records = new PublishedRecords(folder, () => folder.ops.list(folder.side), wanted = RecordPart.Summary)
+    val records = new PublishedRecords(folder, () => folder.ops.list(folder.side), part = RecordPart.Summary)
     val all = entries(records).toVector
     (all, records.folders.getOrElse(Set.empty))
   }
@@ -61,7 +63,7 @@ object History {
     var reach = Long.MaxValue
     newestFirst.map { case Published(file, record, outcome) =>
       val isRestored = record.version > reach
-      // A RESTORE that a later one undid counts for nothing.
+      // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)
       val state =
         if (file.state == RecordState.Vacuumed) Vacuumed
@@ -72,21 +74,22 @@ object History {
   }
 
   /**
-   * Operations that say how files were written that are in the table, and the newest that has a layout, newest first. Reads no
-   * more than is asked for, and of those in the checkpoint as much as there are such files, however many operations there were.
+   * Operations that tell how files of the table were written, and the newest that has a layout,
+   * newest first. A record is read only when it is asked for. The checkpoint holds them thinned,
+   * see [[WrittenFiles]].
    */
   def writing(folder: TableFolder): Iterator[WritingOperation] =
-    new PublishedRecords(folder, () => folder.ops.list(folder.side), wanted = RecordPart.Written)
+    new PublishedRecords(folder, () => folder.ops.list(folder.side), part = RecordPart.Written)
       .map(p => WritingOperation(p.record, p.file.meta.modificationTime))
 
   /**
-   * Operations that were undone, newest first, as long as their records are kept. Their version went to the operation that was
-   * published next.
+   * Operations that were undone, newest first, as long as their records are kept. The operation
+   * that was published next has the same version.
    */
   def undone(folder: TableFolder): Seq[HistoryEntry] = {
     val listing = folder.ops.list(folder.side)
     val names = listing.map(_.name).toSet
-    TableFolder.records(listing)
+    SideListing.records(listing)
       .filter(f => f.state == RecordState.Undone || f.state == RecordState.Undoing)
       .flatMap { file =>
         readable(folder, file).map { record =>
@@ -96,7 +99,7 @@ object History {
       }.sortBy(e => (-e.record.version, -e.time))
   }
 
-  /** None when it is damaged, which is logged, or gone. */
+  /** None when the record is gone, or damaged, which is logged. */
   private[commit] def readable(folder: TableFolder, file: RecordFile): Option[Record] =
     try Some(RecordJson.read(folder, file))
     catch {

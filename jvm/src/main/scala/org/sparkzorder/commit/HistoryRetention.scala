@@ -3,8 +3,8 @@ package org.sparkzorder.commit
 import scala.collection.mutable
 
 /**
- * Which records may be forgotten: they are old, their retired files are gone, and no file that they brought is in the table any
- * more, so that nothing depends on them but `DESCRIBE HISTORY`.
+ * Which records may be forgotten: they are old, their retired files are gone, and none of their
+ * outputs is in the table any more. So nothing but `DESCRIBE HISTORY` depends on them.
  *
  * @param now by the file system's clock
  * @param millis the age at which a record is old
@@ -12,10 +12,13 @@ import scala.collection.mutable
 private[commit] final case class HistoryRetention(now: Long, millis: Long) {
   import HistoryRetention._
 
-  /** To look for them costs two listings for each folder, so it is not done each time. */
+  /**
+   * Whether to look for such records now. It costs two listings for each folder, so it is not done
+   * each time.
+   */
   def isDue(prunedAt: Long): Boolean = now - prunedAt >= math.min(MostOften, millis / 30)
 
-  /** The versions that are to be left out. */
+  /** The versions that may be forgotten. */
   def forgotten(folder: TableFolder, newestFirst: Iterator[CheckpointLine]): Set[Long] = {
     val names = mutable.HashMap.empty[String, Set[String]]
     val trashes = mutable.HashMap.empty[String, Set[String]]
@@ -26,7 +29,7 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
       }
       def hasOutput = record.outputs.exists { output =>
         names.getOrElseUpdate(output.folder, folder.ops.list(folder.resolve(output.folder)).map(_.name).toSet)
-          .contains(TableFolder.name(output.path))
+          .contains(FileNames.name(output.path))
       }
       hasOutput || !isVacuumed && hasTrash
     }
@@ -42,7 +45,8 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
         )
       }
     }.toSeq.reverse
-    // A RESTORE makes earlier operations 'restored': it stays as long as one of these does.
+    // A RESTORE marks the operations that it undid as 'restored', so it stays as long as one of
+    // these does.
     val (_, gone) = candidates.foldLeft((0L, Set.empty[Long])) { case ((newestKept, gone), c) =>
       if (c.isOld && c.restoredTo.forall(_ >= newestKept)) (newestKept, gone + c.version)
       else (c.version, gone)
@@ -54,6 +58,6 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
 private[commit] object HistoryRetention {
   private val MostOften = 24L * 3600 * 1000
 
-  /** @param isOld whether it may go as far as its own age and files are concerned */
+  /** @param isOld whether its own age and files allow to forget it */
   private final case class Candidate(version: Long, isOld: Boolean, restoredTo: Option[Long])
 }

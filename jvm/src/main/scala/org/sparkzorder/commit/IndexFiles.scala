@@ -1,13 +1,13 @@
 package org.sparkzorder.commit
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 
 import org.slf4j.LoggerFactory
 
-/** The files of statistics as files: what is in them is the index's own business. */
+/** Writes and removes the files of statistics. The package `index` knows what is in them. */
 object IndexFiles {
 
-  /** The newest may be unreadable, then the one before counts. */
+  /** The newest and the one before it, which counts if the newest is unreadable. */
   private val Kept = 2
 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
@@ -15,38 +15,43 @@ object IndexFiles {
   /**
    * Writes a new index file, complete before it has its name. Needs the lock.
    *
-   * @param mode rights that it may have: statistics are for who may read the data
-   * @return its status, the newest index of the table from now on
+   * @param mode the most rights that it may have: only users who may read the data may read its
+   *             statistics
+   * @return the file's status; it is the table's newest index from now on
    */
   def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): FileMeta = {
     val ops = folder.ops
-    val next = TableFolder.indexes(lock.listing()).map(_.number).find(_ < TableFolder.MaxVersion).fold(0L)(identity) + 1
+    val next = SideListing.indexes(lock.listing()).map(_.number).find(_ < SideNames.MaxVersion).fold(0L)(identity) + 1
     val target = folder.index(next)
     AtomicFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
-    ops.status(target).getOrElse(throw new FileNotFoundException(s"$target vanished"))
+    AtomicFile.written(ops, target)
   }
 
   /** Removes all but the newest two. Needs the lock. */
   def prune(folder: TableFolder): Unit =
-    TableFolder.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
 
-  /** Removes all but the newest: they tell what they should not. Needs the lock. */
+  /**
+   * Removes all but the newest, because the older ones still have columns that are excluded now.
+   * Needs the lock.
+   */
   def forget(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    TableFolder.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(lock.listing()).drop(1).foreach(i => folder.ops.delete(i.meta.path))
   }
 
   /**
-   * Removes all, the newest last, so that no older one comes to count; and what queries asked for, whose places are told
-   * by them. Needs the lock.
+   * Removes all, the newest last, so that no older one counts meanwhile. The recorded queries go
+   * first, because they can be read only with the statistics. Needs the lock.
    */
   def drop(folder: TableFolder, lock: Lock): Unit = {
     lock.check()
-    // Without statistics nobody tells a value by it: it may stay rather than the statistics.
+    // If this fails, the statistics go nevertheless: without them the recorded queries reveal no
+    // value.
     try WorkloadFiles.clear(folder)
     catch {
       case e: IOException => log.warn(s"What queries asked for in ${folder.root} could not be deleted: ${e.getMessage}")
     }
-    TableFolder.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
+    SideListing.indexes(lock.listing()).reverse.foreach(i => folder.ops.delete(i.meta.path))
   }
 }

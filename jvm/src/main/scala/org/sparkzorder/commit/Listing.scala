@@ -7,18 +7,18 @@ import scala.annotation.tailrec
 import org.apache.hadoop.fs.Path
 
 /**
- * Listings of a side folder on a file system that may list late: as the folder was at an earlier moment. One that shows
- * a file is of a moment after that file was written.
+ * Listings of a side folder on a file system that may list late, that is, show the folder as it was
+ * at an earlier moment. If a listing shows a file, it is of a moment after that file was written.
  */
 private[commit] object Listing {
 
-  /** How often a listing is asked for that shows the file. */
+  /** How often the folder is listed until the file is shown. */
   private val Attempts = 10
 
   private val PauseMillis = 100L
 
   /**
-   * The side folder, no earlier than when the file was written. Empty when the file is gone.
+   * A listing of the side folder that is not older than the file. Empty when the file is gone.
    *
    * @throws java.io.IOException when no listing shows it though it is there
    */
@@ -37,7 +37,10 @@ private[commit] object Listing {
     attempt(Attempts)
   }
 
-  /** The side folder as it is now, without the lock. Empty when it is not there. */
+  /**
+   * A listing of the side folder that is not older than this call, without the lock. Empty when
+   * there is no side folder.
+   */
   def now(folder: TableFolder, sleep: Long => Unit): Seq[FileMeta] = {
     val probe = folder.newProbe()
     if (!folder.ops.exists(folder.side)) Nil

@@ -5,7 +5,7 @@ import java.net.{InetAddress, UnknownHostException}
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 
-/** What can be said of an owner without looking at its heartbeat. */
+/** Whether an owner's process runs, as far as this host can tell without the heartbeat. */
 sealed trait ProcessState
 object ProcessState {
   case object Alive extends ProcessState
@@ -16,28 +16,32 @@ object ProcessState {
 /** Tells whether the owner of a lock still lives. */
 trait Liveness {
 
-  /** The process that asks. */
+  /** This process. */
   def self: ProcessId
 
-  /** `Gone` only when it is certain; the heartbeat decides what is `Unknown`. */
+  /** `Gone` only when that is certain. If it is `Unknown`, the heartbeat decides. */
   def processState(owner: Owner): ProcessState
 
-  /** Told when an operation of this process starts and ends. */
+  /** Called when an operation of this process starts, and when it ends. */
   def register(operationId: String): Unit
   def deregister(operationId: String): Unit
 }
 
-/** By this host's process table, and for this process by the operations that it knows of. */
+/**
+ * Judges other processes by this host's process table, and this process by the operations that it
+ * runs.
+ */
 object SystemLiveness extends Liveness {
 
   private val Property = "org.sparkzorder.running.operations"
 
-  /** In the registry, where its time stands: no operation has such an id. */
+  /** The key in the registry for the time at which it was made. No operation has such an id. */
   private val Made = "made/"
 
   /**
-   * The operations of this process: one map for the whole JVM, of types that all class loaders share, so that two
-   * copies of this class, as of two jars, know of each other's. It also holds when it was made.
+   * The operations of this process: one map for the whole JVM, of types that all class loaders
+   * share. So two copies of this class, for example from two jars, know each other's operations. It
+   * also holds the time at which it was made.
    */
   private def registry: java.util.Map[String, java.lang.Long] = System.getProperties.computeIfAbsent(
     Property,
@@ -48,10 +52,14 @@ object SystemLiveness extends Liveness {
     }
   ).asInstanceOf[java.util.Map[String, java.lang.Long]]
 
-  /** Of this copy of the class alone: `System.setProperties` may lose the registry. */
+  /**
+   * The operations of this copy of the class, because `System.setProperties` may lose the registry.
+   */
   private val own = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
 
-  /** A lock that is older than the registry may be of an operation that it has lost. */
+  /**
+   * A lock that is older than the registry may belong to an operation that an earlier registry had.
+   */
   private def ofThisProcess(owner: Owner): ProcessState = {
     val known = registry
     if (own.contains(owner.operationId) || known.containsKey(owner.operationId)) ProcessState.Alive
@@ -91,14 +99,17 @@ object SystemLiveness extends Liveness {
     ()
   }
 
-  /** None when there is no such process; "" when its start cannot be told. */
+  /**
+   * When the process started. None when there is no such process, "" when the start is not known.
+   */
   private def start(pid: Long): Option[String] = {
     val stat = read(s"/proc/$pid/stat")
     if (stat.nonEmpty) {
-      // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
+      // The second field is the program's name in parentheses, which may hold blanks and
+      // parentheses itself.
       val fields = stat.substring(stat.lastIndexOf(')') + 1).trim.split(' ')
-      // Field 3 is the state: a zombie runs no more. Field 22 counts clock ticks since boot, so no clock change moves
-      // it.
+      // Field 3 is the state; a zombie does not run any more. Field 22 is the start in clock ticks
+      // since boot, which does not change with the clock.
       if (fields(0) == "Z" || fields(0) == "X") None else Some(fields.lift(19).getOrElse(""))
     } else {
       val handle = ProcessHandle.of(pid)

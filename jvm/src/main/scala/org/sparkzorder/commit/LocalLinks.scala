@@ -8,8 +8,8 @@ import scala.util.Using
 import org.apache.hadoop.fs.Path
 
 /**
- * Symbolic links, seen as what they are. Hadoop follows them: a link whose file is gone is nothing to it, and so is a
- * relative one that was moved.
+ * Symbolic links, which are shown as links. Hadoop follows them, and so does not see a link whose
+ * file is gone, or a relative link that was moved.
  *
  * @param local whether it is the local file system; HDFS and object stores have none
  */
@@ -17,34 +17,40 @@ private[commit] final class LocalLinks(local: Boolean) {
 
   def is(path: Path): Boolean = local && Files.isSymbolicLink(nio(path))
 
-  /** A link to a file or to nothing. One to a folder is that folder, but in the trash, where a link is a data file. */
+  /**
+   * A link to a file or to nothing. A link to a folder counts as that folder, except in the trash:
+   * there it is a data file.
+   */
   def at(path: Path): Option[FileMeta] =
     if (!is(path) || (!isTrash(path.getParent) && Files.isDirectory(nio(path)))) None
     else
       try Some(FileMeta(path, FileMeta.LinkLength, timeOf(path), isDirectory = false))
       catch { case _: NoSuchFileException => None }
 
-  /** The links in a folder, those that lead nowhere among them. */
+  /** The links in a folder, also those that lead nowhere. */
   def in(dir: Path): Seq[FileMeta] =
     try {
       val names =
         Using.resource(
           Files.list(nio(dir))
         )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toSeq)
-      names.flatMap(n => at(new Path(dir.toUri.getScheme, dir.toUri.getAuthority, s"${dir.toUri.getPath}/$n")))
+      names.flatMap(n => at(FileNames.child(dir, n.toString)))
     } catch { case _: NoSuchFileException => Nil }
 
-  /** Whether it is the trash of one version, in which retired files are. */
-  def isTrash(dir: Path): Boolean = dir != null && TableFolder.trashVersion(dir.getName).isDefined &&
-    dir.getParent != null && dir.getParent.getName == TableFolder.Trash &&
-    dir.getParent.getParent != null && dir.getParent.getParent.getName == TableFolder.Side
+  /** Whether the folder is the trash of one version, which holds retired files. */
+  def isTrash(dir: Path): Boolean = dir != null && SideNames.trashVersion(dir.getName).isDefined &&
+    dir.getParent != null && dir.getParent.getName == SideNames.TrashName &&
+    dir.getParent.getParent != null && dir.getParent.getParent.getName == SideNames.Side
 
-  def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${TableFolder.Side}/")
+  def isInSide(path: Path): Boolean = s"${path.toUri.getPath}/".contains(s"/${SideNames.Side}/")
 
-  /** What could be a link, from the side folder down; nothing outside of side folders. */
+  /**
+   * The parts of the path that could be links, from the side folder down. None outside of side
+   * folders.
+   */
   def below(path: Path): Seq[LocalPath] = {
     val text = path.toUri.getPath
-    val side = s"$text/".indexOf(s"/${TableFolder.Side}/") + 1
+    val side = s"$text/".indexOf(s"/${SideNames.Side}/") + 1
     if (!local || side == 0) Nil
     else {
       val whole = nio(path)

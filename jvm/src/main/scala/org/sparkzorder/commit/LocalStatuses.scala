@@ -20,50 +20,51 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /**
- * What lies on a local disk. The system is asked itself, once for each file. Hadoop asks it several times, and says that a
- * file does not exist whenever it cannot be looked at, where we may not enter a folder or a disk fails. By 'it does not
- * exist' we decide what becomes of rows.
+ * Files and folders on a local disk, by one system call for each. Hadoop makes several calls. It
+ * also says that a file does not exist whenever it cannot look at it, for example if the disk fails
+ * or we may not enter the folder. But we decide what becomes of rows by 'it does not exist'.
  */
 private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   private val hidesChecksums = fs.isInstanceOf[LocalFileSystem]
 
-  /** Links are told as [[LocalLinks]] does. */
+  /** A symbolic link is shown as [[LocalLinks]] says. */
   def status(path: Path): Option[FileMeta] = ifThere(path) {
     val found = attributes(nio(path))
     if (found.isSymbolicLink) links.at(path).orElse(followed(path))
     else Some(meta(fs.makeQualified(path), found))
   }
 
-  /** What lies at these names in one folder. */
+  /** The files of these names in one folder. */
   def statuses(dir: Path, names: Seq[String]): Seq[(String, FileMeta)] = {
     val (parent, at) = (fs.makeQualified(dir), nio(dir))
     names.flatMap { name =>
-      lazy val path = child(parent, name)
-      ifThere(child(dir, name)) {
+      lazy val path = FileNames.child(parent, name)
+      ifThere(FileNames.child(dir, name)) {
         val found = attributes(at.resolve(name))
         if (found.isSymbolicLink) links.at(path).orElse(followed(path)) else Some(meta(path, found))
       }.map(name -> _)
     }
   }
 
-  /** The names of all that is in a folder, without a look at it. */
+  /** The names of all files in a folder, without a call for each. */
   def names(dir: Path): Set[String] =
     try Using.resource(Files.newDirectoryStream(nio(dir)))(_.iterator.asScala.map(_.getFileName.toString).toSet)
     catch {
       case e: NoSuchFileException =>
-        val gone = new FileNotFoundException(s"no folder $dir")
-        gone.initCause(e)
-        throw gone
+        throw LocalStatuses.notFound(s"no folder $dir", e)
       case e: DirectoryIteratorException => throw e.getCause
     }
 
-  /** The files and folders in one. Links in side folders are left out, but for those in the trash, which are data files. */
+  /**
+   * The files and folders in one. Links in side folders are ignored, except in the trash, where
+   * they are data files.
+   */
   def list(dir: Path): Seq[FileMeta] = {
     val (isTrash, isInSide) = (links.isTrash(dir), links.isInSide(dir))
     val parent = fs.makeQualified(dir)
     def entry(file: LocalPath): Option[FileMeta] =
       try {
-        val (path, found) = (child(parent, file.getFileName.toString), attributes(file))
+        val (path, found) = (FileNames.child(parent, file.getFileName.toString), attributes(file))
         if (!found.isSymbolicLink) Some(meta(path, found))
         else if (isTrash) links.at(path)
         else if (isInSide) {
@@ -71,7 +72,7 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
           None
         } else if (Files.exists(file)) links.at(path).orElse(followed(path))
         else None
-      } catch { case _: NoSuchFileException => None } // gone since
+      } catch { case _: NoSuchFileException => None } // deleted since it was listed
     ifThere(dir) {
       try Some(Using.resource(Files.newDirectoryStream(nio(dir)))(
           _.iterator.asScala.filterNot(isHidden).flatMap(entry).toIndexedSeq
@@ -82,10 +83,6 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
       }
     }.getOrElse(Nil)
   }
-
-  // Not `new Path(parent, name)`, which takes what stands before a colon for a scheme.
-  def child(dir: Path, name: String): Path =
-    new Path(dir.toUri.getScheme, dir.toUri.getAuthority, s"${dir.toUri.getPath.stripSuffix("/")}/$name")
 
   private def isHidden(file: LocalPath): Boolean = hidesChecksums && {
     val name = file.getFileName.toString
@@ -114,10 +111,17 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }
 
-private object LocalStatuses {
+private[commit] object LocalStatuses {
 
-  /** Why there cannot be a file of this name: in words of POSIX, which the JDK hands on. */
+  /** Reasons, in the words of POSIX, for which there cannot be a file of this name. */
   private val Impossible = Set("Not a directory", "File name too long")
+
+  /** An exception of Hadoop's kind for a file that is not there. */
+  def notFound(message: String, cause: Throwable): FileNotFoundException = {
+    val exception = new FileNotFoundException(message)
+    exception.initCause(cause)
+    exception
+  }
 
   private val log = LoggerFactory.getLogger(classOf[LocalStatuses])
 }

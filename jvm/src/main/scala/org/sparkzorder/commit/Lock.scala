@@ -8,12 +8,12 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * The table's lock, held. A daemon thread keeps its heartbeat by setting the file's time; it never makes the file
- * anew, so
- * whoever removes the file has the lock taken from us for good.
+ * The table's lock, which is held. A daemon thread sets the file's time as its heartbeat. It never
+ * makes the file anew, so anybody who removes the file takes the lock from us for good.
  *
- * @param others lock files of dead owners, seen when this one was taken
- * @param outer locks of the same operation in the tables above, outermost first; they come before this one and go after it
+ * @param others lock files of dead owners that were there when this one was taken
+ * @param outer locks of the same operation in the tables above, outermost first; they come before
+ *              this one and go after it
  */
 final class Lock private[commit] (
     private[commit] val folder: TableFolder,
@@ -23,7 +23,7 @@ final class Lock private[commit] (
     firstBeat: Long,
     private[commit] val others: Seq[FileMeta],
     private[commit] val outer: Seq[Lock] = Nil
-) {
+) extends HeldLock {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
@@ -33,16 +33,16 @@ final class Lock private[commit] (
 
   private val taken = System.currentTimeMillis()
 
-  @volatile private var seen = System.nanoTime() - Lock.LongAgo
+  @volatile private var lastLook = System.nanoTime() - Lock.LongAgo
 
-  /** Whether files are being exchanged under this lock. Metrics report it. */
   @volatile private[commit] var publishing = false
 
   Meters.held.add(this)
 
   private val isBeating = new AtomicBoolean
 
-  // The clock's thread touches no file system: one that hangs stops the heartbeat of its own locks only.
+  // The timer's thread calls no file system. So one that hangs stops the heartbeats of its own
+  // locks only.
   private val beating: ScheduledFuture[_] = Lock.clock.scheduleWithFixedDelay(
     () =>
       if (isBeating.compareAndSet(false, true)) Lock.threads.execute { () =>
@@ -61,13 +61,12 @@ final class Lock private[commit] (
 
   def isHeld: Boolean = held && lost.isEmpty
 
-  /** For how long it has been held. */
-  private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
+  override private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
 
   /**
-   * Returns while the lock is ours. To be asked before every rename.
+   * Must be called before every rename. Returns if the lock is ours.
    *
-   * @throws LockLostException when it is not, or may not be for others
+   * @throws LockLostException when it is not, or when others may take its owner for dead
    */
   def check(): Unit = {
     outer.foreach(_.check())
@@ -79,19 +78,20 @@ final class Lock private[commit] (
       lost = Some("its file is gone")
       check()
     }
-    seen = before
+    lastLook = before
   }
 
   /**
-   * The same for one of many renames in a row: one look counts for a moment. Whoever takes the lock away waits longer than
-   * that before he touches anything, as the owner may be in the middle of a rename.
+   * The same for many renames in a row: one look at the lock counts for `lookMillis`. A process
+   * that takes the lock away waits longer than that before it touches anything, because the owner
+   * may be in the middle of a rename.
    */
   private[commit] def checkInARow(): Unit =
-    if (!isHeld || System.nanoTime() - seen >= settings.lookMillis * 1000000L) check()
+    if (!isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L) check()
 
   /**
-   * The side folder, no earlier than when the lock was taken: what others did before is in it, even where listings come
-   * late.
+   * A listing of the side folder that is not older than the lock. So it shows all that others did
+   * before, also on a file system that lists late.
    *
    * @throws LockLostException when the lock is not ours any more
    * @throws java.io.IOException when the listing comes too late
@@ -121,10 +121,10 @@ final class Lock private[commit] (
           lost = Some(s"its heartbeat fails: ${e.getMessage}")
     }
 
-  // Half the timeout: whoever finds the heartbeat too old for himself stops well before others may take over.
+  // Half the timeout: an owner whose heartbeat fails stops long before others may take over.
   private def isLong(since: Long): Boolean = System.currentTimeMillis() - since > settings.timeoutMillis / 2
 
-  /** Gives the lock back; the last thing an operation does. Without effect after [[abandon]]. */
+  /** Gives the lock back, as the last step of an operation. It has no effect after [[abandon]]. */
   def release(): Unit = if (held) {
     stop()
     try {
@@ -138,7 +138,10 @@ final class Lock private[commit] (
     if (isOwn) Failpoints.hit("after-unlock")
   }
 
-  /** Locks in the tables above are of the same operation, which ends with the lock of its own table. */
+  /**
+   * Whether it is the lock of the operation's own table, with which the operation ends, and not of
+   * a table above.
+   */
   private def isOwn: Boolean = owner.root.isEmpty
 
   private def remove(): Unit =
@@ -148,13 +151,13 @@ final class Lock private[commit] (
       folder.ops.deleteEmpty(folder.side)
       ()
     } catch {
-      // Our own process knows at once that nobody stands behind the file, others when its heartbeat is old.
+      // This process knows that the operation has ended. Others see it when the heartbeat is old.
       case e: IOException => log.warn(s"cannot remove the lock $path", e)
     }
 
   /**
-   * Stops the heartbeat but leaves the file, as a dead owner would: what lies half done is for the next statement to
-   * recover.
+   * Stops the heartbeat and leaves the file, as after a death. The next statement recovers what is
+   * half done.
    */
   def abandon(): Unit = if (held) {
     stop()
@@ -185,6 +188,8 @@ private object Lock {
     executor
   }
 
-  /** As many as there are heartbeats at the same time, so that none waits for another's file system. */
+  /**
+   * One thread for each heartbeat at the same time, so that none waits for another's file system.
+   */
   val threads: ExecutorService = Executors.newCachedThreadPool(daemon(_))
 }

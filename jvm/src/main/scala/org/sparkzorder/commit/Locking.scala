@@ -9,48 +9,17 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-/**
- * @param timeoutMillis age of a heartbeat at which its owner counts as dead (`spark.zorder.lock.timeout`)
- * @param beatMillis time between two heartbeats
- * @param attempts how often to try for a lock that another has: two that come at once both step back
- * @param retryMillis least pause between attempts
- * @param lookMillis how long an owner may count on a look at its lock
- */
-final case class LockSettings(
-    timeoutMillis: Long = 60000L,
-    beatMillis: Long = 5000L,
-    attempts: Int = 3,
-    retryMillis: Long = 50L,
-    liveness: Liveness = SystemLiveness,
-    sleep: Long => Unit = Thread.sleep(_),
-    lookMillis: Long = 100L
-)
-
-/** What the lock files of a table say together. */
-sealed trait LockState
-object LockState {
-  case object NoLock extends LockState
-
-  /** @param owner None when its lock file cannot be read (yet) */
-  final case class Live(owner: Option[Owner]) extends LockState
-  final case class Dead(owner: Option[Owner]) extends LockState
-}
-
+/** Takes the locks that an operation needs. */
 object Locking {
   import LockState._
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
 
-  /** For how long one may be at the few bytes of a lock file. */
-  private val UnfinishedMillis = 1000L
-
-  private val UnfinishedLooks = 20
-
   /**
-   * Takes the table's lock, and one in each table above it. Dead owners' locks do not hinder; they are left for
-   * [[Recovery.recoverUnder]].
+   * Takes the table's lock, and one in each table above it. Locks of dead owners do not hinder.
+   * They are left for [[Recovery.recoverUnder]].
    *
-   * @throws ConcurrentOperationException when another, living, has one of them
+   * @throws ConcurrentOperationException when a living owner has one of them
    */
   def acquire(
       folder: TableFolder,
@@ -64,9 +33,10 @@ object Locking {
   }
 
   /**
-   * The same in this table alone, to recover it for an operation that holds the locks in the tables above it already.
+   * Takes the lock of this table alone, to recover it for an operation that already holds the locks
+   * above it.
    *
-   * @param forOperation whose lock does not hinder
+   * @param forOperation an operation whose own lock does not hinder
    */
   private[commit] def acquireHere(folder: TableFolder, settings: LockSettings, forOperation: String): Lock = {
     val id = s"recover-${UUID.randomUUID()}"
@@ -81,7 +51,7 @@ object Locking {
       taken match {
         case Some(lock) => lock
         case None       =>
-          // Two that met must not meet again, so each waits for a time of its own.
+          // Two owners that met must not meet again, so each waits for a random time.
           settings.sleep(settings.retryMillis * (1L + java.util.concurrent.ThreadLocalRandom.current().nextLong(4L)))
           next(left - 1)
       }
@@ -89,33 +59,44 @@ object Locking {
     next(settings.attempts)
   }
 
-  /** A lock file of ours, with what its folder showed when it was written. */
+  /**
+   * A lock file that we have written.
+   *
+   * @param time its time stamp
+   * @param rivals locks of dead owners in the same folder
+   * @param statuses a listing of the folder that shows our file
+   */
   private final case class LockFile(
       folder: TableFolder,
       path: Path,
       owner: Owner,
       time: Long,
-      others: Seq[FileMeta],
+      rivals: Seq[FileMeta],
       statuses: Seq[FileMeta]
   ) {
     def held(settings: LockSettings, outer: Seq[Lock]): Lock =
-      new Lock(folder, path, owner, settings, time, others, outer)
+      new Lock(folder, path, owner, settings, time, rivals, outer)
   }
 
+  /**
+   * @param aloneFor when given, no lock is taken in the tables above, and this operation's lock
+   *                 does not hinder
+   */
   private def attempt(
       folder: TableFolder,
       operationId: String,
       settings: LockSettings,
       operation: String,
-      alone: Option[String]
+      aloneFor: Option[String]
   ): Lock = {
-    // This process knows of the operation from before its first lock until after its last.
+    // Registered before the first lock is written and until the last one is gone, so that nobody
+    // takes it for dead.
     settings.liveness.register(operationId)
     val owner = Owner(settings.liveness.self, operationId, operation, since = System.currentTimeMillis())
     val outer = mutable.ArrayBuffer.empty[LockFile]
     var own = Option.empty[LockFile]
     def above(): Unit =
-      if (alone.isEmpty) NestedRoots.toLock(folder).foreach { o =>
+      if (aloneFor.isEmpty) NestedRoots.toLock(folder).foreach { o =>
         if (!outer.exists(_.folder.root == o.folder.root)) {
           outer += write(o.folder, owner.copy(root = o.inner), settings, None)
           NestedRoots.register(o, outer.last.statuses)
@@ -124,8 +105,9 @@ object Locking {
     var kept = false
     try {
       above()
-      own = Some(write(folder, owner, settings, alone))
-      // A table above may have come to be meanwhile. Its owner looks for our lock after he has his, or we find his.
+      own = Some(write(folder, owner, settings, aloneFor))
+      // A table above may have begun meanwhile. Its owner looks below once he has his lock. So he
+      // sees our lock, or we see his now.
       above()
       val lock = own.get.held(settings, outer.sortBy(_.folder.root.depth).toSeq.map(_.held(settings, Nil)))
       kept = true
@@ -143,91 +125,48 @@ object Locking {
       ()
     } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
 
+  /**
+   * Writes a lock file, then looks for others. It is removed again if a living owner is in the way.
+   *
+   * @param forOperation an operation whose own lock does not hinder
+   */
   private def write(
       folder: TableFolder,
       owner: Owner,
       settings: LockSettings,
       forOperation: Option[String]
   ): LockFile = {
-    val ops = folder.ops
-    if (!ops.status(folder.root).exists(_.isDirectory)) throw new FileNotFoundException(s"no folder ${folder.root}")
+    if (!folder.ops.status(folder.root).exists(_.isDirectory))
+      throw new FileNotFoundException(s"no folder ${folder.root}")
     val path = folder.newLock()
     var kept = false
     try {
-      ops.mkdirs(folder.side)
-      try ops.writeNew(path, Owner.write(owner))
-      catch {
-        case _: FileNotFoundException => // another's release has just removed the empty side folder
-          ops.mkdirs(folder.side)
-          ops.writeNew(path, Owner.write(owner))
-      }
-      // Two that come at once: whose lock is the later one sees both.
+      put(folder, path, Owner.write(owner))
+      // Two owners may come at once. The one whose file is the later one sees both.
       val statuses = Listing.showing(folder, path, settings.sleep)
       val own = statuses.find(_.path.getName == path.getName)
-      val others = TableFolder.locks(statuses).filter(_.path.getName != path.getName)
-      if (own.isEmpty) throw new LockLostException(path, "it vanished at once")
+        .getOrElse(throw new LockLostException(path, "it vanished at once"))
+      val others = SideListing.locks(statuses).filter(_.path.getName != path.getName)
       // Tables beside each other below this one do not hinder each other.
-      val rivals = judge(folder, others, settings, own.map(_.modificationTime)).filter {
-        case (_, Live(Some(other))) => owner.conflicts(other) && !forOperation.contains(other.operationId)
-        case (_, Dead(Some(other))) => owner.conflicts(other)
-        case (_, state)             => state != NoLock
-      }
-      rivals.collectFirst { case (_, Live(other)) => other }
+      val rivals = LockJudge.judge(folder, others, settings, Some(own.modificationTime)).filter(_.state match {
+        case Live(Some(other)) => owner.conflicts(other) && !forOperation.contains(other.operationId)
+        case Dead(Some(other)) => owner.conflicts(other)
+        case state             => state != NoLock
+      })
+      rivals.collectFirst { case JudgedLock(_, Live(other)) => other }
         .foreach(other => throw new ConcurrentOperationException(folder.root, other))
       kept = true
-      LockFile(folder, path, owner, own.get.modificationTime, rivals.map(_._1), statuses)
+      LockFile(folder, path, owner, own.modificationTime, rivals.map(_.file), statuses)
     } finally if (!kept) remove(folder, path)
   }
 
-  /**
-   * What the lock files among `statuses`, a listing of the side folder, say. `Live` if any is, else `Dead` if any is
-   * there.
-   * Looks into the files, and writes one to learn the file system's time only if a heartbeat seems old by our own
-   * clock.
-   */
-  def lockState(folder: TableFolder, statuses: Seq[FileMeta], settings: LockSettings = LockSettings()): LockState = {
-    val states = judge(folder, TableFolder.locks(statuses), settings, None).map(_._2)
-    states.collectFirst { case live: Live => live }
-      .orElse(states.collectFirst { case dead: Dead => dead })
-      .getOrElse(NoLock)
-  }
-
-  private def judge(
-      folder: TableFolder,
-      locks: Seq[FileMeta],
-      settings: LockSettings,
-      fileSystemTime: Option[Long]
-  ): Seq[(FileMeta, LockState)] = {
-    lazy val exactTime: Long = fileSystemTime.getOrElse {
-      try Clock.now(folder)
-      catch { case _: IOException => System.currentTimeMillis() } // may not write: our own clock must do
-    }
-    def older(meta: FileMeta, millis: Long): Boolean =
-      (fileSystemTime.isDefined || System.currentTimeMillis() - meta.modificationTime > millis) &&
-        exactTime - meta.modificationTime > millis
-    @tailrec def look(meta: FileMeta, left: Int): LockState = {
-      val bytes = Owner.bytes(folder.ops, meta)
-      val owner = bytes.flatMap(Owner.parse)
-      owner.map(settings.liveness.processState) match {
-        case Some(ProcessState.Alive) => Live(owner)
-        case Some(ProcessState.Gone)  => Dead(owner)
-        // It tells no process, and need not: who was killed in writing it has touched nothing yet, and who is slow at it
-        // looks for his lock next and finds it gone.
-        case None if bytes.exists(Owner.isUnfinished) =>
-          if (left == 0 || older(meta, UnfinishedMillis)) Dead(None)
-          else {
-            settings.sleep(UnfinishedMillis / UnfinishedLooks)
-            look(meta, left - 1)
-          }
-        case _ =>
-          if (older(meta, settings.timeoutMillis)) Dead(owner)
-          else if (owner.isEmpty && !folder.ops.exists(meta.path)) NoLock
-          else Live(owner)
-      }
-    }
-    locks.map { meta =>
-      val state = look(meta, UnfinishedLooks)
-      meta -> state
+  private def put(folder: TableFolder, path: Path, bytes: Array[Byte]): Unit = {
+    folder.ops.mkdirs(folder.side)
+    try folder.ops.writeNew(path, bytes)
+    catch {
+      case _: FileNotFoundException => // another owner has just removed the empty side folder with his lock
+        folder.ops.mkdirs(folder.side)
+        folder.ops.writeNew(path, bytes)
     }
   }
 }

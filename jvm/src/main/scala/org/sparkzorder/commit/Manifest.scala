@@ -10,8 +10,9 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * The folders in which an operation makes staging, written before it makes any. By it a recovery knows what a dead
- * operation may have left, and that it is this table's. It goes when all of them are gone.
+ * The folders in which an operation makes staging, written before it makes any. It shows a recovery
+ * which staging a dead operation may have left, and that this staging is the table's. It is deleted
+ * after the staging.
  */
 private[commit] object Manifest {
   private val mapper = new ObjectMapper()
@@ -19,9 +20,7 @@ private[commit] object Manifest {
 
   private val Name = """_?staging-(.+)\.json""".r
 
-  def name(operationId: String): String = s"staging-$operationId.json"
-
-  /** Those of a listing of a side folder. */
+  /** The operations whose manifests are in a listing of a side folder. */
   def operations(statuses: Seq[FileMeta]): Seq[String] = statuses.flatMap { meta =>
     meta.name match {
       case Name(id) if !meta.isDirectory => Some(id)
@@ -39,7 +38,10 @@ private[commit] object Manifest {
     AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
   }
 
-  /** The manifest's file and the folders in it; none when there is no manifest. One that cannot be read is logged and empty. */
+  /**
+   * The manifest's path and its folders. None when there is no manifest. If it cannot be read, that
+   * is logged and it is empty.
+   */
   def find(folder: TableFolder, operationId: String): Option[(Path, Seq[String])] =
     folder.manifests(operationId).iterator.flatMap(path => read(folder, path).map(path -> _)).nextOption()
 

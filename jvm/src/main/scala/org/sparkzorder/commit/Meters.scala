@@ -8,13 +8,26 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.Path
 
-/** What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file system. */
+/** A lock that this JVM holds, as far as metrics report it. */
+private[commit] trait HeldLock {
+
+  /** How long it has been held. */
+  private[commit] def ageMillis: Long
+
+  /** Whether files are being exchanged under it. */
+  private[commit] def publishing: Boolean
+}
+
+/**
+ * What this JVM is doing to tables right now, for Spark's metrics. Reading a meter asks no file
+ * system.
+ */
 object Meters {
 
-  /** Of so many tables the bytes in the trash are remembered. */
+  /** The bytes in the trash are remembered for so many tables. */
   private val MaxTables = 10000
 
-  private[commit] val held: JSet[Lock] = ConcurrentHashMap.newKeySet[Lock]()
+  private[commit] val held: JSet[HeldLock] = ConcurrentHashMap.newKeySet[HeldLock]()
 
   private val trashes: JMap[Path, AtomicLong] = Collections.synchronizedMap(
     new LinkedHashMap[Path, AtomicLong](16, 0.75f, true) {

@@ -7,7 +7,8 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * A table above another: the inner one is over one of its folders, or over a folder in it.
+ * A table above another: the inner table is over one of its folders, or over a folder in one of
+ * them.
  *
  * @param folder of the outer table
  * @param inner root of the inner one, relative to the outer one's
@@ -15,41 +16,50 @@ import org.slf4j.LoggerFactory
 private[commit] final case class OuterRoot(folder: TableFolder, inner: String)
 
 /**
- * Tables over folders of one another, as `/x` and `/x/p=1`. Each has a side folder of its own. The inner one's operations
- * take a lock in the outer one's side folder as well, and leave a small file there that names the inner root: so the
- * outer one's queries and statements know where to look.
+ * Tables over folders of one another, as `/x` and `/x/p=1`. Each has a side folder of its own. The
+ * inner table's operations also take a lock in the outer table's side folder, and leave a small
+ * file there that names the inner root. So the outer table's queries and statements know where to
+ * look.
  */
 object NestedRoots {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.NestedRoots")
 
-  /** Bytes of a path. */
+  /** The most bytes of a file that names an inner table. */
   private val NameLimit = 16384L
 
-  /** So many files that name inner tables are read for a query. A folder may hold any number of them, and noise. */
+  /**
+   * So many files that name inner tables are read for a query. There may be any number of them, and
+   * of other files.
+   */
   private[commit] val MostRead = 1000
 
   /**
-   * Tables above and below these, for a query of them: what lies half done there lies in their folders as well. Looks
-   * above where somebody has put files away, or where the folder is a partition by its name.
+   * Tables above and below these, for a query of them: files that are half exchanged there are in
+   * their folders as well. It looks above if a side folder has staging or trash, or if the folder
+   * is named like a partition.
    *
    * @param tables each with its state
-   * @param listed the folders whose files the query reads, relative to a table's root; asked for only where a table has
-   *               very many below it
+   * @param listed the folders whose files the query reads, relative to a table's root; asked for
+   *               only where a table has very many below it
    */
   def beside(tables: Seq[(TableFolder, TableState)], listed: TableFolder => Set[String]): Seq[TableFolder] = {
     val found = tables.flatMap {
       case (folder, side: TableState.SideFolder) =>
         aboveListed(folder, if (hasFolders(side)) allAbove else partitionedAbove) ++ below(side, listed(folder))
-      // The staging and the trash of a table above may be in folders of this one, and none in its root.
+      // The staging and the trash of a table above may be in folders of this one, and none in its
+      // root.
       case (folder, TableState.NoSideFolder) => aboveListed(folder, partitionedAbove)
     }
     found.distinctBy(_.root).filterNot(f => tables.exists(_._1.root == f.root))
   }
 
   private def hasFolders(side: TableState.SideFolder): Boolean =
-    side.statuses.exists(m => m.isDirectory && (m.name == TableFolder.Trash || m.name == TableFolder.Staging))
+    side.statuses.exists(m => m.isDirectory && (m.name == SideNames.TrashName || m.name == SideNames.StagingName))
 
-  /** Where there are links, a table above goes by the name by which a listing of this one has its files, if it has one. */
+  /**
+   * Tables above. If links give such a table two names, the one counts by which a listing of this
+   * table names its files.
+   */
   private def aboveListed(folder: TableFolder, candidates: Path => Seq[Path]): Seq[TableFolder] =
     outer(folder, spellings(folder).reverse, candidates, isKnownRoot).map(_.folder)
 
@@ -57,14 +67,17 @@ object NestedRoots {
   def above(folder: TableFolder): Seq[TableFolder] =
     outer(folder, spellings(folder), allAbove, isRoot).map(_.folder)
 
-  /** The same, and folders that are tables by their names, as `/x` is above `/x/p=1`: with what may be there soon. */
+  /**
+   * The same, and folders that are likely to become tables: `/x` above `/x/p=1`, which is named
+   * like a partition.
+   */
   private[commit] def toLock(folder: TableFolder): Seq[OuterRoot] = {
     val likely = spellings(folder).flatMap(partitionedAbove).toSet
     outer(folder, spellings(folder), allAbove, o => likely(o.root) || isRoot(o))
   }
 
   /**
-   * @param roots the folder's names; of a table above that is found by more than one the first counts
+   * @param roots the folder's names; if a table above is found by more than one, the first counts
    * @param candidates the folders to look at above such a name
    * @param isTable which of them count
    */
@@ -79,7 +92,7 @@ object NestedRoots {
       above <- candidates(root)
       outer = TableFolder(above, folder.ops)
       inner <- outer.relative(root)
-      // What is below another side folder is nobody's table.
+      // A folder below another side folder is no table.
       if Record.isDataName(inner)
       if isTable(outer)
     } yield OuterRoot(outer, inner)
@@ -87,12 +100,14 @@ object NestedRoots {
       .sortBy(o => (o.folder.root.depth, o.folder.root.toString))
   }
 
-  /** A folder may have two names where there are links. */
+  /** The names of the folder: links may give it two. */
   private def spellings(folder: TableFolder): Seq[Path] = Seq(folder.ops.realPath(folder.root), folder.root).distinct
 
   private def allAbove(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toSeq
 
-  /** The folders of which this one is a partition by its name: `/x/p=1` and `/x` for `/x/p=1/q=1`. */
+  /**
+   * The folders above a folder that is named like a partition: `/x/p=1` and `/x` for `/x/p=1/q=1`.
+   */
   def partitionedAbove(root: Path): Seq[Path] =
     Iterator.iterate(root)(_.getParent).takeWhile(p => p.getParent != null && p.getName.indexOf('=') > 0)
       .map(_.getParent).toSeq
@@ -100,7 +115,10 @@ object NestedRoots {
   private def isRoot(folder: TableFolder): Boolean =
     folder.ops.exists(folder.side) && isRoot(folder.ops.list(folder.side))
 
-  /** The same for a query, whose user may have no right to look above: his own table must not suffer from that. */
+  /**
+   * The same for a query. Its user may have no right to look above, and the query must not fail for
+   * that.
+   */
   private def isKnownRoot(folder: TableFolder): Boolean =
     try isRoot(folder)
     catch {
@@ -109,32 +127,36 @@ object NestedRoots {
         false
     }
 
-  /** Not one that holds the staging and the trash of a table above alone. */
+  /**
+   * Whether a table begins here. A side folder of a partition holds only staging and trash of the
+   * table above.
+   */
   private def isRoot(statuses: Seq[FileMeta]): Boolean = Seq(
-    TableFolder.records(statuses).map(_.meta),
-    TableFolder.locks(statuses),
-    TableFolder.indexes(statuses).map(_.meta),
-    TableFolder.innerRoots(statuses)
+    SideListing.records(statuses).map(_.meta),
+    SideListing.locks(statuses),
+    SideListing.indexes(statuses).map(_.meta),
+    SideListing.innerRoots(statuses)
   ).exists(_.nonEmpty)
 
   /** Whether the side folder names tables below. */
-  def hasBelow(state: TableState.SideFolder): Boolean = TableFolder.innerRoots(state.statuses).nonEmpty
+  def hasBelow(state: TableState.SideFolder): Boolean = SideListing.innerRoots(state.statuses).nonEmpty
 
   /**
    * The tables below that the side folder names.
    *
-   * Where it names very many, only those over folders that the query reads, and those with an owner at work: their
-   * names give their files' names, so that no file is read.
+   * If it names very many, only those over folders that the query reads, and those with an owner at
+   * work. The names of their files are computed from these folders' names, so that no file is read.
    */
   private[commit] def below(state: TableState.SideFolder, listed: => Set[String]): Seq[TableFolder] = {
-    val (folder, files) = (state.folder, TableFolder.innerRoots(state.statuses))
+    val (folder, files) = (state.folder, SideListing.innerRoots(state.statuses))
     val names =
-      if (files.size <= MostRead) WorkerThreads.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
+      if (files.size <= MostRead)
+        WorkerThreads.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
       else {
-        val existing = files.map(f => TableFolder.plain(f.name)).toSet
+        val existing = files.map(f => SideNames.plain(f.name)).toSet
         val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
         (listed.flatMap(withFoldersAbove) ++ owned).toSeq.sorted
-          .filter(name => existing(TableFolder.plain(folder.innerRoot(name).getName)))
+          .filter(name => existing(SideNames.plain(folder.innerRoot(name).getName)))
       }
     names.map(name => TableFolder(folder.resolve(name), folder.ops))
   }
@@ -145,68 +167,36 @@ object NestedRoots {
       try {
         val name = new String(folder.ops.read(file.path, NameLimit), UTF_8)
         Some(name).filter(n =>
-          Record.isDataName(n) && TableFolder.plain(folder.innerRoot(n).getName) == TableFolder.plain(file.name)
+          Record.isDataName(n) && SideNames.plain(folder.innerRoot(n).getName) == SideNames.plain(file.name)
         )
       } catch { case _: FileNotFoundException => None }
 
-  /** Says in an outer table's side folder where the inner one is. Needs the lock there. */
+  /**
+   * Writes the file that names the inner table into the outer table's side folder. Needs the lock
+   * there.
+   */
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
-    if (!statuses.exists(s => TableFolder.plain(s.name) == TableFolder.plain(target.getName))) {
+    if (!statuses.exists(s => SideNames.plain(s.name) == SideNames.plain(target.getName))) {
       AtomicFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
 
-  /** Forgets a table, of which nothing of ours is left, in the tables above it. */
+  /** Forgets an uninstalled table in the tables above it. */
   private[commit] def unregister(lock: Lock): Unit =
     lock.outer.foreach { outer =>
       val file = outer.folder.innerRoot(outer.owner.root)
-      Seq(file, new Path(outer.folder.side, TableFolder.plain(file.getName))).foreach(outer.folder.ops.delete)
+      Seq(file, new Path(outer.folder.side, SideNames.plain(file.getName))).foreach(outer.folder.ops.delete)
     }
 
-  /** Forgets inner tables that have nothing of ours any more. Needs the lock. */
+  /** Forgets inner tables without a side folder. Needs the lock. */
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
-    TableFolder.innerRoots(statuses).foreach { file =>
+    SideListing.innerRoots(statuses).foreach { file =>
       val isThere = named(folder, file).exists(name => folder.ops.exists(folder.sideOf(name)))
       if (!isThere) folder.ops.delete(file.path)
     }
 
-  /**
-   * Looks for operations of inner tables that share folders with ours and did not know of us: they began before we had
-   * a side folder, or may not write there. A dead one's is recovered. Needs our lock, so that none begins any more.
-   *
-   * @param dirs folders that are to change, relative to the root
-   * @throws ConcurrentOperationException when one of them lives
-   */
-  def settleBelow(folder: TableFolder, lock: Lock, dirs: Seq[String]): Unit =
-    dirs.flatMap(withFoldersAbove).distinct.sorted.foreach(dir => settle(folder, dir, lock.settings, lock.operationId))
-
-  private def withFoldersAbove(dir: String): Seq[String] =
-    Iterator.iterate(dir)(TableFolder.parent).takeWhile(_.nonEmpty).toSeq
-
-  /** Finishes or undoes what is half done in an inner table, under the lock of the outer one. */
-  private[commit] def settle(
-      folder: TableFolder,
-      root: String,
-      settings: LockSettings,
-      forOperation: String
-  ): Unit = {
-    val inner = TableFolder(folder.resolve(root), folder.ops)
-    TableState.look(inner.root, inner.ops) match {
-      case state: TableState.SideFolder if state.isBusy =>
-        state.lockState(settings) match {
-          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
-            throw new ConcurrentOperationException(inner.root, owner)
-          case _ => ()
-        }
-        if (Recovery.isNeeded(state, settings)) {
-          log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
-          val lock = Locking.acquireHere(inner, settings, forOperation)
-          try Recovery.recoverUnder(inner, lock, settings)
-          finally lock.release()
-          ()
-        }
-      case _ => ()
-    }
-  }
+  /** A relative folder and those above it, without the root. */
+  private[commit] def withFoldersAbove(dir: String): Seq[String] =
+    Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toSeq
 }

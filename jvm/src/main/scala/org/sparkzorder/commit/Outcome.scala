@@ -7,14 +7,18 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.slf4j.LoggerFactory
 
 /**
- * Why an operation did not end in the usual way: it was undone, or another process finished it after its owner died.
+ * Why an operation did not end in the usual way: it was undone, or another process finished it
+ * after its owner died.
  *
  * @param reason one sentence for `DESCRIBE HISTORY`
  * @param by the process that finished or undid it for a dead owner; None when the owner did it
  */
 final case class Outcome(reason: String, by: Option[String])
 
-/** Outcomes are small files beside the records. They are for people only: nothing is decided by them. */
+/**
+ * Outcomes are small files beside the records. They are for people only: no decision depends on
+ * them.
+ */
 object Outcome {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
   private val mapper = new ObjectMapper()
@@ -23,8 +27,8 @@ object Outcome {
   private val MostCharacters = 4000
 
   /**
-   * Notes it; the last note counts. To be called once the end of the operation is decided. Never fails: without the note
-   * only the reason is missing.
+   * Writes a note; the last one counts. It is called once the end of the operation is decided. It
+   * never fails, because without the note only the reason is missing.
    */
   def note(folder: TableFolder, record: Record, reason: String, by: Option[String] = None): Unit = {
     val path = folder.outcome(record)
@@ -43,7 +47,7 @@ object Outcome {
     try parse(folder.ops.read(folder.outcome(record), MostBytes))
     catch { case _: FileNotFoundException => None }
 
-  /** The same for showing it: what cannot be read is left out. */
+  /** The same for showing it. A note that cannot be read is left out. */
   private[commit] def shown(folder: TableFolder, record: Record): Option[Outcome] =
     try read(folder, record)
     catch {

@@ -6,10 +6,12 @@ import java.nio.charset.StandardCharsets.UTF_8
 import com.fasterxml.jackson.databind.ObjectMapper
 
 /**
- * A process, so that another on the same host can tell whether it is still there.
+ * A process, described so that another on the same host can tell whether it still runs.
  *
- * @param host host name, boot id and pid namespace: only where all three agree does a pid mean the same
- * @param start when the process started, in a form that only compares with itself: pids are used again
+ * @param host host name; only if it, the boot id and the pid namespace agree, a pid means the same
+ *             process
+ * @param start when the process started, because pids are used again; it can only be compared for
+ *              equality
  */
 final case class ProcessId(host: String, bootId: String, pidNamespace: String, pid: Long, start: String) {
   def sameHost(other: ProcessId): Boolean =
@@ -17,11 +19,12 @@ final case class ProcessId(host: String, bootId: String, pidNamespace: String, p
 }
 
 /**
- * Who holds a lock, and for what.
+ * The owner of a lock: a process, and the operation that it runs.
  *
- * @param root of the table that is worked on, relative to the table in whose side folder the lock is: "" for that table
- *             itself, `p=1` for a table over one of its folders
- * @param since when the lock was taken by the process' own clock, milliseconds since 1970; 0 when it does not say
+ * @param root of the table that is worked on, relative to the table in whose side folder the lock
+ *             is: "" for that table itself, `p=1` for a table over one of its folders
+ * @param since when the lock was taken, by the process's own clock, milliseconds since 1970; 0 if
+ *              the file does not say
  */
 final case class Owner(
     process: ProcessId,
@@ -31,7 +34,10 @@ final case class Owner(
     since: Long = 0L
 ) {
 
-  /** Whether the two operations may not be at work at the same time: one's table is the other's, or is above it. */
+  /**
+   * Whether the two operations may not work at the same time: one's table is the other's, or is
+   * above it.
+   */
   def conflicts(other: Owner): Boolean = {
     def isWithin(inner: String, outer: String) = outer.isEmpty || inner == outer || inner.startsWith(outer + "/")
     isWithin(root, other.root) || isWithin(other.root, root)
@@ -45,7 +51,7 @@ final case class Owner(
 
 object Owner {
 
-  /** Of a lock file; a larger one is not ours. */
+  /** The most bytes of a lock file. A larger file is not ours. */
   val ReadLimit: Long = 65536L
 
   private val mapper = new ObjectMapper()
@@ -64,7 +70,9 @@ object Owner {
     mapper.writeValueAsString(root).getBytes(UTF_8)
   }
 
-  /** The bytes of a lock file as a listing shows it; None when it is gone, or too large to be one. */
+  /**
+   * The bytes of a lock file as a listing shows it; None when it is gone, or too large to be one.
+   */
   def bytes(ops: FileOps, lock: FileMeta): Option[Array[Byte]] =
     if (lock.length > ReadLimit) None
     else {
@@ -72,10 +80,12 @@ object Owner {
       catch { case _: FileNotFoundException => None }
     }
 
-  /** Of a lock file as a listing shows it; None when there are no such bytes, or they are not all there. */
+  /**
+   * The owner in a lock file; None when the file is gone, is not ours, or was not written in full.
+   */
   def read(ops: FileOps, lock: FileMeta): Option[Owner] = bytes(ops, lock).flatMap(parse)
 
-  /** Whether these are the first bytes of a lock file, and more are to come or never came. */
+  /** Whether these bytes are only the beginning of a lock file. */
   def isUnfinished(bytes: Array[Byte]): Boolean = !bytes.lastOption.contains('}'.toByte)
 
   /** None when it is no lock file of ours, or not yet written in full. */
@@ -93,7 +103,7 @@ object Owner {
           start <- text("start")
           id <- text("operationId")
           operation <- text("operation")
-          // Builds of before knew of no other roots.
+          // Older builds wrote no root.
           below <- if (root.has("root")) text("root") else Some("")
           if below.isEmpty || Record.isDataName(below)
           since = Option(root.get("since")).filter(n => n.isIntegralNumber && n.canConvertToLong).fold(0L)(_.longValue)

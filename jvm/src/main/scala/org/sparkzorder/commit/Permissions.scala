@@ -12,21 +12,26 @@ import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.security.{AccessControlException, UserGroupInformation}
 
 /**
- * Who may read what lies in a side folder: whom the folder beside it is for, and of statistics, who may read the data.
- * What an administrator writes is given to the owner of the table, who could not delete it otherwise.
- * An ACL is the file system's to inherit, and where there is one the mode is left to it.
+ * The rights of files in a side folder. They are those of the table's folder, and statistics have
+ * no more rights than the data. An administrator's files are given to the owner of the table, who
+ * could not delete them otherwise. Where there is an ACL, the file system inherits it, and the mode
+ * is not changed.
  *
- * Object stores say that they have no rights of files, and are asked for none.
+ * Nothing is asked of object stores, which say that their files have no rights.
  *
- * @param local whether it is the local file system, of which Hadoop would ask a process of its own for each file
+ * @param local whether it is the local file system, for which Hadoop would start a process for each
+ *              file
  */
 private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   import Permissions._
 
-  /** Only administrators may give files away, which the first attempt tells. */
+  /** Whether we may change the owner of files, as administrators may. The first attempt tells. */
   @volatile private var givesAway = true
 
-  /** Whether a new folder in a side folder has other rights than it is to have: one look at the file system at most. */
+  /**
+   * Whether a new folder in a side folder gets other rights than it should have. At most one look
+   * at the file system.
+   */
   def mayNeedMore(dir: Path): Boolean = local || tableOf(dir).filter(hasRights).flatMap(lookAt(_)).exists { table =>
     val usual = FsPermission.getDirDefault.applyUMask(FsPermission.getUMask(fs.getConf)).toShort.toInt
     (!table.hasAcl && table.mode != usual) ||
@@ -34,13 +39,13 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
   }
 
   /**
-   * Gives a new folder in a side folder the mode, the group and the owner of the table's folder, a new file no more
-   * rights than those.
+   * Gives a new folder in a side folder the mode, the group and the owner of the table's folder. A
+   * new file gets the group and the owner, and no more rights than the table's folder.
    */
   def inherit(path: Path): Unit = tableOf(path).filter(hasRights).foreach { table =>
     val (of, now) = (lookAt(table), lookAt(path, LinkOption.NOFOLLOW_LINKS))
     for (o <- of; n <- now if !o.hasAcl && !n.hasAcl) {
-      // If it cannot be had, the table's folder stands before all that is in it anyway.
+      // If we cannot, the rights of the table's folder still protect all files in it.
       if (o.group != n.group) takeGroup(path, table, o.group)
       val wanted = if (n.isFolder) o.mode else n.mode & (o.mode | Execute)
       if (wanted != n.mode) set(path, wanted)
@@ -48,28 +53,28 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     for (o <- of; n <- now) give(path, n, table, o)
   }
 
-  /** Takes from a file the rights that nobody has on the data. */
+  /** Takes from a file the rights that are not in this mode. */
   def restrict(path: Path, mode: Int): Unit =
     if (mode != Everything && hasRights(path))
       lookAt(path).foreach(n => if ((n.mode & mode) != n.mode && !n.hasAcl) set(path, n.mode & mode))
 
-  /** Rights that there are on every folder and every file in it, but for what is hidden. */
+  /** The rights that all these folders, and all their files that are not hidden, have in common. */
   def common(folders: Seq[Path]): Int =
     if (!folders.headOption.exists(hasRights)) Everything
     else folders.asJava.parallelStream.mapToInt(common(_)).reduce(Everything, (a, b) => a & b)
 
   private def common(folder: Path): Int = {
-    // Who may not enter a folder may not read its files.
+    // A user who may not enter the folder may not read its files.
     val enter = lookAt(folder).fold(Everything)(f => (f.mode & Execute) * 7)
     val files =
       try fs.listStatus(folder).toSeq.filterNot(s => s.isDirectory || s.getPath.getName.matches("[._].*"))
       catch { case _: FileNotFoundException => Nil }
-    enter & files.flatMap(seen(_)).foldLeft(Everything)((m, f) => m & (f.mode | Execute))
+    enter & files.flatMap(rightsOf).foldLeft(Everything)((m, f) => m & (f.mode | Execute))
   }
 
   /**
-   * Gives files that replace others their rights, their group and their owner. Where rights differ, those that all of
-   * them have; where owners differ, the files stay with their writer.
+   * Gives files the rights, the group and the owner of the files that they replace. If rights
+   * differ, those that all of these have. If owners differ, the files stay their writer's.
    */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (replaced.headOption.exists(hasRights)) {
@@ -85,8 +90,8 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
       }
     }
 
-  /** To the owner of another file or folder, if that is allowed. */
-  private def give(path: Path, now: Seen, from: Path, other: Seen): Unit =
+  /** Gives a file to the owner of another file or folder, if that is allowed. */
+  private def give(path: Path, now: Rights, from: Path, other: Rights): Unit =
     if (givesAway && now.owner != other.owner) {
       try {
         if (local) view(path).setOwner(Files.getAttribute(nio(from), "posix:owner").asInstanceOf[UserPrincipal])
@@ -94,37 +99,37 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
       } catch { case _: FileSystemException | _: AccessControlException => givesAway = false }
     }
 
-  // Spark's listings have no rights in them.
-  private def listed(paths: Seq[Path]): Seq[Seen] = paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
+  // Lists anew, because Spark's listings do not show rights.
+  private def listed(paths: Seq[Path]): Seq[Rights] = paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
     val names = files.map(_.getName).toSet
-    fs.listStatus(folder).toSeq.filter(s => names(s.getPath.getName)).flatMap(seen(_))
+    fs.listStatus(folder).toSeq.filter(s => names(s.getPath.getName)).flatMap(rightsOf)
   }
 
   private def hasRights(path: Path): Boolean =
     local || fs.hasPathCapability(path, CommonPathCapabilities.FS_PERMISSIONS)
 
-  private def seen(status: FileStatus): Option[Seen] =
+  private def rightsOf(status: FileStatus): Option[Rights] =
     if (local) lookAt(status.getPath)
     else {
       val acl = status.hasAcl
       val mode = status.getPermission.toShort.toInt & 0xfff
-      Some(Seen(mode, status.getOwner, status.getGroup, status.isDirectory, acl))
+      Some(Rights(mode, status.getOwner, status.getGroup, status.isDirectory, acl))
     }
 
-  private def lookAt(path: Path, options: LinkOption*): Option[Seen] =
+  private def lookAt(path: Path, options: LinkOption*): Option[Rights] =
     if (!local) {
-      try seen(fs.getFileStatus(path))
+      try rightsOf(fs.getFileStatus(path))
       catch { case _: FileNotFoundException => None }
     } else {
       try {
         val found = Files.readAttributes(nio(path), "unix:mode,owner,group,isDirectory,isSymbolicLink", options: _*)
         def nameOf(key: String) = found.get(key).asInstanceOf[Principal].getName
         val mode = found.get("mode").asInstanceOf[Int] & 0xfff
-        // Somebody put it in the place of what we wrote: it leads to what is not ours to change.
+        // Somebody has replaced our file by a link. We must not change the file that it leads to.
         if (found.get("isSymbolicLink") == true) None
-        else Some(Seen(mode, nameOf("owner"), nameOf("group"), found.get("isDirectory") == true, hasAcl = false))
+        else Some(Rights(mode, nameOf("owner"), nameOf("group"), found.get("isDirectory") == true, hasAcl = false))
       } catch {
-        // No POSIX, no modes.
+        // A file system without POSIX has no modes.
         case _: UnsupportedOperationException | _: IllegalArgumentException | _: NoSuchFileException => None
       }
     }
@@ -135,7 +140,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
       ()
     } else fs.setPermission(path, new FsPermission(mode.toShort))
 
-  /** False for who is not of the group: he cannot give files to it. */
+  /** False if our user is not a member of the group, and so cannot give files to it. */
   private def takeGroup(path: Path, from: Path, group: String): Boolean =
     try {
       if (local) {
@@ -145,7 +150,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
       true
     } catch { case _: FileSystemException | _: AccessControlException => false }
 
-  // Of a link itself, never of what it leads to: an administrator would give away a file of the system.
+  // Never follows a link: an administrator's process might give away a file of the system.
   private def view(path: Path): PosixFileAttributeView =
     Files.getFileAttributeView(nio(path), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
 
@@ -155,13 +160,13 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
 private[commit] object Permissions {
 
   /** @param mode the nine bits, and those for setuid, setgid and sticky */
-  private final case class Seen(mode: Int, owner: String, group: String, isFolder: Boolean, hasAcl: Boolean)
+  private final case class Rights(mode: Int, owner: String, group: String, isFolder: Boolean, hasAcl: Boolean)
 
   private val Everything = 0xfff
   private val Execute = 0x49
   private val Group = 0x38
 
-  /** The folder beside the side folder in which a path lies. */
+  /** The folder that contains the side folder that a path is in. */
   private def tableOf(path: Path): Option[Path] =
-    Iterator.iterate(path)(_.getParent).takeWhile(_ != null).find(_.getName == TableFolder.Side).map(_.getParent)
+    Iterator.iterate(path)(_.getParent).takeWhile(_ != null).find(_.getName == SideNames.Side).map(_.getParent)
 }

@@ -1,13 +1,15 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
 import org.slf4j.LoggerFactory
 
 /**
- * Exchanges the files of a record that is past its commit point, folder by folder, several side by side: forward, or
- * back.
+ * Exchanges the files of a record that is past its commit point, forward or back: folder by folder,
+ * several side by side.
  *
  * @param unclear folders in which nobody can tell what is right: they are left as they are
- * @param guard asked before every rename; throws when we may no longer touch the table
+ * @param guard called before every rename; throws when we may no longer touch the table
  */
 private[commit] final class Publish private (
     folder: TableFolder,
@@ -23,22 +25,26 @@ private[commit] final class Publish private (
   private val threads = Publish.threadsOf(folder)
 
   /**
-   * All outputs come, all inputs go.
+   * Publishes all outputs and retires all inputs.
    *
-   * @throws CommitConflictException when a file is not what the record says; the way is back then
-   * @throws UnclearException when somebody may have overwritten a folder; the way is back then, but for that folder
+   * @throws CommitConflictException when a file is not what the record says: then all must go back
+   * @throws UnclearException when somebody may have overwritten a folder: then all others must go
+   *   back
    */
   def forward(): Unit = {
     WorkerThreads.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
     WorkerThreads.each(exchanges, threads)(_.confirm())
-    follow(exchanges.filter(_.isTheirs).map(_.work)) { (there, survey) =>
-      if (survey.canFinish) Publish.left(folder, there, survey, asked = false, guard, sleep).forward()
+    follow(exchanges.filter(_.isOverwritten).map(_.work)) { (there, locations) =>
+      if (locations.canFinish) Publish.left(folder, there, locations, byChoice = false, guard, sleep).forward()
     }
-    warn(exchanges.filter(_.isTheirs).map(_.work))
+    warn(exchanges.filter(_.isOverwritten).map(_.work))
   }
 
-  /** Somebody may have moved a folder to another place in the table while we were at it. */
+  /**
+   * If one of these folders is gone, somebody may have moved it to another place in the table.
+   * Settles it there.
+   */
   private def follow(suspects: Seq[FolderWork])(settle: (Record, FileLocations) => Unit): Unit =
     if (suspects.exists(work => !ops.exists(folder.resolve(work.folder)))) {
       val named = record.folders.map(_.folder).toSet
@@ -58,9 +64,10 @@ private[commit] final class Publish private (
   }
 
   /**
-   * All the way back, after which the record is one of an operation that was undone.
+   * Takes everything back, and marks the record as undone.
    *
-   * @param why in one sentence, and who undoes it if its owner is dead, for `DESCRIBE HISTORY`
+   * @param why one sentence for `DESCRIBE HISTORY`
+   * @param by the process that undoes it, if its owner is dead
    */
   def undo(why: String, by: Option[String] = None): Unit = {
     back()
@@ -75,28 +82,28 @@ private[commit] final class Publish private (
   }
 
   /**
-   * Files return to where they were. It goes by where they are, not by what was done: a call that failed may have taken
-   * effect.
+   * Files return to where they were. Where they are now decides, not what was done: a call that
+   * failed may have taken effect.
    *
-   * @throws RecoveryUnclearException when not all may, or can; the rest did
+   * @throws RecoveryUnclearException when some may not or cannot return; all others have returned
    */
   def back(): Unit = {
     val found = FileLocations.of(folder, record).folders.map(f => f.work.folder -> f).toMap
     WorkerThreads.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
       val now = found(exchange.work.folder)
-      if (exchange.isTheirs || !now.overwritten && !now.absent && !now.isOver) {
+      if (exchange.isOverwritten || !now.overwritten && !now.absent && !now.isOver) {
         try exchange.back(now)
         catch { case _: UnclearException => () }
       }
     }
-    follow(found.values.filter(_.absent).map(_.work).toSeq) { (there, survey) =>
-      Publish.left(folder, there, survey, asked = false, guard, sleep).back()
+    follow(found.values.filter(_.absent).map(_.work).toSeq) { (there, locations) =>
+      Publish.left(folder, there, locations, byChoice = false, guard, sleep).back()
       there.outputs.foreach(Cleanup.unstage(folder, there, _))
     }
-    warn(exchanges.filter(_.isTheirs).map(_.work))
+    warn(exchanges.filter(_.isOverwritten).map(_.work))
     Failpoints.hit("undo-outputs")
     val stuck = exchanges.filter { exchange =>
-      exchange.isUnclear || !found(exchange.work.folder).isOver && !exchange.isTheirs && exchange.isStuck
+      exchange.isUnclear || !found(exchange.work.folder).isOver && !exchange.isOverwritten && exchange.isStuck
     }
     val others = unclear ++ stuck.map(_.work.folder)
     if (others.nonEmpty) {
@@ -108,13 +115,16 @@ private[commit] final class Publish private (
 
 private[commit] object Publish {
 
-  // At a failpoint all is to stand still.
+  // At a failpoint, no other thread may go on.
   private def threadsOf(folder: TableFolder): Int = if (Failpoints.isSet) 1 else folder.threads
 
-  /** How many move files in one folder when so many are exchanged side by side. */
-  private def handsOf(folder: TableFolder, folders: Int): Int = math.max(1, threadsOf(folder) / math.max(1, folders))
+  /** How many threads move files in one folder, if so many folders are exchanged side by side. */
+  private def threadsInOne(folder: TableFolder, folders: Int): Int =
+    math.max(1, threadsOf(folder) / math.max(1, folders))
 
-  /** @param bystanders by folder, names of data files that are there and are no files of the record */
+  /**
+   * @param bystanders by folder, names of data files that are there and are no files of the record
+   */
   def apply(
       folder: TableFolder,
       record: Record,
@@ -122,54 +132,79 @@ private[commit] object Publish {
       guard: () => Unit,
       sleep: Long => Unit
   ): Publish = {
-    val hands = handsOf(folder, record.folders.size)
+    val threads = threadsInOne(folder, record.folders.size)
     val exchanges = record.folders.map { work =>
       val others = bystanders.getOrElse(work.folder, Set.empty[String])
-      new FolderExchange(folder, record, work, work.inputs.map(_.path), Nil, others, true, false, guard, sleep, hands)
+      new FolderExchange(
+        folder,
+        record,
+        work,
+        known = work.inputs.map(_.path),
+        deleted = Nil,
+        bystanders = others,
+        timed = true,
+        byChoice = false,
+        guard,
+        sleep,
+        threads
+      )
     }
     new Publish(folder, record, exchanges, Nil, guard, sleep)
   }
 
   /**
-   * What a dead owner left. Folders that are not ours any more are left alone.
+   * For what a dead owner left. Folders that are not ours any more are left alone.
    *
-   * @param asked whether those come back, too, in which nobody can tell what is right
+   * @param byChoice whether somebody has chosen to bring back the unclear folders as well
    */
   def left(
       folder: TableFolder,
       record: Record,
-      survey: FileLocations,
-      asked: Boolean,
+      locations: FileLocations,
+      byChoice: Boolean,
       guard: () => Unit,
       sleep: Long => Unit
   ): Publish = {
-    def exchange(asked: Boolean)(found: FolderLocations) = {
-      val others = found.others.map(_.name).toSet
+    def exchange(byChoice: Boolean)(found: FolderLocations) =
       new FolderExchange(
         folder,
         record,
         found.work,
-        found.visible,
-        found.missing,
-        others,
+        known = found.visible,
+        deleted = found.missing,
+        bystanders = found.others.map(_.name).toSet,
         found.timed,
-        asked,
+        byChoice,
         guard,
         sleep,
-        handsOf(folder, survey.folders.size)
+        threadsInOne(folder, locations.folders.size)
       )
-    }
     // Nothing can be brought back into a folder that is gone.
-    val (wanted, unclear) = if (asked) survey.unclear.partition(!_.absent) else (Nil, survey.unclear)
-    val exchanges = survey.ours.map(exchange(asked = false)) ++ wanted.map(exchange(asked = true))
+    val (wanted, unclear) = if (byChoice) locations.unclear.partition(!_.absent) else (Nil, locations.unclear)
+    val exchanges = locations.ours.map(exchange(byChoice = false)) ++ wanted.map(exchange(byChoice = true))
     new Publish(folder, record, exchanges, unclear.map(_.work.folder), guard, sleep)
   }
 
-  /** Leaves these folders to whoever has made them what they are. */
+  /** Gives these folders up: they stay as somebody has made them. */
   def giveUp(folder: TableFolder, record: Record, folders: Seq[FolderLocations], guard: () => Unit): Unit =
     WorkerThreads.each(folders, folder.threads) { found =>
       guard()
       // What is visible stays.
       Cleanup.withdrawn(folder, record, found.work)
     }
+
+  /**
+   * The last rename of an exchange: the record becomes part of the history. A rename that failed
+   * may have taken effect.
+   */
+  def markDone(folder: TableFolder, record: Record, publishMillis: Long): Unit = {
+    val done = folder.published(record, publishMillis)
+    try folder.ops.rename(folder.record(record, RecordState.Publishing), done)
+    catch {
+      case e: IOException =>
+        def files = SideListing.records(folder.ops.list(folder.side))
+        if (!folder.ops.exists(done) && !files.exists(f => f.version == record.version && f.state == RecordState.Done))
+          throw e
+    }
+  }
 }

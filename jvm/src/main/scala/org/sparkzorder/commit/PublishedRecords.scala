@@ -4,10 +4,14 @@ import java.io.FileNotFoundException
 
 import org.slf4j.LoggerFactory
 
-/** @param outcome is read when it is asked for */
+/**
+ * A published record.
+ *
+ * @param outcome reads the outcome, if there is one
+ */
 private[commit] final case class Published(file: RecordFile, record: Record, outcome: () => Option[Outcome])
 
-/** What somebody wants to know of a record in a checkpoint. */
+/** The part of a record in a checkpoint that a reader needs. */
 private[commit] sealed trait RecordPart
 private[commit] object RecordPart {
   case object Whole extends RecordPart
@@ -15,29 +19,36 @@ private[commit] object RecordPart {
   /** All but its files. */
   case object Summary extends RecordPart
 
-  /** How files were written that are in the table, see [[WrittenFiles]]. Other records may be left out. */
+  /**
+   * How files of the table were written, see [[WrittenFiles]]. Records that do not tell it may be
+   * left out.
+   */
   case object Written extends RecordPart
 }
 
 /**
- * The published records of a table, newest first, one by one: those that are files, then those in the checkpoint. A record that is
- * in both is taken from its file. Damaged ones are left out, with a warning.
+ * The published records of a table, newest first, one by one: those that are files, then those in
+ * the checkpoint. A record that is in both is taken from its file. Damaged records are left out,
+ * with a warning.
  *
- * @param list lists the side folder; asked again when a file that was listed is gone, since VACUUM and checkpoints rename them
- * @param asked which versions to take from the checkpoint, None for all. Called when it is reached
- * @param wanted what is to be read of those in the checkpoint
+ * @param list lists the side folder. It is called again when a listed file is gone, since VACUUM
+ *             renames records and checkpoints replace them
+ * @param versions which versions to take from the checkpoint, None for all. It is called when the
+ *                 checkpoint is reached
+ * @param part which part of the records in the checkpoint is read
  */
 private[commit] final class PublishedRecords(
     folder: TableFolder,
     list: () => Seq[FileMeta],
-    asked: () => Option[Set[Long]] = () => None,
-    wanted: RecordPart = RecordPart.Whole
+    versions: () => Option[Set[Long]] = () => None,
+    part: RecordPart = RecordPart.Whole
 ) extends Iterator[Published] {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
-  /** How often in a row the folder is listed anew. */
+  /** How often in a row the folder is listed again. */
   private val Attempts = 5
 
+  /** Only versions below this one are still to come. */
   private var below = Long.MaxValue
   private var attempts = Attempts
   private var outcomes = Set.empty[String]
@@ -52,9 +63,9 @@ private[commit] final class PublishedRecords(
 
   private def look(): Unit = {
     val listing = list()
-    outcomes = listing.iterator.map(_.name).filter(_.endsWith(TableFolder.OutcomeSuffix)).toSet
-    files = TableFolder.records(listing).filter(f => f.state.isPublished && f.version < below).toList
-    checkpoints = TableFolder.checkpoints(listing).toList
+    outcomes = listing.iterator.map(_.name).filter(_.endsWith(SideNames.OutcomeSuffix)).toSet
+    files = SideListing.records(listing).filter(f => f.state.isPublished && f.version < below).toList
+    checkpoints = SideListing.checkpoints(listing).toList
     lines = Iterator.empty.buffered
   }
 
@@ -70,11 +81,14 @@ private[commit] final class PublishedRecords(
     result
   }
 
-  /** Of all files in the checkpoint, once it has been reached. None when it does not tell them. */
+  /**
+   * The folders of all files in the checkpoint, once it has been reached. None when it does not
+   * name them.
+   */
   def folders: Option[Set[String]] = gatheredFolders
 
   private def step(): Unit =
-    // It is not opened before it is needed.
+    // The checkpoint is opened when its records are next.
     if (checkpoints.nonEmpty && files.headOption.forall(_.version <= checkpoints.head.version)) open(checkpoints.head)
     else if (lines.hasNext && files.headOption.forall(_.version < lines.head.file.version)) {
       val line = lines.next()
@@ -83,7 +97,7 @@ private[commit] final class PublishedRecords(
       }
     } else {
       val listed = files.head
-      // A crash may leave a record in both. Once it is vacuumed in one it is vacuumed.
+      // A crash may leave a record in both places. It is vacuumed if it is vacuumed in one of them.
       val isVacuumed = lines.hasNext && lines.head.file.version == listed.version &&
         lines.head.file.state == RecordState.Vacuumed
       val file = if (isVacuumed) listed.copy(state = RecordState.Vacuumed) else listed
@@ -105,13 +119,13 @@ private[commit] final class PublishedRecords(
         checkpoints = checkpoints.tail
         val found = Checkpoint.read(folder, checkpoint)
         gatheredFolders = for (before <- gatheredFolders; more <- found.folders) yield before ++ more
-        val written = if (wanted == RecordPart.Written && !hasReturned) found.written(folder) else None
+        val written = if (part == RecordPart.Written && !hasReturned) found.written(folder) else None
         parse =
           if (written.isDefined) _.thinned
-          else if (wanted == RecordPart.Summary && found.folders.isDefined) _.summary
+          else if (part == RecordPart.Summary && found.folders.isDefined) _.summary
           else _.record
         val all = written.getOrElse(found.lines(folder))
-        lines = asked().fold(all) { some =>
+        lines = versions().fold(all) { some =>
           val oldest = some.minOption.getOrElse(Long.MaxValue)
           all.takeWhile(_.file.version >= oldest).filter(l => some(l.file.version))
         }.buffered
@@ -132,7 +146,7 @@ private[commit] final class PublishedRecords(
     attempts = Attempts
   }
 
-  /** A file that is gone is elsewhere by now, or nowhere. */
+  /** If a file is gone, it was renamed, gathered or deleted. So the folder is listed again. */
   private def orLookAgain(version: Long, work: => Unit): Unit =
     try work
     catch {

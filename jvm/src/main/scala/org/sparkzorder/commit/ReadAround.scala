@@ -5,16 +5,16 @@ import java.io.IOException
 import scala.annotation.tailrec
 
 /**
- * A file that a reader is to read although no listing shows it under this name.
+ * A file that a reader must read, although no listing shows it under its name.
  *
  * @param meta where it is now
- * @param path its name in the table, relative to the root: its folder says its partition
+ * @param path its name in the table, relative to the root; the partition is that of this name
  */
 final case class AddedFile(meta: FileMeta, path: String)
 
 /**
- * How to read a table whose files are being exchanged by an owner that is dead, or too slow to wait for: leave out of a
- * listing what is named, then add.
+ * How to read a table while its files are being exchanged by an owner that is dead, or too slow to
+ * wait for: take a listing, leave out some names, and add some files.
  *
  * @param leaveOut relative paths
  */
@@ -22,15 +22,16 @@ final case class ReadAround(leaveOut: Set[String], add: Seq[AddedFile])
 
 object ReadAround {
 
-  /** How often a folder is listed anew in which a living owner moves files. */
+  /** How often a folder is listed again in which a living owner moves files. */
   private val Looks = 10
   private val PauseMillis = 50L
 
   /**
-   * How to read around records that are being published, for who cannot wait, or not write. None when there are none.
+   * How to read around operations that are being published, for a reader that cannot wait or may
+   * not write. None when there are none.
    *
    * @param statuses a listing of the side folder
-   * @param lives whether their owner may live: then a file may be on its way
+   * @param lives whether their owner may live: then a file may be moving at this moment
    * @throws RecoveryUnclearException when nobody can tell which rows are right
    * @throws java.io.IOException when others have changed files that a living owner has yet to judge
    */
@@ -40,7 +41,7 @@ object ReadAround {
       lives: Boolean = false,
       sleep: Long => Unit = Thread.sleep(_)
   ): Option[ReadAround] = {
-    val publishing = TableFolder.records(statuses).filter(_.state == RecordState.Publishing)
+    val publishing = SideListing.records(statuses).filter(_.state == RecordState.Publishing)
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
       if (lives) beside(folder, record, sleep) else after(folder, record)
@@ -50,7 +51,8 @@ object ReadAround {
 
   private def after(folder: TableFolder, record: Record): ReadAround = {
     val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record))
-    // Where all files were replaced by hand, they are what there is to read. In a folder that is gone there is nothing.
+    // If somebody replaced all files of a folder by hand, his files are read. In a folder that is
+    // gone there is nothing to read.
     val undecided =
       survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.hasTouched || f.strangers.isEmpty))
     if (undecided.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, undecided.map(_.describe))
@@ -65,7 +67,8 @@ object ReadAround {
         case Some(_) if left > 0 =>
           sleep(PauseMillis)
           look(left - 1)
-        // One side may still be complete in the trash or in staging. It has the rows of before a delete or an overwrite.
+        // The inputs or the outputs may still be complete in the trash or in staging, but their
+        // rows may have been deleted since.
         case Some(odd) =>
           val where = if (odd.work.folder.isEmpty) "of the table" else s"in '${odd.work.folder}'"
           throw new IOException(
@@ -76,29 +79,32 @@ object ReadAround {
     look(Looks)
   }
 
-  // All names of both sides are left out and those of one side added where they are: so it does not matter how old the
-  // listing is.
+  /**
+   * Leaves out the names of all inputs and outputs, and adds one side where its files are now. So
+   * it does not matter how old the listing is.
+   */
   private def view(folders: Seq[FolderLocations], forward: Boolean): ReadAround = {
-    val views = folders.map { found =>
-      val names = found.work.inputs.map(_.path) ++ found.work.outputs.map(_.path)
-      val add =
-        if (forward) found.work.outputs.flatMap(o =>
-          found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
-        )
-        else {
-          val others = found.work.outputs.filterNot(found.isOut).flatMap(o =>
-            found.inPlace.get(o.path).map(AddedFile(_, o.path))
-          )
-          others ++ found.work.inputs.flatMap(i =>
-            found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
-          )
-        }
-      (names, add)
-    }
-    // Where a link leads to may depend on where it is.
-    views.flatMap(_._2).map(_.meta).find(_.isLink).foreach { m =>
+    val leftOut = folders.flatMap(f => f.work.inputs.map(_.path) ++ f.work.outputs.map(_.path))
+    val added = folders.flatMap(if (forward) addedOutputs(_) else addedInputs(_))
+    // A link may lead somewhere else from another folder.
+    added.map(_.meta).find(_.isLink).foreach { m =>
       throw new IOException(s"${m.path} is a symbolic link in the midst of an operation, which a recovery has to undo")
     }
-    ReadAround(views.flatMap(_._1).toSet, views.flatMap(_._2))
+    ReadAround(leftOut.toSet, added)
+  }
+
+  private def addedOutputs(found: FolderLocations): Seq[AddedFile] =
+    found.work.outputs.flatMap { o =>
+      found.staged.get(o.path).orElse(found.inPlace.get(o.path)).map(AddedFile(_, o.path))
+    }
+
+  /** The inputs, and files of others that have taken the names of outputs. */
+  private def addedInputs(found: FolderLocations): Seq[AddedFile] = {
+    val others = found.work.outputs.filterNot(found.isOut).flatMap { o =>
+      found.inPlace.get(o.path).map(AddedFile(_, o.path))
+    }
+    others ++ found.work.inputs.flatMap { i =>
+      found.inPlace.get(i.path).orElse(found.retired.get(i.path)).map(AddedFile(_, i.path))
+    }
   }
 }

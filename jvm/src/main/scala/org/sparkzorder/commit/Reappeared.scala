@@ -14,20 +14,24 @@ import scala.collection.mutable
 final case class Reappeared(path: String, version: Long)
 
 /**
- * Notices files that were rewritten in place from an old read: somebody read a file, OPTIMIZE moved its rows into other files, and then
- * the result was written under the old name. The rows are in the table twice then, which nothing can prevent.
+ * Notices files that were rewritten in place from an old read: somebody read a file, OPTIMIZE moved
+ * its rows into other files, and then he wrote his result under the old name. Then the rows are in
+ * the table twice. Nothing can prevent that.
  */
 object Reappeared {
 
-  /** How many such files were noticed in this process; the same file counts once for each listing. */
+  /**
+   * How many such files were noticed in this process; the same file counts once for each listing.
+   */
   val noticed = new AtomicLong
 
   /**
-   * The files of a listing that are back. Reads the newest records first, and no more than it takes to know of each file whether
-   * the newest record that names it wrote or retired it.
+   * The files of a listing that have a retired name. The newest record that names a file decides:
+   * it wrote the file or retired it. So the newest records are read first, until all files are
+   * decided.
    *
-   * A file is left out when no file that the operation or a later one wrote is in its folder any more: then somebody has overwritten
-   * the folder, and there is nothing twice.
+   * A file is not reported when no file that the operation or a later one wrote is in its folder
+   * any more. Then somebody has overwritten the folder, and no row is there twice.
    *
    * @param state of the table, looked at before the listing was made
    * @param files names relative to the root
@@ -56,15 +60,18 @@ object Reappeared {
     val undecided: mutable.Set[String] = mutable.HashSet.from(listed)
     private val mentioned = mutable.HashSet.empty[String]
 
-    /** Where files are that these operations wrote. */
+    /** Folders that still have files that these operations wrote. */
     private val folders = mutable.HashSet.empty[String]
 
-    /** Of the newest record that has a name, what it did counts. */
+    /**
+     * Takes the next older record into account. The newest record that has a name decides about it.
+     */
     def see(record: Record): Unit = {
       record.outputs.foreach { output =>
         if (listed(output.path) && mentioned.add(output.path)) folders += output.folder
         undecided -= output.path
-        // By whatever name it came back, it is no longer retired.
+        // RESTORE brought it back, perhaps by another name. So the old name is not retired any
+        // more.
         undecided -= output.pathBefore
       }
       record.inputs.foreach { input =>

@@ -8,12 +8,12 @@ package org.sparkzorder.commit
  * @param modificationTime milliseconds since 1970, as the file system gives it
  */
 final case class InputFile(path: String, length: Long, modificationTime: Long, rows: Long) {
-  def folder: String = TableFolder.parent(path)
+  def folder: String = FileNames.parent(path)
 
-  /** Whether what lies somewhere is this very file. */
+  /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /** @param timed whether its time stamp counts, which it does not in a copy of the table */
+  /** @param timed whether its time stamp counts; it does not in a copy of the table */
   def isThis(meta: FileMeta, timed: Boolean): Boolean =
     !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
@@ -22,8 +22,8 @@ final case class InputFile(path: String, length: Long, modificationTime: Long, r
  * A file that an operation brings.
  *
  * @param path its final name, relative to the table's root
- * @param source where it lay before the operation if it was not written by it (RESTORE takes files from the trash),
- *               relative to the root: an undo puts it back there, where it deletes others
+ * @param source where it was before the operation, relative to the root, if RESTORE took it from
+ *               the trash. An undo puts it back there, but deletes outputs that the operation wrote
  */
 final case class OutputFile(
     path: String,
@@ -32,19 +32,21 @@ final case class OutputFile(
     rows: Long,
     source: Option[String] = None
 ) {
-  def folder: String = TableFolder.parent(path)
+  def folder: String = FileNames.parent(path)
 
-  /** The name that it had in the table before it was retired, when it comes back; else its name. */
-  def pathBefore: String = source.filterNot(TableFolder.name(_) == TableFolder.retiredName(path)).fold(path) { from =>
-    val name = TableFolder.name(from).stripSuffix(TableFolder.RetiredSuffix)
-    if (folder.isEmpty) name else s"$folder/$name"
+  /**
+   * The name that it had in the table before it was retired, if RESTORE brings it back; otherwise
+   * its name.
+   */
+  def pathBefore: String = source.filterNot(FileNames.name(_) == FileNames.retiredName(path)).fold(path) { from =>
+    val name = FileNames.name(from).stripSuffix(FileNames.RetiredSuffix)
+    FileNames.in(folder, name)
   }
 
-  /** Whether what lies somewhere is this very file, as it was when the record was written. */
-  def isSame(meta: FileMeta): Boolean =
-    !meta.isDirectory && meta.length == length && meta.modificationTime == modificationTime
+  /** Whether a file that was found is this one, unchanged. */
+  def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /** @param timed whether its time stamp counts, which it does not in a copy of the table */
+  /** @param timed whether its time stamp counts; it does not in a copy of the table */
   def isThis(meta: FileMeta, timed: Boolean): Boolean =
     !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
@@ -61,15 +63,18 @@ final case class Bystander(name: String, length: Long, modificationTime: Long) {
 final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile])
 
 /**
- * What one operation does to the table, complete before it touches anybody's rows.
+ * What one operation does to the table. It is written completely before the operation touches any
+ * row.
  *
  * @param version given by [[Committer.prepare]]; 0 before
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
- * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows what is done already
- * @param bystanders by folder, the data files that were there and have no part in the operation; folders with very many
- *                   are left out
- * @param format of its JSON: it decides how the operation's files in the side folder are named, see [[TableFolder]]
+ * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
+ *               may leave
+ * @param bystanders by folder, the data files that were there and have no part in the operation;
+ *                   folders with very many are left out
+ * @param format of its JSON: it decides how the operation's files in the side folder are named, see
+ *               [[TableFolder]]
  */
 final case class Record(
     version: Long,
@@ -82,7 +87,7 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    format: Long = RecordJson.Format,
+    format: Long = Record.Format,
     bystanders: Map[String, Seq[Bystander]] = Map.empty
 ) {
 
@@ -96,10 +101,13 @@ final case class Record(
 
 object Record {
 
-  /** The end of the year 9999: what Spark shows of times. */
+  /** The format of the records that this build writes. */
+  private[commit] val Format = 4L
+
+  /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L
 
-  /** Why a record must not be acted upon, if so. */
+  /** A reason for which no statement may use the record, if there is one. */
   def fault(record: Record): Option[String] = {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
     val numbers =
@@ -109,7 +117,7 @@ object Record {
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
       .orElse(if (numbers.exists(_ < 0)) Some("a negative size") else None)
       .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
-      .orElse(if (record.version < 0 || record.version > TableFolder.MaxVersion) Some("a version that is none")
+      .orElse(if (record.version < 0 || record.version > SideNames.MaxVersion) Some("a version that is none")
       else None)
       .orElse(if (record.timestamp < 0 || record.timestamp > MaxTime) Some("a time that is none") else None)
       .orElse(if (!isName(record.operationId)) Some(s"not an operation id: '${record.operationId}'") else None)
@@ -120,15 +128,15 @@ object Record {
 
   private def isRelative(path: String): Boolean = path.split("/", -1).forall(isName)
 
-  /** Whether it names something below the root, and outside of side folders. */
+  /** Whether it names a file or folder below the root, and outside of side folders. */
   private[commit] def isDataName(path: String): Boolean =
-    isRelative(path) && !path.split('/').contains(TableFolder.Side)
+    isRelative(path) && !path.split('/').contains(SideNames.Side)
 
-  /** What RESTORE brings back lies where an operation put it: in the trash of the folder that it is to be in again. */
+  /** Whether a file that RESTORE brings back was in the trash of the folder that it returns to. */
   private def isFromTrash(output: OutputFile): Boolean = output.source.forall { source =>
-    val trash = Seq(output.folder, TableFolder.Side, TableFolder.Trash).filter(_.nonEmpty).mkString("/")
-    isRelative(source) && TableFolder.parent(TableFolder.parent(source)) == trash &&
-    TableFolder.trashVersion(TableFolder.name(TableFolder.parent(source))).isDefined &&
-    TableFolder.name(source).endsWith(TableFolder.RetiredSuffix)
+    val trash = Seq(output.folder, SideNames.Side, SideNames.TrashName).filter(_.nonEmpty).mkString("/")
+    isRelative(source) && FileNames.parent(FileNames.parent(source)) == trash &&
+    SideNames.trashVersion(FileNames.name(FileNames.parent(source))).isDefined &&
+    FileNames.name(source).endsWith(FileNames.RetiredSuffix)
   }
 }

@@ -3,14 +3,15 @@ package org.sparkzorder.commit
 import java.util.LinkedHashMap
 
 /**
- * Records that were read, the least recently used going first. Its size is counted in names of files, since one record may have
- * ten names or a million. The newest record stays, however long it is.
+ * Parsed records. The least recently used ones are dropped first. Its size is counted in file
+ * names, since one record may have ten names or a million. The newest record stays, however long it
+ * is.
  */
 private[commit] final class RecordCache(maxNames: Long) {
   private val records = new LinkedHashMap[FileMeta, Record](16, 0.75f, true)
   private var names = 0L
 
-  /** A record without files takes memory, too. */
+  /** Ten more than it has names, as a record without files takes memory, too. */
   private def sizeOf(record: Record): Long = {
     val bystanders = record.bystanders.valuesIterator.map(_.length.toLong).sum
     10L + record.inputs.length + record.outputs.length + bystanders

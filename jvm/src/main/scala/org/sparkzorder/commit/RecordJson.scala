@@ -13,15 +13,19 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
 /**
- * A [[Record]] as JSON. Fields that are not known are ignored; a higher format version is not read. In format 2 the names of
- * trash folders carry the operation's id, in format 3 they are hidden, and in
- * format 4 so are the record itself and its operation's staging. Its last field is the CRC-32 of all before it: files are
- * renamed by what stands here, so what a disk has garbled must not pass.
+ * A [[Record]] as JSON. Unknown fields are ignored, but a higher format is not read. The formats
+ * differ in the names that they give: since format 2 the trash has the operation's id in its name,
+ * since format 3 the trash is hidden, and since format 4 the record and the staging are hidden.
+ *
+ * The last field is the CRC-32 of all bytes before it. Files are renamed by what the record says,
+ * so a damaged record must not pass.
  */
 object RecordJson {
-  val Format = 4L
 
-  /** Bytes of a record: some millions of file names, but no more than an eighth of our memory. */
+  /**
+   * The most bytes of a record: some millions of file names, but no more than an eighth of our
+   * memory.
+   */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
 
   private val mapper = new ObjectMapper()
@@ -35,7 +39,7 @@ object RecordJson {
     made.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
   }
 
-  /** @throws java.io.IOException when it is longer than what is read */
+  /** @throws java.io.IOException when it is longer than the limit for reading it */
   def write(record: Record): Array[Byte] = {
     val root = mapper.createObjectNode()
     root.put("format", record.format)
@@ -98,7 +102,7 @@ object RecordJson {
   }
 
   /**
-   * The same for a record from which files were left out. Nothing may be renamed by it.
+   * The same for a record from which files were left out. It must not be used to rename files.
    *
    * @throws UnreadableRecordException naming `from`
    */
@@ -108,15 +112,17 @@ object RecordJson {
       try new Reader(from, json).all(isSealed(bytes, _))
       finally json.close()
     } catch {
-      // Its message, and so its place in a log, has a piece of the file in it.
+      // The parser's message quotes the file, which does not belong in a log. So only the place is
+      // told.
       case e: JsonProcessingException =>
         val place = Option(e.getLocation).map(_.getByteOffset).filter(_ >= 0).fold("")(n => s" from byte $n on")
         throw new UnreadableRecordException(from, s"not JSON$place")
     }
 
   /**
-   * A record without its files, read up to where they begin. Whether it is damaged is not looked at. None when it has to be
-   * read in full: another field follows the files, or names in the trash are told by them.
+   * A record without its files. It is read up to where they begin, and its checksum is not checked.
+   * None when it has to be read in full: because other fields follow the files, or because in
+   * format 1 only they tell which files in the trash are the record's.
    *
    * @throws UnreadableRecordException naming `from`
    */
@@ -131,7 +137,7 @@ object RecordJson {
     * @throws java.io.IOException when it cannot be read at all */
   def read(folder: TableFolder, file: RecordFile): Record = readWithBytes(folder, file)._1
 
-  /** The same, with what it was parsed from. */
+  /** The same, with the bytes that it was parsed from. */
   private[commit] def readWithBytes(folder: TableFolder, file: RecordFile): (Record, Array[Byte]) = {
     val path = file.meta.path
     if (file.meta.length > ReadLimit) throw new UnreadableRecordException(path, s"it has ${file.meta.length} bytes")
@@ -152,7 +158,10 @@ object RecordJson {
     ()
   }
 
-  /** Token by token: as a tree, a text takes many times its bytes when somebody wants it to. */
+  /**
+   * Reads token by token, because a tree may take many times the bytes of a text that was made for
+   * it.
+   */
   private final class Reader(from: Path, json: JsonParser) {
 
     def all(isSealed: Long => Boolean): Record = {
@@ -161,7 +170,7 @@ object RecordJson {
       if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
       val format = root.long("format")
-      if (format < 1 || format > Format) fail(s"format $format is not known")
+      if (format < 1 || format > Record.Format) fail(s"format $format is not known")
       val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows))
       made(root, format, inputs, root.files("outputs"))
     }
@@ -190,9 +199,9 @@ object RecordJson {
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
 
     /**
-     * The object that begins here: scalars, and those of its lists and objects that a record has.
+     * The object that begins here: its scalars, and the lists and objects that a record has.
      *
-     * @param untilFiles whether to stop where the first list begins
+     * @param untilFiles whether to stop at the first list
      */
     private def fields(untilFiles: Boolean = false): Fields = {
       val found = mutable.HashMap.empty[String, Any]
@@ -276,7 +285,7 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
-      /** Empty when there is none, as in the first records. */
+      /** Empty when there is none, as in the records of older builds. */
       def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
         case None               => Map.empty
         case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
@@ -296,7 +305,7 @@ object RecordJson {
     val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
-    /** What a record says before its files, but for the layout, which not all have. */
+    /** The fields that every record has before its files. */
     val before: Set[String] =
       Set("format", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
     val known: Set[String] = lists ++ objects ++ texts ++ longs + "bystanders"

@@ -1,38 +1,23 @@
 package org.sparkzorder.commit
 
-/** Why a table cannot go back to a version. */
-sealed trait RestoreObstacle
-object RestoreObstacle {
-
-  /** Files that would go to the trash are not as the operation left them: what others did there since would be lost. */
-  case object Changed extends RestoreObstacle
-
-  /** Retired files are not kept any more. */
-  case object Gone extends RestoreObstacle
-
-  /** Records of versions on the way are not kept any more. */
-  case object Forgotten extends RestoreObstacle
-
-  /** Files that would come back are not what they were. */
-  case object Damaged extends RestoreObstacle
-}
-
-/** Finds what RESTORE has to exchange. The exchange itself is [[Committer]]'s, as that of any operation. */
+/**
+ * Finds the files that RESTORE has to exchange. [[Committer]] exchanges them, as for any operation.
+ */
 object Restore {
 
   /**
-   * Looks at every file that is to be moved. Needs the lock.
+   * Plans a RESTORE, and looks at every file that it would move. Needs the lock.
    *
-   * A file whose name somebody has taken comes back by another name.
+   * If somebody has taken the name of a file, the file comes back by another name.
    *
    * @param version to go back to; 0 is the table before its first operation
    * @throws VersionNotFoundException when there is no such version
-   * @throws NotRestorableException when the files do not allow it
+   * @throws NotRestorableException when files or records are gone or changed
    * @throws UnreadableRecordException when a record since is damaged
    */
   def plan(folder: TableFolder, lock: Lock, version: Long): RestorePlan = {
     val listing = lock.listing()
-    val current = TableFolder.newestPublished(listing)
+    val current = SideListing.newestPublished(listing)
     if (version < 0 || version > current) throw new VersionNotFoundException(version, current)
     def refuse(obstacle: RestoreObstacle, paths: Seq[String]): Unit =
       if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
@@ -56,8 +41,9 @@ object Restore {
       since: Seq[Published]
   ): Seq[Long] = {
     val known = since.map(_.file.version).toSet
-    // One that is there and was left out is damaged, which reading it tells.
-    TableFolder.records(listing)
+    // A record that is there but was left out is damaged. Reading it throws the exception that says
+    // so.
+    SideListing.records(listing)
       .filter(f => f.state.isPublished && f.version > version && !known(f.version))
       .foreach(RecordJson.read(folder, _))
     if (known.size.toLong == current - version) Nil
@@ -69,20 +55,23 @@ object Restore {
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
-      inputs.filterNot(i => there.get(TableFolder.name(i.path)).exists(i.isSame)).map(_.path)
+      inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
     }.sorted
 
   private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
-    plan.outputs.groupBy(o => TableFolder.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>
-      val there = if (vacuumed(TableFolder.name(trash))) Map.empty[String, FileMeta] else listed(folder, trash)
-      outputs.filterNot(o => there.get(TableFolder.name(o.source.get)).exists(o.isSame)).map(_.path)
+    plan.outputs.groupBy(o => FileNames.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>
+      val there = if (vacuumed(FileNames.name(trash))) Map.empty[String, FileMeta] else listed(folder, trash)
+      outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isSame)).map(_.path)
     }.sorted
 
-  // The listing may be late and show a file that is in the trash by now.
+  /**
+   * Names that somebody has taken. The listing may be late and show a file that is in the trash by
+   * now.
+   */
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =
     plan.outputs.groupBy(_.folder).toSeq.flatMap { case (dir, outputs) =>
       val there = listed(folder, dir)
-      outputs.map(_.path).filter(p => there.contains(TableFolder.name(p)) && folder.ops.exists(folder.resolve(p)))
+      outputs.map(_.path).filter(p => there.contains(FileNames.name(p)) && folder.ops.exists(folder.resolve(p)))
     }.toSet
 
   private def listed(folder: TableFolder, dir: String): Map[String, FileMeta] =

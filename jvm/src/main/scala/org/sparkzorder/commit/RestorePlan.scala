@@ -3,42 +3,43 @@ package org.sparkzorder.commit
 import scala.collection.mutable
 
 /**
- * The files that take a table back to an earlier version, whatever lies between.
+ * The files that take a table back to an earlier version.
  *
- * @param inputs lie in the table and go to the trash
- * @param outputs lie in the trash of a later version and come back
+ * @param inputs files in the table that go to the trash
+ * @param outputs files in the trash of later versions that come back
  */
 final case class RestorePlan(inputs: Seq[InputFile], outputs: Seq[OutputFile]) {
 
   /** Whether the table's files are those of that version already. */
   def isNothing: Boolean = inputs.isEmpty && outputs.isEmpty
 
-  /** Files that come back by another name, since somebody has taken theirs. */
+  /** How many files come back by another name, because somebody has taken theirs. */
   def renamed: Int = outputs.count(o => o.pathBefore != o.path)
 }
 
 object RestorePlan {
 
   /**
-   * Goes back through the records and takes each one's exchange back, in thought: a file that comes and goes on the way
-   * stays where it is. What others appended was no file of an operation when it came: if it lies there still, it stays;
-   * if a later operation rewrote it, it comes back by its own name.
+   * Goes back through the records and reverses each exchange in thought. A file that came and went
+   * in between is not moved. A file that others appended stays if it is still in the table. If a
+   * later operation rewrote it, it comes back by its own name.
    *
-   * A RESTORE may have brought a file back by another name. It is the same file as the one that was retired, so the two names
-   * cancel out as well.
+   * An earlier RESTORE may have brought a file back by another name. It is the same file as the one
+   * that was retired, so the two names cancel out as well.
    *
-   * @param records of the versions after the one asked for, newest first
+   * @param records the records of all later versions, newest first
    */
   def of(folder: TableFolder, records: Seq[Record]): RestorePlan = {
     val away = mutable.LinkedHashMap.empty[FileKey, InputFile]
     val back = mutable.LinkedHashMap.empty[FileKey, InputFile]
-    // A file may have been retired, restored and retired again: it lies where the newest of these has put it.
+    // A file may have been retired, restored and retired again. It is where the newest of these
+    // operations has put it.
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
     records.foreach { record =>
       record.outputs.foreach { o =>
         val file = InputFile(o.path, o.length, o.modificationTime, o.rows)
         val key = keyOf(file)
-        // Before this record it had this name.
+        // The name that it had before this record.
         val before = keyOf(file.copy(path = o.pathBefore))
         trash.get(key).foreach(place => trash.getOrElseUpdate(before, place))
         if (back.remove(key).isEmpty) away(before) = file
@@ -55,9 +56,9 @@ object RestorePlan {
   }
 
   /**
-   * Gives files whose names are taken other ones, which nobody can have.
+   * Gives files whose names are taken other names, which no other file can have.
    *
-   * @param isTaken asked for names of the plan
+   * @param isTaken whether somebody has taken a name of the plan
    * @param operationId of the RESTORE
    */
   private[commit] def renaming(plan: RestorePlan, operationId: String, isTaken: String => Boolean): RestorePlan = {
@@ -65,13 +66,13 @@ object RestorePlan {
     val owners = plan.outputs.groupBy(_.path).view.mapValues(_.minBy(_.modificationTime)).toMap
     plan.copy(outputs = plan.outputs.zipWithIndex.map { case (o, i) =>
       if (isTaken(o.path) || owners(o.path) != o) {
-        val (stem, ending) = TableFolder.name(o.path).span(_ != '.')
+        val (stem, ending) = FileNames.name(o.path).span(_ != '.')
         val id = operationId.filter(c => c.isLetterOrDigit || c == '-')
         val name = s"$stem-restored-$id-$i$ending"
-        // The longest that a file system takes, less what is added to a name in staging and trash.
+        // Names in staging and trash are longer, and must be possible as well.
         val fits =
           if (name.getBytes("UTF-8").length <= MostBytes) name else s"restored-$id-$i$ending".takeRight(MostBytes)
-        o.copy(path = if (o.folder.isEmpty) fits else s"${o.folder}/$fits")
+        o.copy(path = FileNames.in(o.folder, fits))
       } else o
     })
   }

@@ -6,16 +6,17 @@ import java.util.Arrays
 import scala.collection.mutable
 
 /**
- * Hashes of file names, 64 bits each. A checkpoint carries those of the names that its records retired and did not bring back, so
- * that one look tells nearly always that a name is none of them.
+ * Hashes of file names, 64 bits each. A checkpoint has the hashes of all names that its records
+ * retired and did not bring back. A name without its hash there was not retired, so that no record
+ * need be read.
  */
 private[commit] object RetiredNames {
 
   /**
-   * What is retired after some more operations.
+   * The hashes after some more operations.
    *
-   * @param before in ascending order
-   * @param records of later operations, newest first
+   * @param before the hashes so far, in ascending order
+   * @param records the records of the later operations, newest first
    */
   def added(before: Array[Long], records: Iterator[Record]): Array[Long] = {
     val decided = mutable.HashMap.empty[Long, Boolean]

@@ -7,8 +7,9 @@ import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
- * A page for people who find the side folder: it may hold the only copy of rows. It is in the root's side folder alone,
- * so an operation writes one file and not one per partition. No operation needs it.
+ * A page for people who find the side folder, which may hold the only copy of rows. Only the root's
+ * side folder has it, so that an operation writes one file and not one for each partition. No
+ * operation needs it.
  */
 private[commit] object SideFolderReadme {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.SideFolderReadme")
@@ -41,11 +42,14 @@ private[commit] object SideFolderReadme {
       |PATH is the folder that contains this folder.
       |""".stripMargin.getBytes(UTF_8)
 
-  private def path(folder: TableFolder): Path = new Path(folder.side, TableFolder.Readme)
+  private def path(folder: TableFolder): Path = new Path(folder.side, SideNames.Readme)
 
-  private def isPage(name: String): Boolean = TableFolder.plain(name) == TableFolder.plain(TableFolder.Readme)
+  private def isPage(name: String): Boolean = SideNames.plain(name) == SideNames.plain(SideNames.Readme)
 
-  /** Writes the page if it is missing or cut off. A failure is logged only: the page is for people. Needs the lock. */
+  /**
+   * Writes the page if it is missing or cut off. A failure is logged only: the page is for people.
+   * Needs the lock.
+   */
   def write(folder: TableFolder): Unit =
     try {
       folder.ops.status(path(folder)) match {
@@ -53,12 +57,15 @@ private[commit] object SideFolderReadme {
         case found                                      =>
           if (found.isDefined) folder.ops.delete(path(folder))
           folder.ops.writeNew(path(folder), text)
-          // Builds of before gave it a name that readers see.
-          folder.ops.delete(new Path(folder.side, TableFolder.plain(TableFolder.Readme)))
+          // Older builds gave it a name that readers see.
+          folder.ops.delete(new Path(folder.side, SideNames.plain(SideNames.Readme)))
       }
     } catch { case e: IOException => log.debug(s"cannot write ${path(folder)}", e) }
 
-  /** Removes the page where nothing but the lock is beside it, so that an empty side folder can go. Needs the lock. */
+  /**
+   * Removes the page if only the lock is beside it, so that the side folder can be removed. Needs
+   * the lock.
+   */
   def removeIfAlone(folder: TableFolder, lock: Path): Unit = {
     val names = folder.ops.list(folder.side).map(_.name)
     val pages = names.filter(isPage)

@@ -7,12 +7,12 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 
 /**
- * A side folder in a table's folder, or in one below or above it.
+ * A side folder in the table's root, or in a folder below or above it.
  *
  * @param folder the folder that it is in, relative to the root; None above the root
  * @param statuses what is in it
  * @param isRoot whether a table begins here: only its root has locks, records or statistics
- * @param obstacle why nothing may be deleted here, if so
+ * @param obstacle a reason for which nothing may be deleted here, if there is one
  */
 final case class SideFolder(
     path: Path,
@@ -22,30 +22,32 @@ final case class SideFolder(
     obstacle: Option[String]
 )
 
-/** Finds side folders by walking, as partitions may have been moved or copied since. */
+/** Finds side folders by walking through the table, as partitions may have been moved or copied. */
 object SideFolders {
   private val MaxDepth = 64
 
   private val RecordName = """_?v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
   private val recordSuffixes =
-    RecordState.all.map("." + _.suffix).toSet + TableFolder.CheckpointSuffix + TableFolder.OutcomeSuffix
+    RecordState.all.map("." + _.suffix).toSet + SideNames.CheckpointSuffix + SideNames.OutcomeSuffix
 
-  /** Whether a file of this name is a record, a checkpoint of records, or the outcome of an operation. */
+  /**
+   * Whether a file of this name is a record, a checkpoint of records, or the outcome of an
+   * operation.
+   */
   private[commit] def isRecord(name: String): Boolean = name match {
     case RecordName(suffix) => recordSuffixes(suffix)
     case _                  => false
   }
 
-  /** Whether it is a file that is complete in a moment, or was never completed. */
-  private[commit] def isTemporary(name: String): Boolean =
-    TableFolder.hasPrefix(name, TableFolder.TemporaryPrefix) || TableFolder.hasPrefix(name, TableFolder.ProbePrefix)
-
   private def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
-    isTemporary(status.name) || isRecord(status.name) || TableFolder.indexes(Seq(status)).nonEmpty ||
-    TableFolder.locks(Seq(status)).nonEmpty
+    SideNames.isTemporary(status.name) || isRecord(status.name) || SideListing.indexes(Seq(status)).nonEmpty ||
+    SideListing.locks(Seq(status)).nonEmpty
   }
 
-  /** Whether readers pass over a folder of this name; partition columns may begin with an underscore. */
+  /**
+   * Whether readers ignore a folder of this name. Names of partition columns may begin with an
+   * underscore.
+   */
   private def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
 
@@ -55,12 +57,13 @@ object SideFolders {
       val isRoot = statuses.exists(beginsTable)
       SideFolder(path, in, statuses, isRoot, if (isLinked) Some("a link leads to this folder") else None)
     } catch {
-      // It may be anybody's.
+      // It may belong to another table.
       case e: IOException => SideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))
     }
 
   /**
-   * Those of the root and of all folders below it, outermost first. A folder that several links lead to is visited once.
+   * The side folders of the root and of all folders below it, outermost first. A folder to which
+   * several links lead is visited once.
    *
    * @param realPath the path of a folder without links
    */
@@ -73,17 +76,17 @@ object SideFolders {
       if (depth <= MaxDepth && seen.add(real)) {
         val folders = folder.ops.list(folder.resolve(dir)).filter(_.isDirectory).map(_.name).sorted
         val isLinked = real != (if (dir.isEmpty) rootPath else s"$rootPath/$dir")
-        if (folders.contains(TableFolder.Side)) found += read(folder, folder.sideOf(dir), Some(dir), isLinked)
-        folders.filterNot(isHidden).foreach(name => visit(if (dir.isEmpty) name else s"$dir/$name", depth + 1))
+        if (folders.contains(SideNames.Side)) found += read(folder, folder.sideOf(dir), Some(dir), isLinked)
+        folders.filterNot(isHidden).foreach(name => visit(FileNames.in(dir, name), depth + 1))
       }
     }
     visit("", 0)
     found.toSeq
   }
 
-  /** Those of the folders above the root. */
+  /** The side folders of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
     Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
-      .map(parent => read(folder, new Path(parent, TableFolder.Side), None, isLinked = false))
+      .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
       .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toSeq
 }

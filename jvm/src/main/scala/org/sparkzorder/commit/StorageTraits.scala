@@ -7,13 +7,16 @@ import org.apache.hadoop.fs.permission.{AclEntry, AclUtil}
 import org.slf4j.LoggerFactory
 
 /**
- * What HDFS keeps of a file beside its rights: an ACL, how many copies there are, and on which kind of disks. Nothing is
- * asked of file systems that do not have these.
+ * The traits that a file has in HDFS beside its rights: an ACL, a number of copies, and a storage
+ * policy, which names the kind of disks. Nothing is asked of file systems without these.
  */
 private[commit] final class StorageTraits(fs: FileSystem) {
   import StorageTraits._
 
-  /** Gives files that replace others what all of those have; of the copies, as many as any of them has. */
+  /**
+   * Gives files the traits that all the files that they replace have in common, and the highest
+   * number of copies.
+   */
   def adopt(written: Seq[Path], replaced: Seq[Path]): Unit =
     if (written.nonEmpty && replaced.nonEmpty) {
       val inputs = statuses(replaced)
@@ -24,7 +27,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
     }
 
   private def copies(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit =
-    // Files of erasure codes have parity in place of copies.
+    // Erasure-coded files have parity data instead of copies.
     if (inputs.nonEmpty && !inputs.exists(_.isErasureCoded)) {
       val most = inputs.map(_.getReplication).max
       outputs.filter(o => !o.isErasureCoded && o.getReplication != most).foreach(o =>
@@ -46,7 +49,8 @@ private[commit] final class StorageTraits(fs: FileSystem) {
   private def policy(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
     def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
     inputs.map(i => of(i.getPath)).distinct match {
-      // One that the folder has is every file's in it, and goes on to change with the folder.
+      // Files inherit the folder's policy. It is not set for each of them, so that they follow when
+      // it changes.
       case Seq(Some(same)) if !of(inputs.head.getPath.getParent).contains(same) =>
         outputs.foreach(o => fs.setStoragePolicy(o.getPath, same))
       case Seq(_) => ()
@@ -57,7 +61,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
     }
   }
 
-  /** Spark's listings do not tell these. One listing of each folder. */
+  /** Lists each folder, because Spark's listings do not show these traits. */
   private def statuses(paths: Seq[Path]): Seq[FileStatus] =
     paths.groupBy(_.getParent).toSeq.flatMap { case (folder, files) =>
       val names = files.map(_.getName).toSet

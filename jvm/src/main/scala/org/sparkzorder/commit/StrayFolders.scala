@@ -3,15 +3,15 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 
 /**
- * Folders of a table that took the staging or the trash of an operation with them when somebody moved, renamed or copied
- * them: `mv p=1 p=9`, `ALTER TABLE .. PARTITION .. RENAME`, `cp -r p=1 p=3`. What is half done in them is finished or
- * undone as in the folders that the record names.
+ * Folders of a table that somebody moved, renamed or copied while the staging or the trash of an
+ * operation was in them: `mv p=1 p=9`, `ALTER TABLE .. PARTITION .. RENAME`, `cp -r p=1 p=3`. A
+ * recovery finishes or undoes the operation there, as in the folders that the record names.
  */
 private[commit] object StrayFolders {
 
   /**
-   * The record with the folders in which its work lies now. Walks through all folders of the table, as only a recovery
-   * may.
+   * The record with the folders in which its files are now. It walks through all folders of the
+   * table, which only a recovery can afford.
    */
   def followed(folder: TableFolder, record: Record): Record = {
     val named = record.folders.map(_.folder).toSet
@@ -34,16 +34,16 @@ private[commit] object StrayFolders {
     }
   }
 
-  /** The same for who may not walk far: only when a folder of the record is not where it was. */
+  /** The same, but it walks only if a folder of the record is not where it was. */
   def followedIfMoved(folder: TableFolder, record: Record): Record =
     if (record.folders.forall(w => folder.ops.exists(folder.resolve(w.folder)))) record else followed(folder, record)
 
-  // The names of both carry the operation's id. In the first format that of the trash does not.
+  // Both have the operation's id in their names, except for the trash of the first format.
   private def holds(folder: TableFolder, dir: String, record: Record): Boolean =
     folder.ops.exists(folder.stagingOf(dir, record)) ||
       TableFolder.trashName(record).contains(record.operationId) && folder.ops.exists(folder.trashOf(dir, record))
 
-  /** The folder of the record that it was: the one most of whose files are in it. */
+  /** The folder of the record that became this one: the one that has most files here. */
   private def origin(folder: TableFolder, dir: String, record: Record): Option[FolderWork] = {
     def names(in: Path) = folder.ops.list(in).filterNot(_.isDirectory).map(_.name).toSet
     val visible = names(folder.resolve(dir))
@@ -51,12 +51,12 @@ private[commit] object StrayFolders {
     val retired = names(folder.trashOf(dir, record))
     def found(work: FolderWork): Int = {
       val there = relocated(work, dir)
-      there.outputs.count(o => visible(TableFolder.name(o.path)) || staged(stagedName(folder, o, record))) +
-        there.inputs.count(i => visible(TableFolder.name(i.path)) || retired(TableFolder.retiredName(i.path)))
+      there.outputs.count(o => visible(FileNames.name(o.path)) || staged(stagedName(folder, o, record))) +
+        there.inputs.count(i => visible(FileNames.name(i.path)) || retired(FileNames.retiredName(i.path)))
     }
     val candidates = record.folders.map(w => w -> found(w)).filter(_._2 > 0)
     if (candidates.isEmpty) None
-    // Names of inputs may be the same in many folders; then the one that is gone is meant.
+    // Several folders may have files of the same names. Then it is the one that is gone.
     else
       Some(candidates.maxBy { case (w, n) =>
         (n, if (folder.ops.exists(folder.resolve(w.folder))) 0 else 1)
@@ -69,7 +69,7 @@ private[commit] object StrayFolders {
   private def relocated(work: FolderWork, dir: String): FolderWork = {
     def here(path: String): String = {
       val name = if (work.folder.isEmpty) path else path.stripPrefix(s"${work.folder}/")
-      if (dir.isEmpty) name else s"$dir/$name"
+      FileNames.in(dir, name)
     }
     FolderWork(
       dir,

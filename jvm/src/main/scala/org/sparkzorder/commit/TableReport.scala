@@ -3,13 +3,13 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 
 /**
- * An operation that has come to no end.
+ * An operation that is not finished.
  *
  * @param record None when it cannot be read; `fault` says why
  * @param retired its inputs that are in the trash: there may be no other copy of their rows
  * @param published its outputs that are in the table
  * @param missing inputs and outputs that are nowhere
- * @param goesOn whether a recovery finishes it; else it undoes it
+ * @param goesOn whether a recovery finishes it; otherwise it undoes it
  * @param unclear folders for which somebody has to choose first, see [[Choice]]
  */
 final case class UnfinishedReport(
@@ -27,12 +27,12 @@ final case class UnfinishedReport(
 final case class FolderBytes(folder: FileMeta, files: Int, bytes: Long)
 
 /**
- * What lies beside the data of a table.
+ * What is beside the data of a table.
  *
  * @param version the last that is published in full
- * @param trash by version, without what an unfinished operation has put there
- * @param otherTrash what no record names
- * @param otherTables side folders, below the table or above it, that are not its own alone
+ * @param trash retired files by version, without those of an unfinished operation
+ * @param otherTrash trash that no record names
+ * @param otherTables side folders, below the table or above it, that also belong to other tables
  * @param temporary files that were never completed
  */
 final case class TableReport(
@@ -51,7 +51,7 @@ final case class TableReport(
   /** Whether an owner that may live holds the lock. */
   def isLocked: Boolean = locks.exists(!_.isDead)
 
-  /** Whether there is something for a recovery to do. */
+  /** Whether a recovery has something to do. */
   def needsRecovery: Boolean = !isLocked && (locks.nonEmpty || unfinished.nonEmpty)
 }
 
@@ -65,14 +65,12 @@ object TableReport {
   def of(folder: TableFolder, settings: LockSettings, realPath: Path => String): TableReport = {
     val ops = folder.ops
     val statuses = ops.list(folder.side)
-    val records = TableFolder.records(statuses)
+    val records = SideListing.records(statuses)
     val history = History.read(folder)
     val sides = SideFolders.below(folder, realPath)
     val below = sides.filter(s => (s.isRoot || s.obstacle.isDefined) && !s.folder.contains(""))
     val own = sides.diff(below).flatMap(_.folder)
-    val underWay = records.filter { r =>
-      r.state == RecordState.Pending || r.state == RecordState.Publishing || r.state == RecordState.Undoing
-    }.map(unfinished(folder, _))
+    val underWay = records.filter(_.state.isUnfinished).map(unfinished(folder, _))
     val needed = underWay.flatMap(_.retired).map(name).toSet
     val trash = Trash.all(folder, history, own).map(t => t.copy(files = t.files.filterNot(f => needed(name(f)))))
       .filter(_.files.nonEmpty)
@@ -91,8 +89,8 @@ object TableReport {
       trashes.filter(_.files > 0),
       own.flatMap(dir => ops.list(folder.stagingsOf(dir))).filter(_.isDirectory)
         .map(s => bytes(s, ops.list(s.path))),
-      TableFolder.indexes(statuses),
-      statuses.filter(s => !s.isDirectory && SideFolders.isTemporary(s.name)),
+      SideListing.indexes(statuses),
+      statuses.filter(s => !s.isDirectory && SideNames.isTemporary(s.name)),
       SideFolders.above(folder).filter(_.isRoot) ++ below
     )
   }
@@ -100,7 +98,7 @@ object TableReport {
   private def name(file: FileMeta): String = file.path.toUri.getPath
 
   private def bytes(folder: FileMeta, files: Seq[FileMeta]): FolderBytes = {
-    // A local file system's checksum files lie beside.
+    // A local file system has checksum files beside them.
     val counted = files.filter(f => !f.isDirectory && !f.name.startsWith("."))
     FolderBytes(folder, counted.size, counted.map(_.length).sum)
   }

@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** What one listing of a table's side folder tells. */
+/** The state of a table, as one listing of its side folder shows it. */
 sealed trait TableState
 object TableState {
 
@@ -15,39 +15,50 @@ object TableState {
    * @param statuses the listing
    */
   final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
-    private val records: Seq[RecordFile] = TableFolder.records(statuses)
+    private val records: Seq[RecordFile] = SideListing.records(statuses)
 
-    /** Newest first, as all of these. Older published records are in a checkpoint. */
+    // All of these are newest first. Older published records are in a checkpoint.
     val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
-    /** Operations that were undone. The one that was published after them has the same version, or a higher one. */
+    /**
+     * Operations that were undone. The operation that was published next has the same version, or a
+     * higher one.
+     */
     val undone: Seq[RecordFile] = records
       .filter(r => r.state == RecordState.Undoing || r.state == RecordState.Undone)
       .sortBy(r => (-r.version, -r.meta.modificationTime))
-    val indexes: Seq[NumberedIndexFile] = TableFolder.indexes(statuses)
-    val locks: Seq[FileMeta] = TableFolder.locks(statuses)
+    val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
+    val locks: Seq[FileMeta] = SideListing.locks(statuses)
 
-    /** The newest version that is published in full, with the status of its record. */
+    /** The record of the newest version that is published in full, if it is a file. */
     def newestDone: Option[RecordFile] = done.headOption
 
-    /** The newest checkpoint; the records in it have no files any more. */
-    val checkpoint: Option[CheckpointFile] = TableFolder.checkpoints(statuses).headOption
+    /** The newest checkpoint. The records in it are no files any more. */
+    val checkpoint: Option[CheckpointFile] = SideListing.checkpoints(statuses).headOption
 
     /** Version 0 is the table before the first operation. */
     def version: Long = math.max(newestDone.fold(0L)(_.version), checkpoint.fold(0L)(_.version))
 
-    /** Whether anything is under way or left over, so that the lock must be looked at. */
+    /** Whether an operation is under way or left something, so that the lock must be looked at. */
     def isBusy: Boolean = locks.nonEmpty || underWay
 
-    /** Whether an operation has come to no end. */
+    /** Whether there is an unfinished operation. */
     def underWay: Boolean =
       pending.nonEmpty || publishing.nonEmpty || undone.exists(_.state == RecordState.Undoing)
 
-    /** Looks into lock files, if there are any. */
+    /** Reads the lock files, if there are any. */
     def lockState(settings: LockSettings = LockSettings()): LockState =
-      if (locks.isEmpty) LockState.NoLock else Locking.lockState(folder, locks, settings)
+      if (locks.isEmpty) LockState.NoLock else LockState.of(folder, locks, settings)
+
+    /** Whether a dead owner left something behind. */
+    def needsRecovery(settings: LockSettings): Boolean =
+      isBusy && (lockState(settings) match {
+        case LockState.Live(_) => false
+        case LockState.Dead(_) => true
+        case LockState.NoLock  => underWay
+      })
 
     /**
      * The newest published record, from a small cache where possible.
@@ -56,7 +67,7 @@ object TableState {
      */
     def lastRecord: Option[Record] = newestDone.map(record)
 
-    /** One of [[done]] or [[undone]], in the same way. */
+    /** A record of [[done]] or [[undone]], from the cache where possible. */
     def record(file: RecordFile): Record = TableState.record(folder, file)
   }
 
@@ -67,12 +78,18 @@ object TableState {
     if (statuses.isEmpty) NoSideFolder else new SideFolder(folder, statuses)
   }
 
-  /** So many names of files may be in the cached records; of 10,000 files each, these are ten records. */
+  /**
+   * The cached records may have so many file names. That is ten records of operations on 10,000
+   * files.
+   */
   private val CachedNames = 200000
 
   private val cache = new RecordCache(CachedNames)
 
-  /** A record is never changed, but a table may be deleted and made anew: the file's status is the key. */
+  /**
+   * A record is never changed, but a table may be deleted and made anew. So the file's status is
+   * the key in the cache.
+   */
   private[commit] def record(folder: TableFolder, file: RecordFile): Record =
     cache.get(file.meta).getOrElse {
       val read = RecordJson.read(folder, file)

@@ -23,16 +23,21 @@ object Trash {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
   /**
-   * All that is there, oldest version first: two listings of each folder, one of each trash.
+   * All retired files, oldest version first. It lists two folders in each data folder, and each
+   * trash.
    *
-   * @param dirs folders to look into besides those that the records name: a partition may have been moved or copied since
+   * @param dirs folders to look into besides those that the records name: a partition may have been
+   *             moved or copied
    */
   def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
     val ended = undone(folder)
     retired(folder, history, ended, listed(folder, dirs ++ foldersOf(ended ++ history.map(_.record))))
   }
 
-  /** A folder that may hold retired files, in the trash, or in the staging of an operation that was given up. */
+  /**
+   * A folder that may hold retired files, in the trash, or in the staging of an operation that was
+   * given up.
+   */
   private final case class Place(meta: FileMeta, isStaging: Boolean)
 
   private def foldersOf(records: Seq[Record]): Seq[String] = records.flatMap(_.folders.map(_.folder)).distinct
@@ -51,7 +56,8 @@ object Trash {
       places: Seq[Place]
   ): Seq[RetiredFiles] = {
     val records = undone ++ history.map(_.record)
-    // What no record of ours names is another table's, whose folder is one of ours as well.
+    // A trash that no record of ours names belongs to another table, which shares the folder with
+    // this one.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
@@ -60,7 +66,7 @@ object Trash {
       record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
       file <- folder.ops.list(place.meta.path) if !file.isDirectory && isOf(record, file)
     } yield record.operationId -> file
-    // Metrics report how much there was when somebody looked.
+    // Metrics report the size at the last look.
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
     val entries = history.map(e => e.record.operationId -> e).toMap
     files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
@@ -74,16 +80,16 @@ object Trash {
     record
   }
 
-  /** Records of operations that were undone, but for damaged ones. */
+  /** Records of operations that were undone, without damaged ones. */
   private def undone(folder: TableFolder): Seq[Record] =
-    TableFolder.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
+    SideListing.records(folder.ops.list(folder.side)).filter(_.state == RecordState.Undone)
       .flatMap(History.readable(folder, _))
 
   /**
-   * What VACUUM deletes, oldest version first. The rest of a trash that was half deleted goes in any case. Whether a RESTORE
-   * undid the operations is not told.
+   * The files that VACUUM deletes, oldest version first. The rest of a trash that was half deleted
+   * is always among them. The entries do not say whether a RESTORE undid the operations.
    *
-   * @param isOld whether an operation's retired files are to go
+   * @param isOld whether an operation's retired files may go
    * @param dirs as for [[all]]
    */
   def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Seq[RetiredFiles] =
@@ -94,17 +100,20 @@ object Trash {
       }
     }
 
-  /** As [[all]]. Of the records in the checkpoint those are parsed that the trash names. */
+  /**
+   * The same as [[all]], but it parses only those records in the checkpoint whose trash is there.
+   */
   private def kept(folder: TableFolder, dirs: Seq[String]): Seq[RetiredFiles] = {
     val ended = undone(folder)
     val read = mutable.ArrayBuffer.empty[HistoryEntry]
-    lazy val records: PublishedRecords = new PublishedRecords(folder, () => folder.ops.list(folder.side), () => asked)
-    // Looked at when the checkpoint is reached. By then all records that are files have been read.
+    lazy val records: PublishedRecords =
+      new PublishedRecords(folder, () => folder.ops.list(folder.side), () => neededVersions)
+    // Evaluated when the checkpoint is reached. By then all records that are files have been read.
     lazy val looked = (dirs ++ records.folders.getOrElse(Nil) ++ foldersOf(ended ++ read.map(_.record))).toSet
     lazy val places = listed(folder, looked.toSeq)
-    lazy val versions = places.flatMap(p => TableFolder.trashVersion(p.meta.name)).toSet
-    // The name of a staging has no version.
-    def asked = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
+    lazy val versions = places.flatMap(p => SideNames.trashVersion(p.meta.name)).toSet
+    // A staging folder has no version in its name, so all records are needed to find its operation.
+    def neededVersions = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
     records.foreach { case Published(file, record, outcome) =>
       val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
       read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
@@ -116,46 +125,37 @@ object Trash {
   }
 
   /**
-   * Deletes the retired files of some versions. Needs the lock. The records say so first: from a trash that is half deleted
-   * nothing is restored. If it fails the lock is abandoned, so that the next statement takes away empty folders.
+   * Deletes the retired files of some versions. Needs the lock. The records are marked first, so
+   * that RESTORE never uses a trash that is half deleted. If it fails the lock is abandoned, so
+   * that the next statement removes empty folders.
    */
   def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
     lock.check()
     val listing = lock.listing()
-    val published = TableFolder.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
-    // One that was undone may have a version that was given again, and has a trash of its own. In the first format it has not:
-    // then nothing is forgotten whose record just was not listed yet.
+    val published = SideListing.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
+    // An undone operation's version was given again. Its trash has a name of its own, but not in
+    // the first format. There the trash may belong to a published record that a late listing did
+    // not show, so it is left alone.
     val (known, undone) = retired.partition(_.record.isDefined)
     val alone =
       undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
-    val gathered = known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
-    def mark(): Unit = Checkpoints.vacuum(folder, lock, gathered.map(_.version).toSet)
+    val inCheckpoint =
+      known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
+    def marks(orElse: String): Boolean = marked(folder, lock, inCheckpoint.map(_.version).toSet, orElse)
     try {
       known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
         Failpoints.hit("vacuum-record")
       }
-      val isMarked =
-        try {
-          mark()
-          true
-        } catch {
-          // VACUUM is what helps when the disk is full, and RESTORE names the files that are gone.
-          case e: IOException if Checkpoints.isClean(e) =>
-            log.warn(s"deleting retired files of ${folder.root} before the history says so", e)
-            false
-        }
+      // On a full disk, VACUUM deletes first and marks afterwards. RESTORE looks at every file, so
+      // it refuses nevertheless.
+      val isMarked = marks(orElse = s"deleting retired files of ${folder.root} before the history says so")
       (known ++ alone).foreach { gone =>
         delete(folder, lock, gone)
         Meters.trash(folder.root).addAndGet(-gone.bytes)
       }
-      if (!isMarked) {
-        try mark()
-        catch {
-          case e: IOException if Checkpoints.isClean(e) =>
-            log.warn(s"the history of ${folder.root} does not say which retired files were deleted", e)
-        }
-      }
+      if (!isMarked) marks(orElse = s"the history of ${folder.root} does not say which retired files were deleted")
+      ()
     } catch {
       case e: IOException =>
         lock.abandon()
@@ -163,28 +163,44 @@ object Trash {
     }
   }
 
+  /**
+   * Marks versions that are in the checkpoint as vacuumed. False when that failed and left nothing
+   * behind.
+   */
+  private def marked(folder: TableFolder, lock: Lock, versions: Set[Long], orElse: String): Boolean =
+    try {
+      Checkpoints.vacuum(folder, lock, versions)
+      true
+    } catch {
+      case e: IOException if Checkpoints.isClean(e) =>
+        log.warn(orElse, e)
+        false
+    }
+
   private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
       lock.check()
-      // A name of the first format may be another table's trash as well.
+      // A trash of the first format may have files of another table, too.
       if (retired.operation.format < 2) {
         files.foreach(f => folder.ops.delete(f.path))
         folder.ops.deleteEmpty(trash)
       } else folder.ops.deleteRecursive(trash)
       folder.ops.deleteEmpty(trash.getParent)
-      // The table's own holds the lock, and stays.
+      // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
       Failpoints.hit("vacuum-1")
     }
 
-  /** Whether a file in a trash is of the operation: only a name of the first format leaves a doubt. */
+  /** Whether a file in a trash belongs to the operation. Only the first format leaves a doubt. */
   private def isOf(record: Record, file: FileMeta): Boolean = record.format >= 2 || record.inputs.exists { input =>
-    val name = TableFolder.name(input.path)
-    file.name == s"$name${TableFolder.RetiredSuffix}" ||
-    file.name == s"$name.${record.operationId}${TableFolder.RetiredSuffix}"
+    val name = FileNames.name(input.path)
+    file.name == s"$name${FileNames.RetiredSuffix}" ||
+    file.name == s"$name.${record.operationId}${FileNames.RetiredSuffix}"
   }
 
-  /** Removes empty folders that a VACUUM left which died, for versions in the checkpoint. Needs the lock. */
+  /**
+   * Removes empty folders that a dead VACUUM left, for versions in the checkpoint. Needs the lock.
+   */
   private[commit] def tidy(folder: TableFolder, lock: Lock): Unit =
     Checkpoints.newest(folder, lock.listing()).foreach { checkpoint =>
       val vacuumed = checkpoint.lines(folder).filter(_.file.state == RecordState.Vacuumed).flatMap { line =>

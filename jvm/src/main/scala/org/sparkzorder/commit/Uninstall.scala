@@ -4,28 +4,30 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 
-/** Something in a side folder that an uninstall leaves, with the reason. */
+/** A file or folder in a side folder that an uninstall leaves, with the reason. */
 final case class LeftAlone(path: Path, reason: String)
 
 /**
  * What an uninstall removed.
  *
- * @param files retired files
- * @param bytes of the retired files
- * @param records of operations
+ * @param files number of retired files
+ * @param bytes size of the retired files
+ * @param records number of records of operations
  */
 final case class Uninstalled(files: Long, bytes: Long, records: Int, left: Seq[LeftAlone])
 
 /**
- * Removes everything of ours from a table; its data files stay as they are. Whatever has a name that we do not give
- * stays, and so does what may belong to another table that shares a folder.
+ * Removes all our files and folders from a table. Its data files stay as they are. Files whose
+ * names we do not give stay, and so do those that may belong to another table that shares a folder.
  *
- * The retired files go first, by VACUUM's own steps, and the records later, oldest first: a run that dies leaves a table
- * with less history, and the next run goes on.
+ * The retired files go first, by VACUUM's own steps. The records go later, oldest first. So a run
+ * that dies leaves a table with less history, and the next run goes on.
  *
  * @param realPath the path of a folder without links
  */
 final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
+  import Uninstall.Removed
+
   private val ops = folder.ops
 
   /**
@@ -40,42 +42,40 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     val lock = Locking.acquire(folder, s"uninstall-${UUID.randomUUID()}", settings, "UNINSTALL")
     try {
       refuse(lock.listing())
-      // Of a dead owner there is no more than its lock.
+      // A dead owner has left no more than its lock, as nothing is unfinished.
       Recovery.recoverUnder(folder, lock, settings)
       val sides = SideFolders.below(folder, realPath)
       val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder))
       Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
-      val (left, others) = besides(lock)
+      val others = removeOthers(lock)
       val records = removeRecords(lock)
       NestedRoots.unregister(lock)
       Uninstalled(
-        trash.map(_.files.size.toLong).sum + others.size,
-        trash.map(_.bytes).sum + others.map(_.length).sum,
+        trash.map(_.files.size.toLong).sum + others.retired.size,
+        trash.map(_.bytes).sum + others.retired.map(_.length).sum,
         records,
-        left ++ unknown(lock)
+        others.left ++ unknown(lock)
       )
     } finally lock.release()
   }
 
   private def refuse(statuses: Seq[FileMeta]): Unit = {
-    val unfinished = TableFolder.records(statuses).filter { record =>
-      record.state match {
-        case RecordState.Pending | RecordState.Publishing | RecordState.Undoing => true
-        case _                                                                  => false
-      }
-    }
+    val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
     if (unfinished.nonEmpty) throw new UnfinishedOperationException(unfinished.map(_.meta.path))
   }
 
-  /** Staging and trash that no record of this table names: of partitions that were moved, or of operations long forgotten. */
-  private def besides(lock: Lock): (Seq[LeftAlone], Seq[FileMeta]) = {
+  /**
+   * Staging and trash that no record of this table names: of moved partitions, or of operations
+   * long forgotten.
+   */
+  private def removeOthers(lock: Lock): Removed = {
     val sides = SideFolders.below(folder, realPath)
     val shared = SideFolders.above(folder).exists(_.isRoot)
-    // The folders in which another table begins, and all below them, are not ours alone.
+    // A folder in which another table begins, and all folders below it, are not ours alone.
     val roots = sides.filter(s => s.isRoot && !s.folder.contains("")).flatMap(_.folder)
-    // Deepest first, as a side folder goes when nothing is left in it.
-    val done = sides.reverse.map { side =>
+    // Deepest first, as a side folder can be removed only when it is empty.
+    val removed = sides.reverse.map { side =>
       val dir = side.folder.getOrElse("")
       val other = roots.find(root => dir == root || dir.startsWith(s"$root/"))
       val obstacle = side.obstacle
@@ -85,19 +85,19 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
         case None         => remove(side, dir, lock)
         case Some(reason) =>
           val kept = if (dir.nonEmpty) Seq(side.path) else Uninstall.shared(side.statuses).map(_.path)
-          (kept.map(LeftAlone(_, reason)), Nil)
+          Removed(kept.map(LeftAlone(_, reason)), Nil)
       }
     }
-    (done.flatMap(_._1), done.flatMap(_._2))
+    Removed(removed.flatMap(_.left), removed.flatMap(_.retired))
   }
 
-  private def remove(side: SideFolder, dir: String, lock: Lock): (Seq[LeftAlone], Seq[FileMeta]) = {
+  private def remove(side: SideFolder, dir: String, lock: Lock): Removed = {
     val trashes = ops.list(folder.trashesOf(dir)).filter { trash =>
-      trash.isDirectory && TableFolder.trashVersion(trash.name).isDefined
+      trash.isDirectory && SideNames.trashVersion(trash.name).isDefined
     }.map(trash => trash -> ops.list(trash.path))
-    // A checksum file may lie beside each.
+    // A local file system may have a checksum file beside each.
     val ours = trashes.filter(_._2.forall { f =>
-      !f.isDirectory && (f.name.endsWith(TableFolder.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
+      !f.isDirectory && (f.name.endsWith(FileNames.RetiredSuffix) || f.name.matches("\\..+\\.crc"))
     })
     val stagings =
       ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.path != folder.stagingOf(dir, lock.operationId))
@@ -111,19 +111,16 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
       else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
       else Nil
-    (left, ours.flatMap(_._2).filter(_.name.endsWith(TableFolder.RetiredSuffix)))
+    Removed(left, ours.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix)))
   }
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)
-    val checkpoints = TableFolder.checkpoints(statuses).reverse.map(_.meta)
-    // A checkpoint holds older records than the files do.
+    val checkpoints = SideListing.checkpoints(statuses).reverse.map(_.meta)
+    // The records in a checkpoint are older than those that are files.
     val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
     val pages = statuses.filter { s =>
-      SideFolders.isTemporary(s.name) || TableFolder.hasPrefix(
-        s.name,
-        TableFolder.Readme
-      ) || ExcludedFiles.isOne(s.name)
+      SideNames.isTemporary(s.name) || SideNames.hasPrefix(s.name, SideNames.Readme) || ExcludedFiles.isOne(s.name)
     }
     (records ++ pages).foreach { file =>
       lock.check()
@@ -134,16 +131,24 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def unknown(lock: Lock): Seq[LeftAlone] =
     ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
-      .map(s => LeftAlone(s.path, if (TableFolder.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
+      .map(s => LeftAlone(s.path, if (SideListing.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
 }
 
 object Uninstall {
+
+  /**
+   * The outcome for one side folder, or for several.
+   *
+   * @param retired retired files that were removed
+   */
+  private final case class Removed(left: Seq[LeftAlone], retired: Seq[FileMeta])
+
   private val Inner = "it names a table over a folder below, which has a history of its own"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */
   private def isShared(status: FileMeta): Boolean =
-    status.isDirectory && (status.name == TableFolder.Trash || status.name == TableFolder.Staging)
+    status.isDirectory && (status.name == SideNames.TrashName || status.name == SideNames.StagingName)
 
   private def shared(statuses: Seq[FileMeta]): Seq[FileMeta] = statuses.filter(isShared)
 }

@@ -14,10 +14,12 @@ final case class Unlocked(removed: Seq[LockReport], kept: Seq[LockReport], recov
 object Unlock {
 
   /**
-   * Removes the locks of owners that are dead or silent; nothing if another owner may live.
+   * Removes the locks of owners that are dead or silent. If another owner may live, it removes
+   * nothing.
    *
-   * @param force takes the locks of owners that may live, too. An owner that lives finds its lock gone and stops before
-   *              its next rename; the one rename that it may be in is not prevented
+   * @param force also removes the locks of owners that may live. Such an owner finds its lock gone
+   *              and stops before its next rename. The one rename that it may be in is not
+   *              prevented
    */
   def run(folder: TableFolder, settings: LockSettings, force: Boolean): Unlocked = {
     val locks = LockReport.of(folder, folder.ops.list(folder.side), settings)
@@ -25,20 +27,22 @@ object Unlock {
     if (living.nonEmpty && !force) Unlocked(Nil, locks, Recovered(Nil))
     else if (locks.isEmpty) Unlocked(Nil, Nil, Recovery.recover(folder, settings))
     else {
-      // A file that names no process is nobody's that could be told by its operation.
+      // A file that names no owner cannot be judged by the operation's id, so it is deleted right
+      // away.
       living.filter(_.owner.isEmpty).foreach(l => folder.ops.delete(l.file.path))
       val ids = living.flatMap(_.owner).map(_.operationId).toSet
       val forced = settings.copy(liveness = new Condemned(settings.liveness, ids))
       val lock = Locking.acquire(folder, s"unlock-${UUID.randomUUID()}", forced, "UNLOCK")
       try {
-        // By its own liveness nobody is surely gone, so it waits for the one rename that a living owner may be in.
+        // The true settings do not say that these owners are gone, so it waits for the one rename
+        // that they may be in.
         val recovered = Recovery.recoverUnder(folder, lock, settings)
         Unlocked(dead ++ living, Nil, recovered)
       } finally lock.release()
     }
   }
 
-  /** Says of some operations that their owners are gone. */
+  /** Takes the owners of some operations for gone. */
   private final class Condemned(liveness: Liveness, ids: Set[String]) extends Liveness {
     override def self: ProcessId = liveness.self
     override def processState(owner: Owner): ProcessState =

@@ -5,15 +5,15 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 
 import org.apache.hadoop.security.UserGroupInformation
 
-/** Threads for what must come to its end, and for what is done in many folders. */
+/** Threads for work that must not be interrupted, and for work in many folders. */
 private[sparkzorder] object WorkerThreads {
 
   /**
-   * Runs the work on a thread of its own, whatever interrupts the caller. The caller is interrupted afterwards, unless the
-   * work ends with an exception that says so.
+   * Runs the work on a thread of its own, to its end, also when the caller is interrupted. The
+   * caller is interrupted afterwards, unless the work throws an InterruptedException.
    *
-   * @param alone false for the caller's own thread, as tests have it
-   * @param work is told how to ask whether the caller was interrupted
+   * @param alone false to use the caller's own thread, as tests do
+   * @param work gets a function that tells whether the caller was interrupted
    */
   def toTheEnd[A](name: String, alone: Boolean)(work: (() => Boolean) => A): A =
     if (!alone) work(() => Thread.interrupted())
@@ -38,8 +38,8 @@ private[sparkzorder] object WorkerThreads {
   }
 
   /**
-   * Like `items.foreach(work)`, several at a time. After a failure no more items are begun, and those begun are waited for:
-   * nothing goes on once this returns.
+   * Like `items.foreach(work)`, several at a time. After a failure no more items are begun, and it
+   * waits for those that were begun. So no work goes on once this returns.
    */
   def each[A](items: Seq[A], threads: Int)(work: A => Unit): Unit =
     if (threads <= 1 || items.lengthIs <= 1) items.foreach(work)
@@ -64,7 +64,7 @@ private[sparkzorder] object WorkerThreads {
       if (failure.get != null) throw failure.get
     }
 
-  /** The one that decides what is to be done: after some of them the table must not be touched any more. */
+  /** The exception that is thrown if there are several: the one after which we may do the least. */
   private def worse(a: Throwable, b: Throwable): Throwable = {
     def weight(e: Throwable): Int = e match {
       case null                       => -1

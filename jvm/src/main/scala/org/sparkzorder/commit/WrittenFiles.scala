@@ -5,20 +5,24 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.collection.mutable
 
 /**
- * How the files were written that are in the table by all that its records say.
- *
- * A checkpoint has these records thinned: without inputs, and with those outputs only that no later operation retired. Their
- * number is that of the table's files, however many operations there were. The newest record with a layout is always among them.
+ * The records that tell how the table's files were written, thinned: without inputs, and only with
+ * the outputs that no later operation retired. So they name as many files as the table has, however
+ * many operations there were. The newest record with a layout is always among them. A checkpoint
+ * has them in its first section.
  */
 private[commit] object WrittenFiles {
   private type Key = (String, Long, Long)
 
-  /** Whether it brings files back that the records before it have retired: how they were written, only these tell in full. */
+  /**
+   * Whether the operation brings back retired files. Only the full older records tell how these
+   * were written.
+   */
   def hasReturned(record: Record): Boolean = record.outputs.exists(_.source.isDefined)
 
   /**
-   * @param gathered records that come into the checkpoint, newest first. None of them [[hasReturned]] files that `before` lacks
-   * @param before those of the earlier checkpoint that still counted, newest first
+   * @param gathered records that come into the checkpoint, newest first. They must not bring back
+   *                 files that `before` lacks
+   * @param before the thinned records of the earlier checkpoint, newest first
    * @param forgotten versions that are left out
    * @return newest first
    */
@@ -34,7 +38,8 @@ private[commit] object WrittenFiles {
     def add(line: CheckpointLine, record: Record): Unit = {
       val outputs = record.outputs.filter { o =>
         val stays = isThere.getOrElseUpdate((o.path, o.length, o.modificationTime), true)
-        // RESTORE may have brought it back by another name. Then an older record wrote it by the name of before.
+        // RESTORE may have brought it back by another name. An older record wrote it by its earlier
+        // name.
         if (o.pathBefore != o.path) isThere.getOrElseUpdate((o.pathBefore, o.length, o.modificationTime), stays)
         stays
       }

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.commit._
 import org.sparkzorder.optimize.OptimizeOptions
 
-/** The commands on one table. Each puts what it found or did into a JSON object. */
+/** The commands on one table. Each writes its result into a JSON object. */
 private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings, realPath: Path => String) {
 
   /** Changes nothing. */
@@ -38,11 +38,11 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
 
   def recover(node: ObjectNode, choice: Choice): Unit = {
     val recovered = Recovery.recover(folder, settings, choice)
-    // A recovery that is not needed leaves a living owner alone, who may be at it.
+    // Without anything to recover, a living owner may still have the lock.
     val locked = LockReport.of(folder, folder.ops.list(folder.side), settings).filterNot(_.isDead)
     actions(node, recovered)
     locked.headOption.foreach { lock =>
-      node.put("exitCode", TableTool.Locked)
+      node.put("exitCode", ExitCode.Locked)
       node.put("error", "LOCKED")
       node.put("message", s"The table is locked by ${lock.describe}. Wait until it ends. `status` shows its heartbeat.")
     }
@@ -54,7 +54,7 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     locks(node.putArray("kept"), unlocked.kept)
     actions(node, unlocked.recovered)
     if (unlocked.kept.nonEmpty) {
-      node.put("exitCode", TableTool.Locked)
+      node.put("exitCode", ExitCode.Locked)
       node.put("error", "LOCKED")
       node.put(
         "message",
@@ -145,8 +145,8 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     node.put("bytes", f.bytes)
   }
 
-  // A local file system's checksum files lie beside.
-  private def isRetired(file: FileMeta): Boolean = file.name.endsWith(TableFolder.RetiredSuffix)
+  // A local file system has checksum files beside the retired ones.
+  private def isRetired(file: FileMeta): Boolean = file.name.endsWith(FileNames.RetiredSuffix)
 
   private def text(path: Path): String = folder.relative(path).getOrElse(path.toUri.getPath)
 }

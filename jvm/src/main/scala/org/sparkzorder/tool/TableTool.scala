@@ -13,15 +13,11 @@ import org.apache.hadoop.security.AccessControlException
 import org.sparkzorder.commit._
 
 /**
- * What `python -m spark_zorder status`, `recover`, `unlock` and `uninstall` do, without a session: only a file system is
- * needed. [[main]] is for local disks; a session's JVM calls [[run]] for any other file system.
+ * Runs `python -m spark_zorder status`, `recover`, `unlock` and `uninstall`. They need a file
+ * system and no session. [[main]] is for local disks. For other file systems, a session's JVM calls
+ * [[run]].
  */
 object TableTool {
-
-  /** Exit codes, which the result repeats as `exitCode`. */
-  val Done = 0
-  val Failed = 1
-  val Locked = 3
 
   private val mapper = new ObjectMapper()
 
@@ -29,7 +25,8 @@ object TableTool {
   def main(arguments: Array[String]): Unit = {
     require(Seq(3, 4).contains(arguments.length), "usage: command path lockTimeoutSeconds [flag]")
     val Seq(command, path, timeout, flag) = arguments.toSeq.padTo(4, ""): @unchecked
-    // Not by `FileSystem.get`, which looks for every file system there is and takes longer than all the rest.
+    // `FileSystem.get` would look for every file system that there is, which takes longer than all
+    // the rest.
     val local = new LocalFileSystem()
     local.initialize(URI.create("file:///"), new Configuration())
     val result = answer(command, path, timeout.toLong, flag, _ => local)
@@ -40,7 +37,7 @@ object TableTool {
   }
 
   /**
-   * For a session: the same over any file system that its settings know. Returns JSON.
+   * Runs a command for a session, over any file system that its settings know. Returns JSON.
    *
    * @param flag `force` of `unlock`, `keep-visible` or `bring-back` of `recover`, or empty
    */
@@ -57,12 +54,6 @@ object TableTool {
     val node = mapper.createObjectNode()
     node.put("command", command)
     node.put("path", path)
-    def failed(code: Int, error: String, message: String): Unit = {
-      node.put("exitCode", code)
-      node.put("error", error)
-      node.put("message", message)
-      ()
-    }
     try {
       val asked = new Path(path)
       val fs = fileSystem(asked)
@@ -70,7 +61,7 @@ object TableTool {
       val folder = TableFolder(root, new HadoopFileOps(fs))
       if (!folder.ops.status(root).exists(_.isDirectory)) throw new FileNotFoundException(s"There is no folder $root.")
       node.put("path", if (root.toUri.getScheme == "file") root.toUri.getPath else root.toString)
-      node.put("exitCode", Done)
+      node.put("exitCode", ExitCode.Done)
       val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000), realPath)
       (command, flag) match {
         case ("status", "")              => commands.status(node)
@@ -82,31 +73,45 @@ object TableTool {
         case other                       => throw new IllegalArgumentException(s"no command $other")
       }
     } catch {
-      case e: ConcurrentOperationException =>
-        val owner = e.owner.fold("an owner whose lock file cannot be read")(_.describe)
-        failed(Locked, "LOCKED", s"The table is locked by $owner. Wait until it ends. `status` shows its heartbeat.")
-      case e: LockLostException =>
-        failed(Locked, "LOCKED", s"Somebody else works on the table: ${e.getMessage}. Run `status`.")
-      case e: UnfinishedOperationException =>
-        failed(Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
-      case e: RecoveryUnclearException =>
-        failed(
-          Failed,
-          "UNCLEAR",
-          "An operation ended half way, and others have deleted or written files since, so nobody can tell which rows " +
-            s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing was moved or deleted there. If the visible " +
-            "files are right, run `recover --keep-visible`: the files in the trash then stay there until VACUUM. To get " +
-            "the files of before back beside them, run `recover --bring-back`."
-        )
-      case e: CommitException => failed(Failed, "FAILED", s"${e.getMessage}.".capitalize)
-      case e @ (_: AccessControlException | _: AccessDeniedException) =>
-        failed(Failed, "NO_PERMISSION", s"This user may not do that: ${e.getMessage}")
-      case e: IOException => failed(Failed, "FAILED", Option(e.getMessage).getOrElse(e.toString))
+      case e @ (_: CommitException | _: IOException) =>
+        val failure = failureOf(e)
+        node.put("exitCode", failure.exitCode)
+        node.put("error", failure.error)
+        node.put("message", failure.message)
     }
     node
   }
 
-  /** Of local folders only: elsewhere there are no links. */
+  private final case class Failure(exitCode: Int, error: String, message: String)
+
+  private def failureOf(e: Throwable): Failure = e match {
+    case e: ConcurrentOperationException =>
+      val owner = e.owner.fold("an owner whose lock file cannot be read")(_.describe)
+      Failure(
+        ExitCode.Locked,
+        "LOCKED",
+        s"The table is locked by $owner. Wait until it ends. `status` shows its heartbeat."
+      )
+    case e: LockLostException =>
+      Failure(ExitCode.Locked, "LOCKED", s"Somebody else works on the table: ${e.getMessage}. Run `status`.")
+    case e: UnfinishedOperationException =>
+      Failure(ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
+    case e: RecoveryUnclearException =>
+      Failure(
+        ExitCode.Failed,
+        "UNCLEAR",
+        "An operation ended half way, and others have deleted or written files since, so nobody can tell which rows " +
+          s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing was moved or deleted there. If the visible " +
+          "files are right, run `recover --keep-visible`: the files in the trash then stay there until VACUUM. To get " +
+          "the files of before back beside them, run `recover --bring-back`."
+      )
+    case e: CommitException => Failure(ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
+    case e @ (_: AccessControlException | _: AccessDeniedException) =>
+      Failure(ExitCode.Failed, "NO_PERMISSION", s"This user may not do that: ${e.getMessage}")
+    case e => Failure(ExitCode.Failed, "FAILED", Option(e.getMessage).getOrElse(e.toString))
+  }
+
+  /** The path without links. Only local file systems have links. */
   private def realPath(path: Path): String = {
     val text = path.toUri.getPath
     if (path.toUri.getScheme == "file" && Files.exists(Paths.get(text))) Paths.get(text).toRealPath().toString else text

@@ -2,7 +2,10 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** A file system that goes away at any call of a statement, and comes back afterwards: no row and no lock is lost. */
+/**
+ * The file system becomes unreachable at any call of a statement, and comes back afterwards. No row
+ * and no lock is lost.
+ */
 class AwaySuite extends AnyFunSuite with Explores {
 
   for (statement <- Statement.all; dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
@@ -20,7 +23,7 @@ class AwaySuite extends AnyFunSuite with Explores {
         table.fs.copyOf(first)
         val end = table.attempt("op-1")(statement.run(table, new MemoryOps(table.fs, k, Fault.Away)))
         withClue(s"away from call $k on, ended with $end: ")(explore {
-          // Nobody takes the process for at work any more, so the next statement need not wait.
+          // This process runs no operation any more, so the next statement need not wait.
           assert(table.liveness.running.isEmpty)
           table.nextStatement()
           assert(table.fs.visibleRows == table.allRows)

@@ -1,11 +1,16 @@
 package org.sparkzorder.commit
 
+import java.io.ByteArrayOutputStream
+import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.zip.GZIPOutputStream
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Published records gathered into one file: nothing of the history is lost, and little is read. */
+/**
+ * Published records are gathered in one file: no part of the history is lost, and little is read.
+ */
 class CheckpointSuite extends AnyFunSuite {
   private val small = HistorySettings(kept = 1, most = 2, batch = 2)
 
@@ -13,7 +18,7 @@ class CheckpointSuite extends AnyFunSuite {
 
   private def folder(t: SmallTable) = TableFolder(t.root, ops(t))
 
-  private def names(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder").map(TableFolder.name)
+  private def names(t: SmallTable): Seq[String] = t.fs.children("/t/_zorder").map(FileNames.name)
 
   private def checkpoints(t: SmallTable): Seq[String] = names(t).filter(_.endsWith(".checkpoint"))
 
@@ -47,10 +52,10 @@ class CheckpointSuite extends AnyFunSuite {
     assert(t.history.size == 7 && checkpoints(t).size == 1)
   }
 
-  test("who lists the folder before records are gathered, and reads them afterwards, sees each of them once") {
+  test("a reader that lists the folder before records are gathered, and reads them afterwards, sees each once") {
     val t = optimized(5)
     t.historySettings = small
-    // At each of the reader's calls, the other one makes checkpoints.
+    // At each call of the reader, another process makes checkpoints.
     for (at <- 1 to 7) {
       val copy = new SmallTable(Seq("p=1"), 1)
       copy.fs.copyOf(t.fs)
@@ -96,13 +101,13 @@ class CheckpointSuite extends AnyFunSuite {
     t.fs.clock += 31 * day
     t.optimize(ops(t), "op-8")
     t.optimize(ops(t), "op-9")
-    // The fifth and sixth have a trash; what the others wrote is gone.
+    // The fifth and sixth operation have a trash. The files that the others wrote are gone.
     assert(t.history.map(_.record.version) == Seq(8L, 7L, 6L, 5L))
     val e = intercept[NotRestorableException](t.restore(ops(t), 2, "op-10"))
     assert(e.obstacle == RestoreObstacle.Forgotten && e.paths.map(_.toString) == Seq("version 4", "version 3"))
     t.restore(ops(t), 4, "op-11")
     assert(t.fs.visibleRows == t.allRows)
-    // One whose files are in the table is not.
+    // An operation whose files are in the table is not forgotten.
     t.vacuum(ops(t), "op-12")
     t.fs.clock += 31 * day
     for (i <- 20 to 24) t.index(ops(t), s"op-$i")
@@ -110,7 +115,7 @@ class CheckpointSuite extends AnyFunSuite {
     assert(t.history.head.record.version == 10L)
   }
 
-  test("VACUUM says so of all versions in a checkpoint before it deletes the first retired file") {
+  test("VACUUM marks all versions in a checkpoint before it deletes the first retired file") {
     val t = optimized(6, small)
     def trash(version: Long): Int =
       t.fs.below("/t").count(p => p.contains(f"/_v$version%010d-") && p.endsWith(".retired"))
@@ -138,7 +143,7 @@ class CheckpointSuite extends AnyFunSuite {
     t.vacuum(ops(t), "op-4", _.version == 3)
     t.fs.clock += 40L * 24 * 3600 * 1000
     for (i <- 5 to 8) t.optimize(ops(t), s"op-$i")
-    // The first has nothing left. The second has a trash.
+    // The first operation has no files left. The second has a trash.
     assert(t.history.filter(_.record.version <= 2).map(e => e.record.version -> e.state) == Seq(2L -> "restored"))
     assert(t.history.exists(_.record.version == 3))
   }
@@ -155,7 +160,7 @@ class CheckpointSuite extends AnyFunSuite {
     assert(t.history.map(_.record.version) == Seq(5L, 4L, 3L, 2L, 1L))
   }
 
-  test("names that are back are noticed, however long ago they were retired, but not those that RESTORE brought") {
+  test("files under retired names are noticed, however old the operation, but not those that RESTORE brought back") {
     for (settings <- Seq(HistorySettings(), small)) {
       val t = optimized(4, settings)
       def back: Seq[Reappeared] = TableState.look(t.root, ops(t)) match {
@@ -168,7 +173,7 @@ class CheckpointSuite extends AnyFunSuite {
       t.fs.put("/t/p=1/part-1.parquet", Set(901), 5L)
       t.fs.put("/t/p=1/new-op-2-1.parquet", Set(902), 5L)
       assert(back == Seq(Reappeared("p=1/part-1.parquet", 1), Reappeared("p=1/new-op-2-1.parquet", 3)))
-      // All that we wrote there was replaced: there is nothing twice.
+      // All files that we wrote there were replaced, so no row is there twice.
       val mine = t.files.filter(_.contains("new-op-4")).map(n => s"/t/$n" -> t.fs.nodes(s"/t/$n"))
       mine.foreach(m => t.fs.nodes.remove(m._1))
       assert(back.isEmpty)
@@ -181,7 +186,7 @@ class CheckpointSuite extends AnyFunSuite {
     }
   }
 
-  test("no record is read for names that are back once newer ones have named all files") {
+  test("the search for retired names reads no older record once newer ones have named all files") {
     val t = optimized(6)
     names(t).filter(n => (1 to 5).exists(v => n.startsWith(f"_v$v%010d"))).filter(_.endsWith(".json")).foreach { n =>
       val file = t.fs.file(s"/t/_zorder/$n").get
@@ -212,13 +217,13 @@ class CheckpointSuite extends AnyFunSuite {
     assert(undone.record.operationId == "op-1" && undone.record.version == 1 && undone.state == "undone")
     assert(undone.outcome.exists(o => o.reason.contains("part-3.parquet") && o.by.isEmpty))
     assert(t.history.map(_.record.operationId) == Seq("op-2") && t.litter.isEmpty)
-    // Seven days later nobody needs it.
+    // Its record is removed after seven days.
     t.fs.clock += 8L * 24 * 3600 * 1000
     t.optimize(ops(t), "op-3")
     assert(History.undone(folder(t)).isEmpty && !names(t).exists(_.endsWith(".outcome")))
   }
 
-  test("an operation that another finished says so, also from the checkpoint") {
+  test("the history says that another process finished an operation, also from the checkpoint") {
     var finished = 0
     for (k <- 1 to 200) {
       val t = new SmallTable(Seq("p=1"), 2)
@@ -238,7 +243,7 @@ class CheckpointSuite extends AnyFunSuite {
     assert(finished > 5)
   }
 
-  test("VACUUM finds the trash of a partition that was moved, and leaves what no record names") {
+  test("VACUUM finds the trash of a moved partition, and leaves trash that no record names") {
     val t = new SmallTable(Seq("p=1", "p=2"))
     t.optimize(ops(t))
     val moved = t.fs.below("/t/p=1").map(p => p.replace("/t/p=1/", "/t/p=9/") -> t.fs.nodes(p))
@@ -254,15 +259,75 @@ class CheckpointSuite extends AnyFunSuite {
     assert(retired == Seq("/t/p=9/_zorder/trash/v0000000001-elsewhere/x.parquet.retired"))
   }
 
+  /** A checkpoint whose checksum is right, whatever its first section has in it. */
+  private def sealedCheckpoint(first: Array[Byte], firstLength: Long, format2: Boolean = true): Array[Byte] = {
+    val text = if (format2) first ++ ByteBuffer.allocate(8).putLong(firstLength).array else first
+    val body = text ++ (if (format2) Checkpoint.Magic.getBytes(UTF_8) else Array.emptyByteArray)
+    val crc = ByteBuffer.allocate(8).putLong(Checkpoint.crc(body, body.length)).array
+    if (format2) body ++ crc else body ++ "zocp".getBytes(UTF_8) ++ crc
+  }
+
+  private def zipped(lines: String*): Array[Byte] = {
+    val out = new ByteArrayOutputStream
+    val zip = new GZIPOutputStream(out)
+    lines.foreach(l => zip.write(s"$l\n".getBytes(UTF_8)))
+    zip.close()
+    out.toByteArray
+  }
+
+  private val parsedAs =
+    CheckpointFile(7, 1, FileMeta(new Path("mem:/t/_zorder/_v0000000007-1.checkpoint"), 1, 1, isDirectory = false))
+
+  private def parse(bytes: Array[Byte]): Checkpoint = Checkpoint.parse(parsedAs, bytes)
+
+  test("a length of the first section that is not within the file is an unreadable checkpoint") {
+    val first = zipped(s"${Checkpoint.Format}\t5", "", "[]")
+    assert(parse(sealedCheckpoint(first, first.length.toLong)).folders.contains(Set.empty[String]))
+    // The last one is 0 as a 32-bit number.
+    val wrong = Seq(-1L, Long.MinValue, first.length + 1L, Long.MaxValue, Int.MaxValue.toLong, 0L, 3L, 1L << 32)
+    wrong.foreach { length =>
+      withClue(s"length $length: ")(intercept[UnreadableRecordException](parse(sealedCheckpoint(first, length))))
+    }
+  }
+
+  test("a missing or garbled line of the first section is an unreadable checkpoint") {
+    val head = s"${Checkpoint.Format}\t5"
+    val garbled = Seq(
+      Nil,
+      Seq(head),
+      Seq(head, ""),
+      Seq(head, "?", "[]"),
+      Seq(head, "AAA", "[]"),
+      Seq(head, "", ""),
+      Seq(head, "", "["),
+      Seq(head, "", "{}"),
+      Seq(head, "", "null"),
+      Seq(head, "", "[1]"),
+      Seq(head, "", "[[\"p=1\"]]"),
+      Seq(head.replace('5', 'x'), "", "[]"),
+      Seq("", "", "[]")
+    )
+    garbled.foreach { lines =>
+      val first = zipped(lines: _*)
+      withClue(s"$lines: ")(intercept[UnreadableRecordException](parse(sealedCheckpoint(first, first.length.toLong))))
+    }
+    for (lines <- Seq(Nil, Seq("zorder-checkpoint 1\t5"), Seq("zorder-checkpoint 1\t5", "?")))
+      withClue(s"format 1, $lines: ") {
+        intercept[UnreadableRecordException](parse(sealedCheckpoint(zipped(lines: _*), 0L, format2 = false)))
+      }
+    val noZip = "no gzip".getBytes(UTF_8)
+    intercept[UnreadableRecordException](parse(sealedCheckpoint(noZip, noZip.length.toLong)))
+  }
+
   test("names have different hashes") {
     assert((1 to 100000).map(i => RetiredNames.hash(s"part-$i.parquet")).toSet.size == 100000)
   }
 
-  test("a checkpoint's path is no record's") {
+  test("a checkpoint is not taken for a record") {
     val root = new Path("mem:/t")
     val t = TableFolder(root, new MemoryOps(new MemoryFs))
     val meta = FileMeta(t.checkpoint(7, 3), 1, 1, isDirectory = false)
-    assert(TableFolder.records(Seq(meta)).isEmpty)
-    assert(TableFolder.checkpoints(Seq(meta)) == Seq(CheckpointFile(7, 3, meta)))
+    assert(SideListing.records(Seq(meta)).isEmpty)
+    assert(SideListing.checkpoints(Seq(meta)) == Seq(CheckpointFile(7, 3, meta)))
   }
 }

@@ -5,7 +5,10 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-/** Death and failure at every single call to the file system, in a statement and in the recovery after it. */
+/**
+ * The process dies or a call fails, at every single call to the file system, in a statement and in
+ * the recovery after it.
+ */
 @Slow
 class CrashSuite extends AnyFunSuite with Explores {
   import CrashSuite._
@@ -29,7 +32,7 @@ class CrashSuite extends AnyFunSuite with Explores {
     optimize.checkDone
   )
 
-  // Over two operations back, the second of which left one folder alone.
+  // Goes back over two operations. The second one changed only one of the folders.
   private val restore = Scenario(
     "RESTORE",
     Seq(Seq("p=1", "p=2") -> 2, Seq("") -> 3, Seq("p=1") -> 1),
@@ -68,7 +71,7 @@ class CrashSuite extends AnyFunSuite with Explores {
     table => assert(table.indexed.map(_.file).sorted == table.files.sorted)
   )
 
-  // After an OPTIMIZE and files that came since.
+  // After an OPTIMIZE whose files the index does not have yet.
   private val refreshIndex = Scenario(
     "REFRESH SKIPPING INDEX",
     createIndex.shapes,
@@ -96,7 +99,7 @@ class CrashSuite extends AnyFunSuite with Explores {
 
   private val small = HistorySettings(kept = 1, most = 2, batch = 2)
 
-  // Five records are files, four of which it gathers in two steps, one of them with a note.
+  // Five records are files. It gathers four of them in two steps. One has an outcome.
   private val checkpoint = Scenario(
     "OPTIMIZE that makes checkpoints",
     Seq(Seq("p=1") -> 1),
@@ -130,7 +133,7 @@ class CrashSuite extends AnyFunSuite with Explores {
     (table, ops, id) => table.vacuum(ops, id),
     table => {
       assert(!table.fs.below("/t").exists(_.endsWith(".retired")))
-      // On a full disk the history cannot say that it is vacuumed.
+      // On a full disk the versions cannot be marked as vacuumed, so their state is not checked.
       assert(table.history.size == 4)
       assertThrows[NotRestorableException](table.restore(new MemoryOps(table.fs), 1))
     }
@@ -163,11 +166,11 @@ class CrashSuite extends AnyFunSuite with Explores {
     table
   }
 
-  /** Checks at every change what may never be otherwise. */
+  /** Checks after every change what must always hold. */
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
     table.dirs.foreach { dir =>
       assert(
-        table.fs.visible.exists(p => TableFolder.parent(p.stripPrefix("/t/")) == dir),
+        table.fs.visible.exists(p => FileNames.parent(p.stripPrefix("/t/")) == dir),
         s"folder '$dir' looks empty"
       )
     }
@@ -195,7 +198,7 @@ class CrashSuite extends AnyFunSuite with Explores {
     assert(table.fs.visibleRows == table.allRows)
     assert(table.litter.isEmpty)
     assert(table.liveness.running.isEmpty)
-    // And the statement can be run again.
+    // The statement can be run again.
     assert(scenario.attempt(table, new MemoryOps(table.fs), "op-2").isEmpty)
     assert(table.fs.visibleRows == table.allRows)
     assert(table.litter.isEmpty)
@@ -251,7 +254,7 @@ class CrashSuite extends AnyFunSuite with Explores {
           j += some
           val table = tableOf(scenario, shape)
           scenario.attempt(table, new MemoryOps(table.fs, k, fault))
-          // Watching takes most of the time.
+          // Watching takes most of the time, so not every state is watched.
           if ((j + k) % Explored.every(7) < 2) watch(table)
           val second = if ((j + k) % 2 == 0) Fault.DieBefore else Fault.DieAfter
           val ops = new MemoryOps(table.fs, j, second)
@@ -302,7 +305,7 @@ class CrashSuite extends AnyFunSuite with Explores {
         withClue(s"call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
           assert(!table.isPublishing)
           assert(table.fs.visibleRows == table.allRows)
-          // Without another statement.
+          // Without another statement between.
           assert(table.litter.isEmpty)
           if (end.isDefined) assert(table.snapshot == before)
           checkEnd(scenario, table)
@@ -330,9 +333,9 @@ class CrashSuite extends AnyFunSuite with Explores {
 private object CrashSuite {
 
   /**
-   * @param shapes folders, and the number of files that each begins with
-   * @param prepare what comes before the statement
-   * @param checkDone what is so once the statement has been run
+   * @param shapes folders, and the number of files that each has at first
+   * @param prepare runs before the statement
+   * @param checkDone checks the table after the statement
    */
   final case class Scenario(
       name: String,

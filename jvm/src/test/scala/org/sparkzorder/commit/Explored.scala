@@ -4,18 +4,23 @@ import java.util.concurrent.atomic.AtomicLong
 
 import org.scalatest.{BeforeAndAfterAll, Outcome, TestSuite}
 
-/** How many states the suites of this JVM have looked at, and in how many a promise was broken. */
+/**
+ * Counts the states that the suites of this JVM have explored, and those in which a promise was
+ * broken.
+ */
 object Explored {
   private val states = new AtomicLong
   private val violations = new AtomicLong
 
-  /** Whether to look at all states, as `make test-all` does, or at as many as `make test` has time for. */
+  /**
+   * Whether to explore all states, as `make test-all` does, or as many as `make test` has time for.
+   */
   val all: Boolean = sys.env.contains("EXHAUSTIVE")
 
-  /** Every so many of them, unless all are wanted. */
+  /** The step between two states that are explored: `n`, or 1 if all are. */
   def every(n: Int): Int = if (all) 1 else n
 
-  /** Every n-th of them, or all if all are wanted. */
+  /** Every n-th element, or all of them if all states are explored. */
   def some[A](n: Int, from: Int, of: Seq[A]): Seq[A] =
     of.zipWithIndex.collect { case (a, i) if (i + from) % every(n) == 0 => a }
 
@@ -40,7 +45,7 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
   private var states = 0L
   private var violations = 0L
 
-  /** One state: how it is brought about, and what must be so in it. */
+  /** One state: the code that produces it, and its checks. */
   protected def explore[A](state: => A): A = {
     var held = false
     try {
@@ -54,7 +59,7 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
     }
   }
 
-  // What is broken on the way to a state counts as well.
+  // A failure outside of `explore` counts as a violation as well.
   override protected def withFixture(test: NoArgTest): Outcome = {
     val before = violations
     val outcome = super.withFixture(test)

@@ -4,7 +4,7 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.Path
 
-/** Fails at one call, dies at a later one. */
+/** Fails at one call, and dies at a later one. */
 final class FailThenDie(ops: FileOps, failAt: Int, dieAt: Int) extends FileOps {
   private var calls = 0
 

@@ -8,9 +8,10 @@ import scala.util.Using
 import org.apache.spark.sql.SparkSession
 
 /**
- * What a long history costs: planning a query, `DESCRIBE HISTORY`, and `OPTIMIZE` with nothing to do, behind one operation, behind many
- * whose records are files as an earlier build left them, and behind as many in a checkpoint. Prints one line of JSON: medians
- * of the driver thread's processor time in milliseconds, by name.
+ * Measures the cost of a long history: for planning a query, `DESCRIBE HISTORY`, and `OPTIMIZE`
+ * with nothing to do. It compares one operation, many whose records are files (as an older build
+ * left them), and as many in a checkpoint. Prints one line of JSON: medians of the driver thread's
+ * processor time in milliseconds, by name.
  *
  * `HistoryBench <empty folder> <operations> <files of the table> <rounds>`
  */
@@ -35,8 +36,8 @@ object HistoryBench {
       val plain = millis(optimize(spark, one))
       val inCheckpoint = measured(spark, many, rounds)
       val again = measured(spark, one, rounds)
-      val side = many.resolve(TableFolder.Side)
-      val checkpoints = listed(side).filter(_.getFileName.toString.endsWith(TableFolder.CheckpointSuffix))
+      val side = many.resolve(SideNames.Side)
+      val checkpoints = listed(side).filter(_.getFileName.toString.endsWith(SideNames.CheckpointSuffix))
       val all = named("one", behindOne) ++ named("files", asFiles) ++ named("checkpoint", inCheckpoint) ++
         named("one again", again) ++ Seq(
           "optimize, one" -> plain,
@@ -74,7 +75,7 @@ object HistoryBench {
       val query = first.where("a = 7").select("id")
       millis(query.queryExecution.executedPlan)
     }
-    // Made anew each time, as a session's first query does it.
+    // Made anew each time, as in a session's first query.
     def fresh(): Double =
       millis(spark.read.parquet(table.toString).where("a = 5").select("id").queryExecution.executedPlan)
     Seq(
@@ -90,7 +91,10 @@ object HistoryBench {
 
   private val threads = java.lang.management.ManagementFactory.getThreadMXBean
 
-  /** Of this thread's processor, which other work on the machine does not change: all of planning is done by this thread. */
+  /**
+   * This thread's processor time, which does not depend on other work on the machine. This thread
+   * does all of the planning.
+   */
   private def millis(work: => Any): Double = {
     val began = threads.getCurrentThreadCpuTime
     work

@@ -3,8 +3,8 @@ package org.sparkzorder.commit
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * A file system whose listings are late, while it says of a single name at once what is there. Statements may refuse,
- * and leave something over; when the listings are on time again, each row is there once.
+ * A file system whose listings are late, while a lookup by name is up to date. Statements may
+ * refuse, and leave something over. Once listings are on time again, each row is there once.
  */
 class LateSuite extends AnyFunSuite with Explores {
   import Lateness._
@@ -20,14 +20,14 @@ class LateSuite extends AnyFunSuite with Explores {
     table
   }
 
-  /** Watched by somebody who lists on time. */
+  /** Checks what must always hold, by listings that are on time. */
   private def watch(table: SmallTable): Unit = table.fs.changed = () => {
     if (!table.isPublishing) assert(table.fs.visibleRows == table.allRows)
     assert(!table.indexLies)
   }
 
   private def checkEnd(statement: Statement, table: SmallTable, rows: Seq[Int], original: Seq[String]): Unit = {
-    // A lock that nobody stands behind any more.
+    // The lock of a dead owner may be left.
     if (table.recover(new MemoryOps(table.fs)).nonEmpty) {
       table.outwait()
       assert(table.recover(new MemoryOps(table.fs)).isEmpty)
@@ -81,7 +81,9 @@ class LateSuite extends AnyFunSuite with Explores {
       }
     }
 
-    test(s"$name: all listings are late, it dies at any call, and so are those of the recovery, which may die") {
+    test(
+      s"$name: all listings are late, it dies at any call, and so may its recovery, whose listings are late as well"
+    ) {
       val ways = for (by <- Seq(2, 7, 30); kind <- kinds; j <- 1 to 90 by 7) yield (by, kind, j)
       for (k <- trace.indices; (by, kind, j) <- Explored.some(61, k, ways)) {
         val table = tableOf(first, dirs)

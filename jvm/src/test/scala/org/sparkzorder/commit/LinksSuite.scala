@@ -11,7 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Data files that are symbolic links, relative ones, so that they lead nowhere once they are moved. */
+/** Data files that are relative symbolic links, so that they lead nowhere once they are moved. */
 class LinksSuite extends AnyFunSuite {
 
   private val fs = FileSystem.getLocal(new Configuration())
@@ -34,7 +34,7 @@ class LinksSuite extends AnyFunSuite {
 
   private def all(dir: LocalPath): Seq[LocalPath] = Using.resource(Files.walk(dir))(_.iterator.asScala.toList).sorted
 
-  /** What a reader finds that knows nothing of us. */
+  /** The rows that a plain reader finds. */
   private def rows(dir: LocalPath): Seq[String] =
     all(dir).filter(f => !f.toString.contains("_zorder") && Files.isRegularFile(f))
       .flatMap(Files.readString(_).split(' ')).sorted
@@ -69,7 +69,10 @@ class LinksSuite extends AnyFunSuite {
     } finally lock.release()
   }
 
-  /** Makes every input a link to a file of its content and time, be it in its place or in the trash. */
+  /**
+   * Replaces every input, in its place or in the trash, by a link to a file of the same content and
+   * time.
+   */
   private def link(dir: LocalPath, inputs: Seq[InputFile]): Unit = inputs.foreach { input =>
     val place = dir.resolve(input.path)
     val kept = dir.resolveSibling("cache").resolve(input.path.replace('/', '-'))

@@ -11,7 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The local file system as it is, with Hadoop's checksum files. */
+/** Statements on the real local file system, with Hadoop's checksum files. */
 class LocalSuite extends AnyFunSuite {
 
   private val fs = FileSystem.getLocal(new Configuration())
@@ -41,7 +41,7 @@ class LocalSuite extends AnyFunSuite {
       dir.relativize(f).toString
     ).sorted
 
-  test("what cannot be looked at is not taken for absent") {
+  test("a file that we may not look at is not taken for absent") {
     withRoot { dir =>
       val loop = Files.createSymbolicLink(dir.resolve("loop"), dir.resolve("loop"))
       val (file, folder) = (new Path(loop.resolve("a").toUri), new Path(loop.resolve("d").toUri))
@@ -52,7 +52,7 @@ class LocalSuite extends AnyFunSuite {
       val absent = new Path(dir.resolve("none").toUri)
       assert(ops.status(absent).isEmpty && ops.list(absent).isEmpty)
       put(new Path(dir.resolve("file").toUri), "A")
-      // Below a file nothing can be.
+      // There cannot be a file below a file.
       assert(ops.status(new Path(dir.resolve("file/none").toUri)).isEmpty)
     }
   }
@@ -78,7 +78,7 @@ class LocalSuite extends AnyFunSuite {
     }
   }
 
-  test("a checksum of another file of the name is not left to the newcomer") {
+  test("a file does not get the old checksum file of another file of its name") {
     withRoot { dir =>
       val root = new Path(dir.toUri)
       put(new Path(root, "a"), "A")
@@ -91,7 +91,7 @@ class LocalSuite extends AnyFunSuite {
     }
   }
 
-  test("a checksum whose file has gone on alone does not keep a folder of ours") {
+  test("a folder of ours with only a lone checksum file is removed") {
     withRoot { dir =>
       val staging = new Path(dir.toUri.toString, "_zorder/staging/_op-1")
       Seq("a", "b").foreach(name => put(new Path(staging, name), name))
@@ -178,7 +178,7 @@ class LocalSuite extends AnyFunSuite {
       Files.exists(crc.resolveSibling(crc.getFileName.toString.stripPrefix(".").stripSuffix(".crc")))
     }
 
-  test("OPTIMIZE, then its history and its vacuum") {
+  test("OPTIMIZE, its history, and VACUUM") {
     withRoot { dir =>
       optimize(dir, table(dir), ops, LockSettings(), "op-1")
       assert(rows(dir) == expected)
@@ -251,7 +251,7 @@ class LocalSuite extends AnyFunSuite {
       false
     } catch { case _: Died => true }
 
-  /** A query finds each row once, and leaves nothing behind of what was half done. */
+  /** A query finds each row once, and leaves nothing half done. */
   private def assertSettles(dir: LocalPath, folder: TableFolder, settings: LockSettings): Unit = {
     assert(Recovery.settled(folder, 1000L, settings).around.isEmpty)
     assert(rows(dir) == expected)
@@ -280,7 +280,7 @@ class LocalSuite extends AnyFunSuite {
     assert(k > 60)
   }
 
-  test("death at every third call, then a query that may write, or reads around") {
+  test("death at every third call, then a query that recovers or reads around") {
     var k = 1
     var died = true
     while (died) {

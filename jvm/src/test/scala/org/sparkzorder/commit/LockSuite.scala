@@ -25,7 +25,7 @@ class LockSuite extends AnyFunSuite {
 
   private def state(t: SmallTable): LockState = {
     val f = folder(t)
-    Locking.lockState(f, f.ops.list(f.side), t.settings)
+    LockState.of(f, f.ops.list(f.side), t.settings)
   }
 
   private def refused(t: SmallTable): Option[ConcurrentOperationException] =
@@ -82,16 +82,16 @@ class LockSuite extends AnyFunSuite {
       val (file, began) = (t.fs.children("/t/_zorder").head, t.fs.clock)
       var slept = 0L
       def until(end: Long => Unit) = t.settings.copy(sleep = (millis: Long) => { slept += millis; end(slept) })
-      // Its owner comes to the end.
+      // Its owner writes the rest.
       t.liveness.running += "other"
       val settings = until(at => if (at >= 500) t.fs.nodes(file) = File(9, began, Set.empty, whole.getBytes(UTF_8)))
       val f = folder(t)
-      assert(Locking.lockState(f, f.ops.list(f.side), settings) == LockState.Live(Some(owner("here", "other"))))
+      assert(LockState.of(f, f.ops.list(f.side), settings) == LockState.Live(Some(owner("here", "other"))))
       assert(slept == 500)
-      // Its owner does not.
+      // Its owner never writes the rest.
       t.fs.nodes(file) = File(9, began, Set.empty, begun.getBytes(UTF_8))
       slept = 0
-      assert(Locking.lockState(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
+      assert(LockState.of(f, f.ops.list(f.side), until(_ => ())) == LockState.Dead(None))
       assert(slept == 1000)
       assert(t.recover(new MemoryOps(t.fs)).isEmpty)
       assert(t.fs.children("/t/_zorder").isEmpty)
@@ -101,14 +101,14 @@ class LockSuite extends AnyFunSuite {
   test("an owner whose lock was taken away while he wrote it has touched nothing") {
     val t = table()
     val before = t.fs.visible
-    // Call 4 writes the lock, call 5 lists.
+    // Call 4 writes the lock, call 5 lists the side folder.
     val ops = new MemoryOps(t.fs, other = { case 5 => t.fs.children("/t/_zorder").foreach(t.fs.nodes.remove) })
     assertThrows[LockLostException](Locking.acquire(folder(t, Some(ops)), "op", t.settings))
     assert(t.fs.visible == before && t.fs.children("/t/_zorder").isEmpty)
     assert(t.liveness.running.isEmpty)
   }
 
-  test("of takers at once never two win, and in the end everybody can") {
+  test("of several owners at once at most one gets the lock, and in the end each gets it") {
     val t = table()
     val ops = new SynchronizedOps(new MemoryOps(t.fs))
     val settings =
@@ -171,11 +171,16 @@ class LockSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("this process is alive, its operations when it knows them") {
+  test("an operation of this process is alive as long as the process runs it") {
     val me = SystemLiveness.self
     assert(me.pid == ProcessHandle.current().pid())
-    assert(SystemLiveness.processState(Owner(me, "unknown", "", since = System.currentTimeMillis())) == ProcessState.Gone)
-    // From before the registry was made: somebody may have lost the one before.
+    assert(SystemLiveness.processState(Owner(
+      me,
+      "unknown",
+      "",
+      since = System.currentTimeMillis()
+    )) == ProcessState.Gone)
+    // A lock from before the registry was made: an earlier registry may have had its operation.
     assert(SystemLiveness.processState(Owner(me, "unknown", "", since = 1L)) == ProcessState.Unknown)
     SystemLiveness.register("known")
     assert(SystemLiveness.processState(Owner(me, "known", "")) == ProcessState.Alive)
@@ -188,7 +193,11 @@ class LockSuite extends AnyFunSuite {
     try {
       val other = Owner(me.copy(pid = child.pid(), start = "another time"), "op", "")
       assert(SystemLiveness.processState(other) == ProcessState.Gone)
-      assert(SystemLiveness.processState(Owner(me.copy(pid = child.pid(), start = ""), "op", "")) == ProcessState.Unknown)
+      assert(SystemLiveness.processState(Owner(
+        me.copy(pid = child.pid(), start = ""),
+        "op",
+        ""
+      )) == ProcessState.Unknown)
     } finally child.destroyForcibly().waitFor()
     assert(SystemLiveness.processState(Owner(me.copy(pid = child.pid()), "op", "")) == ProcessState.Gone)
     assert(SystemLiveness.processState(Owner(me.copy(host = "elsewhere"), "op", "")) == ProcessState.Unknown)
@@ -196,7 +205,7 @@ class LockSuite extends AnyFunSuite {
   }
 }
 
-/** For a model that several threads use. */
+/** Lets several threads use the file system in memory. */
 final class SynchronizedOps(ops: FileOps) extends FileOps {
   import org.apache.hadoop.fs.Path
   override def list(dir: Path): Seq[FileMeta] = synchronized(ops.list(dir))

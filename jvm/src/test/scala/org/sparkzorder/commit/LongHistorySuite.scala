@@ -9,7 +9,10 @@ import java.util.zip.GZIPOutputStream
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Statements behind a long history read what they need of it, and find the same as if they read all. */
+/**
+ * With a long history, statements read only the part that they need, and find the same as if they
+ * read all of it.
+ */
 class LongHistorySuite extends AnyFunSuite {
   private val small = HistorySettings(kept = 1, most = 2, batch = 2)
 
@@ -29,7 +32,7 @@ class LongHistorySuite extends AnyFunSuite {
 
   private type Key = (String, Long, Long)
 
-  /** The operation that wrote each file of the table, by its name of then. */
+  /** The operation that wrote each file of the table, by the name that it had then. */
   private def writers(t: SmallTable, newestFirst: Iterator[Record]): Map[Key, String] = {
     val names = scala.collection.mutable.HashMap.from(t.snapshot.map { case (n, (length, time)) =>
       (n, length, time) -> n
@@ -51,17 +54,17 @@ class LongHistorySuite extends AnyFunSuite {
     assert(writers(t, History.writing(folder(t)).map(_.record)) == all)
   }
 
-  test("the checkpoint says of each file how it was written, without the records of files that are gone") {
+  test("the checkpoint tells how each file was written, without the records of files that are gone") {
     val t = optimized(12)
     sameWriters(t)
-    // The twelfth wrote all files; it and what is kept as a file are read, and nothing else.
+    // The twelfth operation wrote all files. Only its record and those that are files are read.
     assert(History.writing(folder(t)).map(_.record.version).toList.headOption.contains(12L))
     assert(checkpoint(t).written(folder(t)).get.flatMap(_.thinned.outputs).size <= t.files.size)
     assert(checkpoint(t).written(folder(t)).get.forall(_.thinned.inputs.isEmpty))
     assert(History.read(folder(t)).size == 12)
   }
 
-  test("so it does after an OPTIMIZE of one partition, a RESTORE, and a RESTORE under other names") {
+  test("it also tells so after an OPTIMIZE of one partition, a RESTORE, and a RESTORE under other names") {
     val t = optimized(4)
     t.optimize(ops(t), "op-5", Seq("p=1"))
     t.restore(ops(t), 2, "op-6")
@@ -159,7 +162,7 @@ class LongHistorySuite extends AnyFunSuite {
     sameWriters(t)
   }
 
-  /** As builds of before wrote it. */
+  /** A checkpoint as older builds wrote it. */
   private def firstFormat(found: Checkpoint, folder: TableFolder): Array[Byte] = {
     val bytes = new ByteArrayOutputStream
     val numbers = ByteBuffer.allocate(8 * found.retired.length)
@@ -194,7 +197,7 @@ class LongHistorySuite extends AnyFunSuite {
     assert(gathered(Set(6L, 4L, 99L)) == List(6L, 4L) && gathered(Set.empty).isEmpty)
   }
 
-  test("DESCRIBE HISTORY reads no files of the records in the checkpoint, and all else") {
+  test("DESCRIBE HISTORY reads the records in the checkpoint without their files") {
     val t = optimized(9)
     t.vacuum(ops(t), "op-10", _.version <= 3)
     t.restore(ops(t), 6, "op-11")
@@ -219,12 +222,12 @@ class LongHistorySuite extends AnyFunSuite {
     sameWriters(t)
   }
 
-  test("long records are gathered sooner, but for the newest") {
+  test("long records are gathered sooner, except for the newest") {
     val bytes = optimized(1).history.map(e => RecordJson.write(e.record).length).max.toLong
     def left(keptBytes: Long, mostBytes: Long): Int = {
       val t = optimized(6, HistorySettings(keptBytes = keptBytes, mostBytes = mostBytes))
       assert(t.history.map(_.record.version) == (6L to 1L by -1L))
-      TableFolder.records(ops(t).list(folder(t).side)).count(_.state == RecordState.Done)
+      SideListing.records(ops(t).list(folder(t).side)).count(_.state == RecordState.Done)
     }
     assert(left(HistorySettings().keptBytes, HistorySettings().mostBytes) == 6)
     assert(left(0L, 0L) == 1 && left(0L, 2 * bytes) <= 2)

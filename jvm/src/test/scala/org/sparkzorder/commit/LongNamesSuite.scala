@@ -16,7 +16,7 @@ class LongNamesSuite extends AnyFunSuite {
     }
   }
 
-  test("a longer one ends in a hash of the whole name, at the border of a character") {
+  test("a longer name is cut between two characters and ends in a hash of the whole name") {
     for (character <- Seq("x", "ä", "日", "😀"); end <- Seq("a.parquet", "b.parquet")) {
       val name = character * ((255 - end.length) / bytes(character)) + end
       val fit = LongNames.fit(name, ".retired")

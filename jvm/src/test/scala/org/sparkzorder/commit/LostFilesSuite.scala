@@ -2,7 +2,10 @@ package org.sparkzorder.commit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Others delete many files at once while files are exchanged: those that are visible, or those in the trash. */
+/**
+ * Somebody deletes many files at once while files are exchanged: the visible ones, or those in the
+ * trash.
+ */
 class LostFilesSuite extends AnyFunSuite {
   private val inputs = 6
   private val outputs = 7
@@ -50,7 +53,7 @@ class LostFilesSuite extends AnyFunSuite {
     assert(refused > outputs)
   }
 
-  test("a folder that is emptied while outputs come stays empty, although nothing is written there yet") {
+  test("a folder that somebody empties while outputs are published stays empty, although he has written nothing yet") {
     var explored = 0
     for (k <- 1 to calls) {
       val t = table()

@@ -7,25 +7,29 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /**
- * Gives a table that was optimized once a long history: its one record becomes that of the last version, and records of operations
- * before it are made up, two minutes apart, each of so many files in and out that were never there.
+ * Gives a table that was optimized once a long history. Its one record becomes that of the last
+ * version. The records before it are made up, two minutes apart, with inputs and outputs that never
+ * existed.
  */
 object ManyRecords {
 
-  /** So 20,000 operations are younger than the 30 days after which history may be forgotten. */
+  /**
+   * With this distance, 20,000 operations are younger than 30 days, after which history may be
+   * forgotten.
+   */
   private val StepMillis = 120000L
 
   /**
    * @param table a local folder
-   * @param operations how many operations the table has had then
+   * @param operations how many operations the history then has
    */
   def make(table: LocalPath, operations: Int, filesEach: Int = 10): Unit = {
     val folder = TableFolder(
       new Path(table.toUri),
       new HadoopFileOps(FileSystem.getLocal(new Configuration()))
     )
-    val side = table.resolve(TableFolder.Side)
-    val only = TableFolder.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
+    val side = table.resolve(SideNames.Side)
+    val only = SideListing.records(folder.ops.list(folder.side)).find(_.state.isPublished).get
     val last = RecordJson.read(folder, only)
     Files.delete(side.resolve(only.meta.name))
     val end = only.meta.modificationTime

@@ -1,15 +1,16 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
+import java.util.concurrent.ThreadLocalRandom
 
 import scala.collection.{immutable, mutable}
 
 import org.apache.hadoop.fs.Path
 
-/** The process is gone: no handler of ours may catch this. */
+/** The process died. None of our handlers may catch this. */
 final class Died extends Error("the process died")
 
-/** What lies in [[MemoryFs]]. */
+/** A file or folder in [[MemoryFs]]. */
 sealed trait Node
 case object Dir extends Node
 final case class File(length: Long, time: Long, rows: Set[Int], bytes: Array[Byte]) extends Node
@@ -19,21 +20,21 @@ final class MemoryFs {
   val nodes: mutable.TreeMap[String, Node] = mutable.TreeMap("/t" -> Dir)
   var clock = 100001L
 
-  /** Told of every change. */
+  /** Called after every change. */
   var changed: () => Unit = () => ()
 
-  /** Whether anybody may list late. */
+  /** Whether it keeps earlier states, for listings that are late. */
   var remembers = false
 
-  /** What lay there before each call. */
+  /** The state before each call. */
   private val past = mutable.Buffer.empty[immutable.TreeMap[String, Node]]
 
   def remember(): Unit = if (remembers) past += immutable.TreeMap.from(nodes)
 
-  /** What lay there so many calls ago. */
+  /** The state so many calls ago. */
   def ago(calls: Int): immutable.TreeMap[String, Node] = past(math.max(0, past.size - 1 - calls))
 
-  /** What lies in another one. */
+  /** Takes over the state of another one. */
   def copyOf(other: MemoryFs): Unit = {
     nodes.clear()
     nodes ++= other.nodes
@@ -58,7 +59,7 @@ final class MemoryFs {
 
   def deleteAll(dir: String): Unit = (dir +: below(dir)).foreach(nodes.remove)
 
-  /** A data file written by anybody. */
+  /** Writes a data file, as any other process might. */
   def put(path: String, rows: Set[Int], length: Long): Unit = {
     tick()
     mkdirs(parent(path))
@@ -67,7 +68,7 @@ final class MemoryFs {
 
   def file(path: String): Option[File] = nodes.get(path).collect { case f: File => f }
 
-  /** Paths of the data files that a reader without us sees. */
+  /** Paths of the data files that a plain reader sees. */
   def visible: Seq[String] =
     nodes.rangeFrom("/t/").iterator.takeWhile(_._1.startsWith("/t/")).collect {
       case (path, _: File) if !path.contains("/_") && !path.contains("/.") => path
@@ -90,38 +91,38 @@ object Fault {
   case object DieHalf extends Fault
   case object ThrowHalf extends Fault
 
-  /** From this call on the disk is full: what is written is cut off, no folder can be made. */
+  /** From this call on the disk is full: written files are cut off, and no folder can be made. */
   case object DiskFull extends Fault
 
-  /** From this call on nothing can be reached. */
+  /** From this call on the file system cannot be reached. */
   case object Away extends Fault
 }
 
-/** What a listing that is late shows. */
+/** In which way a listing is late. */
 sealed trait Lateness
 object Lateness {
 
   /** The folder as it was at an earlier moment. */
   case object Past extends Lateness
 
-  /** Files that were there then and are there still: new ones are missing. */
+  /** The files that were there then and still are: new ones are missing. */
   case object Missing extends Lateness
 
-  /** Files that were there then or are there now: deleted ones are shown. */
+  /** The files that were there then or are there now: deleted ones are shown. */
   case object Ghosts extends Lateness
 
-  /** Of some names what was so then, of others what is so now. */
+  /** Some names as they were then, others as they are now. */
   final case class Torn(seed: Int) extends Lateness
 }
 
 /**
- * @param by so many calls
+ * @param by the age of the listing in calls
  * @param at whether the call of this number is late
  */
 final case class Late(kind: Lateness, by: Int, at: Int => Boolean = _ => true)
 
 /**
- * One process' way to the file system.
+ * One process's access to the file system.
  *
  * @param at the call, counted from 1, at which `fault` happens
  * @param other what a second actor does right before the call of that number
@@ -136,13 +137,25 @@ final class MemoryOps(
 ) extends FileOps {
   var calls = 0
 
-  /** Whether the faulty call is one that can be half done, if half is asked for. */
+  /** Whether the faulty call was half done, which some calls cannot be. */
   var isHalved = false
   var trace: mutable.Buffer[String] = mutable.Buffer.empty
   private var dead = false
 
-  // Several threads of one process may ask, one after the other.
+  /**
+   * Whether threads may overtake each other before any call. The calls themselves run one at a
+   * time.
+   */
+  var yields = false
+
   private def call[A](what: => String, changes: Boolean = true, half: Option[() => Unit] = None)(
+      effect: => A
+  ): A = {
+    if (yields && ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
+    oneAtATime(what, changes, half)(effect)
+  }
+
+  private def oneAtATime[A](what: => String, changes: Boolean, half: Option[() => Unit])(
       effect: => A
   ): A = synchronized {
     if (dead) throw new Died
@@ -228,8 +241,11 @@ final class MemoryOps(
     empty
   }
 
-  /** File after file, as a local file system does it, so that it may end at any of them and leave empty folders. */
-  override def deleteRecursive(dir: Path): Unit = {
+  /**
+   * Deletes file after file, as a local file system does, so that it may stop at any of them and
+   * leave empty folders.
+   */
+  override def deleteRecursive(dir: Path): Unit = synchronized {
     FileOps.requireBelowSideFolder(dir)
     fs.below(key(dir)).reverse.foreach(p => call(s"deleteRecursive $dir, at $p")(fs.nodes.remove(p)))
     call(s"deleteRecursive $dir")(fs.deleteAll(key(dir)))
@@ -266,14 +282,14 @@ final class MemoryOps(
 
 private object MemoryOps {
 
-  // Hadoop takes its time to make one.
+  // Paths are kept because Hadoop is slow to make them.
   private val paths = mutable.HashMap.empty[String, Path]
 
   private def pathOf(path: String): Path =
     if (paths.size > 10000) new Path("mem:" + path) else paths.getOrElseUpdate(path, new Path("mem:" + path))
 }
 
-/** Knows of every operation whether it lives. */
+/** Knows for every operation whether it runs. */
 final class FakeLiveness(var hosts: Set[String] = Set("here")) extends Liveness {
   val running: mutable.Set[String] = mutable.Set.empty
   override val self: ProcessId = ProcessId("here", "boot", "ns", 1L, "start")

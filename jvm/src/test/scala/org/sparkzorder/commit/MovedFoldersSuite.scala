@@ -3,8 +3,8 @@ package org.sparkzorder.commit
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Folders of a table that somebody moves, renames, copies or takes away while an operation is at work, or after it died,
- * at any call: in the end each row is there once, in the copy as well.
+ * Somebody moves, renames, copies or removes folders of a table, at any call of an operation or
+ * after its death. In the end each row is there once, also in the copy.
  */
 class MovedFoldersSuite extends AnyFunSuite with Explores {
   private val dirs = Seq("p=1", "p=2")
@@ -52,7 +52,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
       ops.calls
     }
 
-    /** Tables whose statement died, at one call after the other. */
+    /** Tables whose statement died, one for each call. */
     def dead(state: SmallTable => Unit): Unit =
       for (k <- 1 to calls; fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
         val table = new SmallTable(dirs)

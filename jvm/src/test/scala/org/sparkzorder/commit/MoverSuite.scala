@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.RawLocalFileSystem
 import org.apache.hadoop.hdfs.DistributedFileSystem
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Many files of a folder go to the trash with few looks, and none of them takes the place of another. */
+/** Many files of a folder move to the trash with few lookups, and none overwrites another. */
 class MoverSuite extends AnyFunSuite {
   import MoverSuite._
 
@@ -46,7 +46,7 @@ class MoverSuite extends AnyFunSuite {
   for (
     (name, fs) <- Seq("a local disk" -> FileSystem.getLocal(new Configuration()), "another file system" -> server())
   ) {
-    test(s"on $name: a file is moved, a missing one and a taken name are told") {
+    test(s"on $name: a file is moved, and a missing file or a taken name is an error") {
       withFolder { dir =>
         Seq("a", "b", "c").foreach(n => Files.writeString(dir.resolve(n), n))
         Files.writeString(dir.resolve(s"$Trash/c.retired"), "another")
@@ -60,7 +60,7 @@ class MoverSuite extends AnyFunSuite {
       }
     }
 
-    test(s"on $name: a trash that is gone is told, and is not made") {
+    test(s"on $name: a missing trash is an error, and is not made") {
       withFolder { dir =>
         Files.writeString(dir.resolve("a"), "a")
         val move = mover(fs, dir)
@@ -72,7 +72,7 @@ class MoverSuite extends AnyFunSuite {
     }
   }
 
-  test("on a local disk the checksum file goes along, and one that is left in the trash goes") {
+  test("on a local disk the checksum file moves as well, and an old one in the trash is deleted") {
     withFolder { dir =>
       Seq("a", "b", ".a.crc").foreach(n => Files.writeString(dir.resolve(n), n))
       Files.writeString(dir.resolve(s"$Trash/.b.retired.crc"), "old")
@@ -83,7 +83,7 @@ class MoverSuite extends AnyFunSuite {
     }
   }
 
-  test("HDFS is asked once for each file, and refuses by itself") {
+  test("HDFS gets one call for each file, and refuses by itself") {
     val hdfs = new Hdfs
     val ops = new HadoopFileOps(hdfs)
     val (from, to) = (new Path("hdfs://h/t/a"), new Path("hdfs://h/t/_zorder/trash/_v1-x/a.retired"))
@@ -100,7 +100,7 @@ class MoverSuite extends AnyFunSuite {
 private object MoverSuite {
   private val Trash = "_zorder/trash/_v0000000001-op"
 
-  /** No local file system to us, as it has another class. */
+  /** A local file system that we do not take for one, because its class is another. */
   private final class Server extends FilterFileSystem(new RawLocalFileSystem)
 
   private final class Hdfs extends DistributedFileSystem {

@@ -3,7 +3,10 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Two tables, one over a partition of the other: `/t` with two folders, and `/t/p=1`. Each row is there exactly once. */
+/**
+ * Two tables, one over a partition of the other: `/t` with two folders, and `/t/p=1`. Each row is
+ * there exactly once.
+ */
 class NestedSuite extends AnyFunSuite with Explores {
   import NestedSuite._
 
@@ -27,17 +30,17 @@ class NestedSuite extends AnyFunSuite with Explores {
     )
   )
 
-  /** Both tables' next queries and statements find each row once, whichever comes first. */
+  /** The next queries and statements of both tables find each row once, whichever comes first. */
   private def assertWhole(both: Both, order: Seq[SmallTable]): Unit = {
     order.foreach { table =>
       assert(table.recover(new MemoryOps(both.fs)).isEmpty)
-      // A query of this table sees its rows by now, whatever is left in the other.
+      // Now a query of this table sees its rows, whatever is left in the other table.
       assert(both.fs.rows(both.fs.visible.filter(_.startsWith(table.root.toUri.getPath + "/"))) == both.rowsOf(table))
     }
     assert(both.fs.visibleRows == both.rows)
     order.foreach(_.nextStatement())
     assert(both.fs.visibleRows == both.rows)
-    // And both go on.
+    // Both tables go on.
     order.zipWithIndex.foreach { case (table, i) => table.optimize(new MemoryOps(both.fs), s"op-${50 + i}") }
     assert(both.fs.visibleRows == both.rows)
     assert(both.litter.isEmpty)
@@ -118,7 +121,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     }
   }
 
-  test("tables beside each other below a third do not hinder each other, and that one waits for both") {
+  test("two tables below a third do not hinder each other, and the third one waits for both") {
     val both = new Both
     val beside = new SmallTable(Seq(""), at = "/t/p=2", inside = Some(both.outer))
     val ops = new MemoryOps(both.fs)
@@ -132,7 +135,7 @@ class NestedSuite extends AnyFunSuite with Explores {
   }
 
   test("an operation that began before the table above had a side folder is found below") {
-    // Not named like a partition, so that nothing is put above it.
+    // It is not named like a partition, so no lock is taken above it.
     val fs = new SmallTable(Seq("sub", "p=2"))
     val within = new SmallTable(Seq(""), at = "/t/sub", inside = Some(fs))
     val ops = new MemoryOps(fs.fs)
@@ -142,7 +145,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     lock.release()
     within.attempt("op-3")(within.optimize(new MemoryOps(fs.fs, 40, Fault.DieAfter), "op-3"))
     assert(fs.fs.below("/t/sub/_zorder").exists(f => f.endsWith(".publishing") || f.endsWith(".pending")))
-    // Its files were listed before they came back: a conflict, and then all is well.
+    // Its files were listed before they came back. That is a conflict, and afterwards all is well.
     fs.attempt(ops, "op-4")
     assert(fs.attempt(ops, "op-5").isEmpty)
     assert(fs.fs.visibleRows == fs.allRows)
@@ -160,10 +163,10 @@ class NestedSuite extends AnyFunSuite with Explores {
     assert(looked(TableFolder(deep.root, new MemoryOps(deep.fs))) == (Nil, 1))
     assert(looked(within) == (Nil, 2))
     assert(looked(TableFolder(new Path("mem:/t/p=1/q=1"), within.ops)) == (Nil, 3))
-    // A user without the right to look above reads his own table as ever.
+    // A user who may not look above can still read his own table.
     val denied = within.copy(ops = new MemoryOps(deep.fs, 1, Fault.ThrowBefore))
     assert(NestedRoots.beside(Seq(denied -> TableState.NoSideFolder), _ => Set.empty).isEmpty)
-    // Nothing of the table above is in the root of the one over its partition.
+    // The root of the table over the partition holds nothing of the table above.
     def dieWhilePublishing(from: Int): Unit = {
       val published = (1 to 300).find { k =>
         deep.nextStatement()
@@ -175,7 +178,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     dieWhilePublishing(1000)
     assert(!deep.fs.nodes.contains("/t/p=1/_zorder"))
     assert(looked(within)._1 == Seq(deep.root))
-    // The same with a history of its own.
+    // The same, if the inner table has a history of its own.
     val inner = new SmallTable(Seq("q=1", "q=2"), at = "/t/p=1", inside = Some(deep))
     inner.nextStatement()
     inner.index(new MemoryOps(deep.fs), "op-2")
@@ -184,7 +187,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     assert(looked(within)._1 == Seq(deep.root))
   }
 
-  test("of very many tables below, those in the folders that are read are found, and those at work") {
+  test("of very many tables below, a query finds those in the folders that it reads, and those with an owner at work") {
     val many = new SmallTable(Seq("p=1", "p=2", "p=3"))
     val ops = new MemoryOps(many.fs)
     for (i <- 1 to 3) many.fs.mkdirs(s"/t/p=$i")
@@ -200,7 +203,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     (1 to NestedRoots.MostRead).foreach(i => register(s"gone=$i"))
     val calls = ops.calls
     assert(below("p=1", "p=2/q=5", "p=7") == Seq("p=1", "p=2"))
-    // Noise costs nothing: one listing.
+    // Other files cost nothing: it is one listing.
     assert(ops.calls == calls + 1)
     val lock = Locking.acquire(TableFolder(new Path("mem:/t/p=3"), ops), "op-1", many.settings)
     assert(below("p=1") == Seq("p=1", "p=3"))
@@ -217,7 +220,7 @@ class NestedSuite extends AnyFunSuite with Explores {
     assert(both.fs.visibleRows == both.rows)
   }
 
-  test("a lock that says a root outside of the table, or one that is gone, sends nobody there and blocks nobody") {
+  test("a lock whose root is outside of the table, or is gone, leads nowhere and blocks nobody") {
     for (root <- Seq("p=9", "../x", "/etc", "_zorder", "p=1/../..")) {
       val both = new Both
       val folder = TableFolder(both.outer.root, new MemoryOps(both.fs))
@@ -243,7 +246,10 @@ private object NestedSuite {
 
     def rowsOf(table: SmallTable): Seq[Int] = if (table eq outer) rows else innerRows
 
-    /** Of the inner one's the outer one knows nothing, and the other way round, but for the file that names it. */
+    /**
+     * A table does not see the side folder of the other one, except for the file that names the
+     * inner table.
+     */
     def litter: Seq[String] =
       outer.litter.filterNot(p => p.startsWith("/t/p=1/_zorder/") || p.matches("/t/_zorder/_inner-[0-9a-f]{16}")) ++
         inner.litter

@@ -2,10 +2,10 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** What builds of before would have left where this one has left something: side folders as they named what is in them. */
+/** Renames everything in side folders as older builds would have named it. */
 object OlderLayout {
 
-  /** @param format of the records of those builds */
+  /** @param format the format of the records that those builds wrote */
   def turn(fs: MemoryFs, format: Long): Unit = {
     val moved = fs.below("/t").filter(_.contains("/_zorder/")).map(path => path -> rewritten(path, format))
     val nodes = moved.map { case (from, to) => (to, fs.nodes(from)) }

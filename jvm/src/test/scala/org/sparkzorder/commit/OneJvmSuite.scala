@@ -3,7 +3,7 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Operations of one process that have nothing to do with each other. */
+/** Independent operations of one process. */
 class OneJvmSuite extends AnyFunSuite {
   test("a file system that hangs stops the heartbeat of its own locks only") {
     val hung = new java.util.concurrent.CountDownLatch(1)

@@ -15,12 +15,14 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FilterFileSystem, Path, RawLocalFileSystem}
 
 /**
- * What it costs to exchange the files of an operation: the milliseconds from the commit point to the end, and the calls to the
- * file system in that time, by kind. Each ten inputs become one output. Prints one line of JSON.
+ * Measures the exchange of an operation's files: the milliseconds from the commit point to the end,
+ * and the calls to the file system in that time, by kind. Ten inputs become one output. Prints one
+ * line of JSON.
  *
- * `PublishBench <empty folder> <inputs> <folders> <rounds> <microseconds>`: with 0 microseconds the files are on a local disk, with
- * Hadoop's checksum files beside the inputs. Otherwise each call to Hadoop's `FileSystem` takes so much longer, as if
- * a server answered it, and these calls are counted as well.
+ * `PublishBench <empty folder> <inputs> <folders> <rounds> <microseconds>`: with 0 microseconds the
+ * files are on a local disk, with Hadoop's checksum files beside the inputs. Otherwise each call to
+ * Hadoop's `FileSystem` takes so much longer, as if a server answered it, and these calls are
+ * counted as well.
  */
 object PublishBench {
   private val InputsOfOutput = 10
@@ -30,7 +32,7 @@ object PublishBench {
   def main(args: Array[String]): Unit = {
     val (at, inputs, folders, rounds, micros) =
       (Paths.get(args(0)), args(1).toInt, args(2).toInt, args(3).toInt, args(4).toLong)
-    // The first ones warm the JVM up.
+    // The first rounds warm up the JVM.
     val runs = (-2 until rounds).map { n =>
       val dir = at.resolve(s"round-$n")
       try run(dir, inputs / folders, folders, micros)
@@ -76,7 +78,7 @@ object PublishBench {
     }
   }
 
-  /** No local file system to us, as it has another class. */
+  /** A local file system that we do not take for one, because its class is another. */
   private final class Server(counter: Counter) extends FilterFileSystem(new RawLocalFileSystem) {
     override def rename(src: Path, dst: Path): Boolean = { counter.server("rename"); super.rename(src, dst) }
     override def getFileStatus(path: Path): FileStatus = { counter.server("status"); super.getFileStatus(path) }

@@ -11,7 +11,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The exchange on local disks, several folders side by side. */
+/** The exchange of files on a local disk, in several folders side by side. */
 class PublishingSuite extends AnyFunSuite {
   import PublishingSuite._
 
@@ -21,7 +21,7 @@ class PublishingSuite extends AnyFunSuite {
     finally delete(dir)
   }
 
-  test("an interrupt after the commit point waits until all is published, and is reported then") {
+  test("an interrupt after the commit point waits until all is published, and is reported afterwards") {
     withTable(20, 3) { (dir, inputs) =>
       val caller = Thread.currentThread()
       val interrupted = new AtomicBoolean
@@ -52,19 +52,25 @@ class PublishingSuite extends AnyFunSuite {
     withTable(100, 10) { (dir, inputs) =>
       val moves = new Moves(inputs.size.toLong, () => ())
       optimize(dir, inputs, moves)
-      // Eight folders at a time, each without nine of its ten rows.
+      // Eight folders at a time lack nine of their ten rows.
       assert(moves.fewest.get >= 1000 - 8 * 9)
       assert(data(dir).size == 100)
     }
   }
 }
 
-/** `runMain org.sparkzorder.commit.PublishingSuite 300 10` measures the window of so many folders with so many files. */
+/**
+ * `runMain org.sparkzorder.commit.PublishingSuite 300 10` measures the exchange of 300 folders with
+ * 10 files each.
+ */
 object PublishingSuite {
   private val fs = FileSystem.getLocal(new Configuration())
   private val ops = new HadoopFileOps(fs)
 
-  /** Counts the rows that are visible while files move: an input has one, an output all of its folder. */
+  /**
+   * Counts the rows that are visible while files move. An input has one row, an output all rows of
+   * its folder.
+   */
   private final class Moves(rows: Long, onFirst: () => Unit) {
     val visible = new AtomicLong(rows)
     val fewest = new AtomicLong(rows)

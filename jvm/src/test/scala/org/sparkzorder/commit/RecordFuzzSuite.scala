@@ -1,18 +1,21 @@
 package org.sparkzorder.commit
 
 import java.io.IOException
+import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Random
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.Mutation
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * Records and locks that are damaged, or made to do damage, in tables at every stage of every operation: queries and
- * statements end in time with a result or an error of ours, no file outside the table is touched, and no row is lost.
+ * Records and locks that are damaged, or made to do damage, in tables at every stage of every
+ * operation. Queries and statements end in time with a result or one of our errors, touch no file
+ * outside the table, and lose no row.
  */
 class RecordFuzzSuite extends AnyFunSuite {
 
@@ -24,7 +27,7 @@ class RecordFuzzSuite extends AnyFunSuite {
     "/kept.parquet" -> File(7L, 7L, Set(-3), Array.emptyByteArray)
   )
 
-  /** Tables whose OPTIMIZE, RESTORE or VACUUM died at one call after the other. */
+  /** Tables whose OPTIMIZE, RESTORE or VACUUM died, one for each call. */
   private lazy val stages: IndexedSeq[MemoryFs] = {
     val all = for {
       operation <- 0 to 2
@@ -116,7 +119,7 @@ class RecordFuzzSuite extends AnyFunSuite {
         val keys = t.fs.nodes.keySet
         assert(keys.forall(k => k == "/t" || k.startsWith("/t/") || outside.contains(k)))
         ops.trace.foreach { call =>
-          // Whether a table begins in a folder above is the one question about a place outside.
+          // The only place outside that may be looked at is a side folder above.
           if (call != "status mem:/_zorder") call.split(" mem:").drop(1).foreach { path =>
             assert((path == "/t" || path.startsWith("/t/")) && !path.split('/').contains(".."), call)
           }
@@ -128,7 +131,28 @@ class RecordFuzzSuite extends AnyFunSuite {
     assert(queries > total / 4 && statements > total / 4)
   }
 
-  test("a lock of sixty-five kilobytes is one that nobody can read") {
+  test("mutated checkpoints with a right checksum are read or are unreadable checkpoints") {
+    val random = new Random(20261123)
+    val mutation = new Mutation(random)
+    val t = new SmallTable(Seq("p=1"), 1)
+    t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
+    for (i <- 1 to 4) t.optimize(new MemoryOps(t.fs), s"op-$i")
+    val meta = new MemoryOps(t.fs).list(new Path("mem:/t/_zorder"))
+    val file = SideListing.checkpoints(meta).head
+    val whole = t.fs.file(file.meta.path.toUri.getPath).get.bytes
+    var unreadable = 0
+    for (n <- 1 to 5000) {
+      val body = mutation.ofBytes(whole.dropRight(8))
+      val bytes = body ++ ByteBuffer.allocate(8).putLong(Checkpoint.crc(body, body.length)).array
+      withClue(s"file $n: ") {
+        try Checkpoint.parse(file, bytes)
+        catch { case _: UnreadableRecordException => unreadable += 1 }
+      }
+    }
+    assert(unreadable > 1000)
+  }
+
+  test("a lock file that is too large counts as one that cannot be read") {
     val t = new SmallTable(Seq(""))
     t.fs.put("/t/_zorder/_lock-x", Set.empty, 1L << 30)
     assert(t.recover(new MemoryOps(t.fs)).isEmpty)
@@ -136,9 +160,9 @@ class RecordFuzzSuite extends AnyFunSuite {
     assert(t.attempt(new MemoryOps(t.fs)).isEmpty)
   }
 
-  test("after the last number there is no version, and the table stays as it was") {
+  test("after the last possible version a statement fails, and the table stays as it was") {
     val t = new SmallTable(Seq(""))
-    t.fs.put(s"/t/_zorder/v${TableFolder.MaxVersion}-1ms.json", Set.empty, 10L)
+    t.fs.put(s"/t/_zorder/v${SideNames.MaxVersion}-1ms.json", Set.empty, 10L)
     val before = t.snapshot
     assert(t.attempt(new MemoryOps(t.fs)).exists(_.getMessage.contains("no version comes after")))
     assert(t.snapshot == before && t.fs.visibleRows == t.allRows)

@@ -26,7 +26,7 @@ class RecordSuite extends AnyFunSuite {
 
   private val written = new String(RecordJson.write(record), UTF_8)
 
-  /** Without the checksum, so that it can be changed. */
+  /** The record without its checksum, so that it can be changed. */
   private val text = written.replaceFirst(",\"crc\":\\d+}$", "}")
 
   private def fails(json: String): String = {
@@ -41,10 +41,10 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("a record of an older format is read, and stays one") {
-    for (format <- 1L until RecordJson.Format) {
+    for (format <- 1L until Record.Format) {
       val old = record.copy(format = format)
       assert(RecordJson.parse(
-        text.replace(s"\"format\":${RecordJson.Format}", s"\"format\":$format").getBytes(UTF_8),
+        text.replace(s"\"format\":${Record.Format}", s"\"format\":$format").getBytes(UTF_8),
         from
       ) == old)
       assert(RecordJson.parse(RecordJson.write(old), from) == old)
@@ -70,19 +70,19 @@ class RecordSuite extends AnyFunSuite {
     assert(fails(written.replace("part-1", "part-2")).contains("checksum"))
   }
 
-  test("what appears twice, or goes deep, is refused") {
+  test("a field that appears twice, or deep nesting, is refused") {
     fails(text.replace("\"version\":7", "\"version\":7,\"version\":7"))
     fails(text.replace("\"rows\":3", "\"rows\":3,\"rows\":3"))
     fails(text.replaceFirst("\\{", "{\"future\":" + "[" * 500 + "]" * 500 + ","))
   }
 
-  test("a record whose rows come or go, or whose numbers are beyond all measure, is refused") {
+  test("a record that adds or loses rows, or has impossible numbers, is refused") {
     assert(fails(text.replaceFirst("\"rows\":3", "\"rows\":2")).contains("rows come or go"))
     assert(fails(text.replace("1700000000000", Long.MaxValue.toString)).contains("a time"))
     assert(fails(text.replace("\"version\":7", "\"version\":999999999999999999")).contains("a version"))
   }
 
-  test("names that leave the table are refused") {
+  test("names that lead out of the table are refused") {
     for (
       name <- Seq(
         "/etc/passwd",
@@ -131,7 +131,7 @@ class RecordSuite extends AnyFunSuite {
       val folder = TableFolder(new Path(root), new MemoryOps(new MemoryFs))
       for (name <- Seq("a", "p=1/a:b.parquet", "p=a%3Ab/x y", "p=x:1/f")) {
         assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
-        assert(folder.staged(name, "op").getName == TableFolder.name(name) + ".staged")
+        assert(folder.staged(name, "op").getName == FileNames.name(name) + ".staged")
         assert(folder.retired(name, record).getParent.getName == "_v0000000007-op-1")
         assert(folder.retired(name, record.copy(format = 2)).getParent.getName == "v0000000007-op-1")
         assert(folder.retired(name, record.copy(format = 1)).getParent.getName == "v0000000007")
@@ -141,7 +141,7 @@ class RecordSuite extends AnyFunSuite {
     }
   }
 
-  test("the history skips what it cannot read") {
+  test("the history skips records that it cannot read") {
     val t = new SmallTable(Seq("p=1"))
     t.optimize(new MemoryOps(t.fs))
     val folder = TableFolder(t.root, new MemoryOps(t.fs))
@@ -150,7 +150,7 @@ class RecordSuite extends AnyFunSuite {
     assert(History.read(folder).map(e => (e.record.version, e.state)) == Seq((1L, "committed")))
   }
 
-  test("the history tells for how long files were being exchanged, over a death too") {
+  test("the history tells how long files were being exchanged, also after a death") {
     val t = new SmallTable(Seq("p=1"))
     t.optimize(new MemoryOps(t.fs))
     val folder = TableFolder(t.root, new MemoryOps(t.fs))
@@ -163,7 +163,7 @@ class RecordSuite extends AnyFunSuite {
         deaths += 1
         dead.fs.clock += 5000
         assert(dead.recover(new MemoryOps(dead.fs)).isEmpty)
-        // The model's clock goes on by a millisecond with each call.
+        // The clock in memory goes on by a millisecond with each call.
         assert(History.read(TableFolder(dead.root, new MemoryOps(dead.fs))).head.publishMillis.exists(ms =>
           ms >= 5000 && ms < 5000 + 150
         ))
@@ -172,7 +172,7 @@ class RecordSuite extends AnyFunSuite {
     assert(deaths > 10)
   }
 
-  test("a record under way by another name than we give it is none, and stops no query") {
+  test("an unfinished record under a name that we do not give is ignored, and stops no query") {
     val t = new SmallTable(Seq(""))
     t.optimize(new MemoryOps(t.fs))
     val json = t.fs.file(t.fs.children("/t/_zorder").find(_.endsWith(".json")).get).get.bytes
@@ -183,7 +183,7 @@ class RecordSuite extends AnyFunSuite {
     assert(t.fs.visibleRows == t.allRows && History.read(folder).map(_.record.version) == Seq(1L))
   }
 
-  test("nothing but what lies below a side folder can be deleted with all that is in it") {
+  test("only folders below a side folder can be deleted with their content") {
     for (path <- Seq("/t", "/t/p=1", "/t/_zorder", "/t/_zorder/../p=1", "/")) {
       assertThrows[IllegalArgumentException](FileOps.requireBelowSideFolder(new Path("file:" + path)))
     }

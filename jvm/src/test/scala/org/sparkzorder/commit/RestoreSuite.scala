@@ -26,11 +26,11 @@ class RestoreSuite extends AnyFunSuite {
     (e.obstacle, e.paths)
   }
 
-  test("over random histories each version comes back as it was, with what others appended since") {
+  test("in random histories each version comes back as it was, with the files that others appended since") {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
-      // With and without records in a checkpoint.
+      // With records in a checkpoint, and without.
       if (seed % 2 == 0) t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
       val versions = mutable.Buffer(t.snapshot)
       // With the version after which it was appended.
@@ -60,7 +60,7 @@ class RestoreSuite extends AnyFunSuite {
     }
   }
 
-  test("a file of the result that changed or is gone is named, and nothing is touched") {
+  test("a file that RESTORE would retire and that was changed or deleted is named, and nothing is touched") {
     val t = optimized()
     t.fs.put("/t/p=1/new-op-1-2.parquet", Set(900), 50L)
     t.fs.nodes.remove("/t/p=2/new-op-1-1.parquet")
@@ -94,7 +94,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.fs.visibleRows == (t.allRows :+ 900).sorted)
     assert(t.snapshot("part-3.parquet") == appended)
     assert(t.files.map(_.replaceFirst("-restored-op-2-\\d+", "")).sorted.distinct.size == 3)
-    // The other name is one more name of the same file.
+    // The file is known by both names.
     val restored = t.snapshot
     t.restore(ops(t), 0, "op-3")
     assert(t.snapshot == restored && t.history.size == 2)
@@ -111,7 +111,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.litter.isEmpty)
   }
 
-  test("there is no way to a version that never was, and none is needed to the current one") {
+  test("RESTORE to a version that never was is refused, and to the current one has nothing to do") {
     val t = optimized()
     val before = everything(t)
     for (version <- Seq(2L, -1L, Long.MaxValue)) {
@@ -122,10 +122,10 @@ class RestoreSuite extends AnyFunSuite {
     t.restore(ops(t), 0, "op-2")
     t.restore(ops(t), 0, "op-3")
     assert(t.history.map(_.record.operationId) == Seq("op-2", "op-1"))
-    assert(before.filter(_.contains("part-")).map(TableFolder.name) == t.files.map(TableFolder.name(_) + ".retired"))
+    assert(before.filter(_.contains("part-")).map(FileNames.name) == t.files.map(FileNames.name(_) + ".retired"))
   }
 
-  test("what a RESTORE has undone is restored, until it is itself undone") {
+  test("operations that a RESTORE undid are restored, until the RESTORE itself is undone") {
     val t = optimized()
     def states: Seq[String] = t.history.map(_.state).reverse
     t.optimize(ops(t), "op-2")
@@ -137,12 +137,13 @@ class RestoreSuite extends AnyFunSuite {
     t.restore(ops(t), 1, "op-5")
     assert(states == Seq("committed", "restored", "restored", "restored", "committed"))
     t.vacuum(ops(t), "op-6")
-    // The files that the first three retired have all come back once, and those of the first were retired by the fourth.
+    // All files that the first three operations retired have come back once. The fourth retired
+    // those of the first again.
     assert(states == Seq("committed", "restored", "restored", "vacuumed", "vacuumed"))
     assert(refused(t, 0)._1 == Gone)
   }
 
-  test("VACUUM deletes what is old, and what is younger leads back as far as it goes") {
+  test("VACUUM deletes old retired files, and RESTORE still goes back over the younger ones") {
     val t = optimized()
     val first = t.snapshot
     val time = t.history.head.record.timestamp
@@ -160,7 +161,7 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.history.map(_.state) == Seq("committed", "restored", "vacuumed"))
   }
 
-  test("VACUUM says so before the first retired file is gone") {
+  test("VACUUM marks a version before its first retired file is gone") {
     val t = optimized()
     t.optimize(ops(t), "op-2")
     def retired(version: Long): Int =
@@ -176,7 +177,9 @@ class RestoreSuite extends AnyFunSuite {
     assert(before.keys.forall(retired(_) == 0))
   }
 
-  test("what is half vacuumed leads nowhere, though all its files are there, and goes with the next VACUUM") {
+  test(
+    "a version that is half vacuumed is not restored, though all its files are there, and the next VACUUM deletes them"
+  ) {
     val t = optimized()
     for (k <- 1 to 200 if t.history.forall(_.state != History.Vacuumed)) {
       t.attempt("op-2")(t.vacuum(new MemoryOps(t.fs, k, Fault.DieAfter), "op-2"))
@@ -189,7 +192,7 @@ class RestoreSuite extends AnyFunSuite {
   }
 
   test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
-    for (format <- 1L until RecordJson.Format; k <- 1 to 250 by 2) withClue(s"format $format, call $k: ") {
+    for (format <- 1L until Record.Format; k <- 1 to 250 by 2) withClue(s"format $format, call $k: ") {
       val t = new SmallTable(Seq("p=1", ""))
       t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
       OlderLayout.turn(t.fs, format)
@@ -207,7 +210,7 @@ class RestoreSuite extends AnyFunSuite {
     }
   }
 
-  test("the trash of a file whose name was taken while an operation lasted that was undone goes with a VACUUM") {
+  test("VACUUM deletes files in the trash of an undone operation whose names somebody has taken") {
     val t = new SmallTable(Seq(""))
     var taken = false
     val rival = new MemoryOps(
@@ -219,11 +222,12 @@ class RestoreSuite extends AnyFunSuite {
           t.fs.nodes.remove("/t/part-3.parquet")
       }
     )
-    // It cannot go back to its name, and nobody knows whether the other file is to replace it.
+    // The file cannot get its name back, and we cannot tell whether the other file shall replace
+    // it.
     assert(t.attempt(rival).exists(_.isInstanceOf[RecoveryUnclearException]))
     assert(t.recover(ops(t)).exists(_.isInstanceOf[RecoveryUnclearException]))
     assert(t.recover(ops(t), Choice.KeepVisible).isEmpty)
-    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(TableFolder.name) == Seq("part-2.parquet.op-1.retired"))
+    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(FileNames.name) == Seq("part-2.parquet.op-1.retired"))
     t.optimize(ops(t), "op-2")
     t.vacuum(ops(t), "op-3", _ => false)
     assert(t.fs.below("/t").count(_.endsWith(".retired")) == 3)

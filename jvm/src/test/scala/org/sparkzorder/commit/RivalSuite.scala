@@ -3,7 +3,7 @@ package org.sparkzorder.commit
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
 
-/** Somebody else writes to the table right before any call of a statement. */
+/** Somebody else writes to the table, right before any call of a statement. */
 @Slow
 class RivalSuite extends AnyFunSuite with Explores {
   import RivalSuite._
@@ -19,7 +19,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     val seen = table.fs.file(s"/t/$name").isDefined
     table.fs.put(s"/t/$name", fresh, length)
     val replaced = and(without(table, table.rowsOf(name)))
-    // When the old one was retired already, there was nothing to replace: the file is new.
+    // If the old file was retired already, the rival replaced nothing: his file is new.
     if (seen) Seq(replaced) else Seq(replaced, and(table.rows))
   }
 
@@ -44,14 +44,14 @@ class RivalSuite extends AnyFunSuite with Explores {
     "overwrite of one folder",
     table => {
       val dir = table.table.dirs.last
-      val gone = table.inputs.filter(n => TableFolder.parent(n) == dir).flatMap(table.rowsOf).toSet
+      val gone = table.inputs.filter(n => FileNames.parent(n) == dir).flatMap(table.rowsOf).toSet
       table.fs.deleteAll(s"/t/$dir".stripSuffix("/"))
       table.fs.put(s"/t/${table.inputs.last.replace(".parquet", "-over.parquet")}", fresh, 10L)
       Seq(and(without(table, gone)))
     }
   )
 
-  /** As Hive and Impala do it: the side folder stays. */
+  /** An overwrite as by Hive and Impala: the side folder stays. */
   private def overwriteVisible(name: String, folders: Prepared => Seq[String]): Rival = Rival(
     name,
     table => {
@@ -68,12 +68,12 @@ class RivalSuite extends AnyFunSuite with Explores {
       val dir = table.table.dirs.head
       val seen = table.visibleIn(dir).flatMap(table.fs.file(_).get.rows).toSet
       table.deleteVisible(Seq(dir))
-      // All that was in the folder, or what was in its files at that moment.
+      // All rows of the folder, or those of the files that were visible at that moment.
       Seq(table.rows.diff(table.rowsOfFolder(dir)), without(table, seen))
     }
   )
 
-  /** Deletes what is visible and loads the same rows again. */
+  /** Deletes the visible files and loads the same rows again. */
   private def repair(file: String): Rival = Rival(
     s"a folder loaded anew as $file",
     table => {
@@ -107,7 +107,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     )
   }
 
-  /** The name of a file that RESTORE brings back, taken before or after it is back. */
+  /** Takes the name of a file that RESTORE brings back, before or after it is back. */
   private def take(name: String): Rival = Rival(
     s"a new file of the name $name",
     table => {
@@ -115,14 +115,15 @@ class RivalSuite extends AnyFunSuite with Explores {
       table.fs.put(s"/t/$name", fresh, 10L)
       there match {
         case None => Seq(and(table.rows))
-        // Replaced just after it came back: on the way back its rows come back by the files that held them before.
+        // The file was replaced just after it came back. The undo brings its rows back in the files
+        // that had them before.
         case Some(rows) => Seq(and(without(table, rows)), and(table.rows))
       }
     },
     Some(name)
   )
 
-  /** A whole OPTIMIZE of another process: refused, or done before or after. */
+  /** A whole OPTIMIZE of another process. It is refused, or runs before or after. */
   private val second = Rival(
     "another OPTIMIZE",
     table => {
@@ -154,8 +155,8 @@ class RivalSuite extends AnyFunSuite with Explores {
     scenario.statement == optimizeInBatches || scenario.statement == optimizeInWaves
 
   /**
-   * Recovery finds the rows of one of the orders in which both could have come, and the next statement keeps them. Or it
-   * refuses: then all rows are kept, and both choices lead on.
+   * After a recovery the rows are those of one of the two orders of both operations, and the next
+   * statement keeps them. Or the recovery refuses: then no row is lost, and both choices work.
    */
   private def settles(table: Prepared, legal: Seq[Seq[Int]]): Boolean = {
     val before = table.table.dirs.map(dir => dir -> table.table.rowsIn(dir)).toMap
@@ -190,7 +191,7 @@ class RivalSuite extends AnyFunSuite with Explores {
     othersAreRight(table.table)
     assert(table.kept.subsetOf(table.table.rowsAnywhere))
     assert(table.table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
-    // A refusal leaves no lock.
+    // A refused statement leaves no lock.
     assert(!table.fs.children("/t/_zorder").exists(_.contains("/_lock-")))
     for (choice <- Seq(Choice.KeepVisible, Choice.BringBack)) {
       def chosen(t: SmallTable): Unit = {
@@ -204,7 +205,7 @@ class RivalSuite extends AnyFunSuite with Explores {
         val rows = t.fs.visibleRows
         t.nextStatement()
         assert(t.fs.visibleRows == rows)
-        // An undone operation's lock need not be there: what it left is empty.
+        // An undone operation may leave no lock, as it leaves only empty folders.
         assert(t.litter.forall(t.fs.file(_).isEmpty), s"$choice")
       }
       val whole = table.table.copy
@@ -236,7 +237,8 @@ class RivalSuite extends AnyFunSuite with Explores {
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
           if (settles(table, legal)) {
             assert(!end.exists(_.isInstanceOf[RecoveryUnclearException]))
-            // What was overwritten on the way may have made a folder again, which is not looked for any more.
+            // A call after the overwrite may have made a folder again, for which nobody looks any
+            // more.
             assert(table.table.litter.forall(table.fs.file(_).isEmpty))
             scenario.checkHistory(table)
             scenario.checkWayBack(table)
@@ -259,8 +261,9 @@ class RivalSuite extends AnyFunSuite with Explores {
         )(explore {
           assert(!table.table.isPublishing || table.readersAreRight(legal))
           if (settles(table, legal)) {
-            // Overwritten while folders were being made, then dead: an empty hidden folder stays, which nobody knows of
-            // any more. Who dies while he asks for the time leaves a probe, which goes once it is old.
+            // Overwritten while folders were being made, then dead: an empty hidden folder stays,
+            // which nobody knows of any more. Who dies while he asks for the time leaves a probe,
+            // which goes once it is old.
             assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/_probe-")))
             scenario.checkHistory(table)
             scenario.checkWayBack(table)
@@ -280,7 +283,7 @@ class RivalSuite extends AnyFunSuite with Explores {
           if (settles(table, legal)) {
             assert(table.table.litter.isEmpty)
             scenario.checkHistory(table)
-            // What an undo left in the trash is in nobody's way.
+            // Files that an undo left in the trash do no harm.
             val rows = table.fs.visibleRows
             assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
             assert(table.fs.visibleRows == rows)
@@ -376,23 +379,23 @@ class RivalSuite extends AnyFunSuite with Explores {
 
 private object RivalSuite {
 
-  /** A table as a statement finds it. */
+  /** A table before a statement. */
   final class Prepared(val table: SmallTable) {
     val fs: MemoryFs = table.fs
     val inputs: Seq[String] = table.files
     val rows: Seq[Int] = table.allRows
     val rowsOf: Map[String, Set[Int]] = inputs.map(n => n -> table.rowsOf(n)).toMap
 
-    /** Rows that must not be lost whatever happens: none of them was in a file that somebody deleted. */
+    /** Rows that must never be lost, because none of them was in a file that somebody deleted. */
     var kept: Set[Int] = Set.empty
 
-    def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(TableFolder.parent(_) == dir).flatMap(rowsOf).sorted
+    def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(FileNames.parent(_) == dir).flatMap(rowsOf).sorted
 
-    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => TableFolder.parent(p.stripPrefix("/t/")) == dir)
+    def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix("/t/")) == dir)
 
     def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
 
-    /** Lets somebody act, and returns which rows may be the result. */
+    /** Lets the rival act, and returns the possible results. */
     def let(rival: Rival): Seq[Seq[Int]] = {
       val seen = fs.visible.map(p => p -> fs.file(p).get)
       val legal = rival.act(this)
@@ -403,7 +406,7 @@ private object RivalSuite {
       legal
     }
 
-    /** Deletes what was listed of a folder, and writes anew. */
+    /** Deletes the files of an earlier listing of a folder, and writes a new one. */
     def overwrite(dir: String, listed: Seq[String], fresh: Set[Int]): Seq[Seq[Int]] = {
       val before = visibleIn(dir)
       val gone = before.filter(listed.contains)
@@ -412,15 +415,15 @@ private object RivalSuite {
       fs.put(s"/t/$dir/000000_1.parquet".replace("//", "/"), fresh, 10L)
       val own = rowsOfFolder(dir)
       val others = rows.diff(own)
-      val original = inputs.filter(TableFolder.parent(_) == dir).map("/t/" + _)
+      val original = inputs.filter(FileNames.parent(_) == dir).map("/t/" + _)
       val staging = s"/t/$dir/_zorder/staging".replace("//", "/")
       val isStill = before == original ||
         !before.exists(original.contains) && !fs.below(staging).exists(_.endsWith(".staged"))
       Seq(
         Some(others ++ fresh),
-        // He deleted nothing: an append.
+        // He deleted nothing, so it is an append.
         if (gone.isEmpty) Some(rows ++ fresh) else None,
-        // On a folder in which no file is moving he does as he would on any other day.
+        // In a folder in which no file moves, the result is that of a plain overwrite.
         if (isStill) Some(others ++ left ++ fresh) else None
       ).flatten.map(_.sorted)
     }
@@ -430,7 +433,7 @@ private object RivalSuite {
       other.recover(new MemoryOps(other.fs))
     }
 
-    /** What is read around is right, where a statement would not refuse. */
+    /** Checks the rows that a query reads around the operation, unless it refuses. */
     def readersAreRight(legal: Seq[Seq[Int]]): Boolean =
       try {
         val viewed = table.viewedRows()
@@ -446,7 +449,7 @@ private object RivalSuite {
   }
 
   /**
-   * @param act what a rival does, and which rows may be the result: asked at the moment when he does it
+   * @param act lets the rival act, and returns the possible results at that moment
    * @param takes the name of his file, if it is one that RESTORE brings back
    */
   final case class Rival(name: String, act: Prepared => Seq[Seq[Int]], takes: Option[String] = None)
@@ -472,14 +475,16 @@ private object RivalSuite {
       ops.calls
     }
 
-    /** No version twice, and statistics that hold. */
+    /** No version is there twice, and the statistics are right. */
     def checkHistory(table: Prepared): Unit = {
       val versions = table.table.history.map(_.record.version)
       assert(versions == versions.distinct)
       assert(!table.table.indexLies)
     }
 
-    /** Whatever came of it, all files that were there at first are in the table or in the trash. */
+    /**
+     * Whatever the result is, all files that were there at first are in the table or in the trash.
+     */
     def checkWayBack(table: Prepared): Unit = {
       val folder = TableFolder(table.table.root, new MemoryOps(table.fs))
       val taken = rival.takes.map("/t/" + _).filter(table.fs.file(_).exists(_.length == 10L))

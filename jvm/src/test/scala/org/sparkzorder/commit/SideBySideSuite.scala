@@ -1,11 +1,10 @@
 package org.sparkzorder.commit
 
-import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Several threads move the files of one folder, in any order: so death and failure at each call, and others' changes, find any
- * of the files in any place. What order it was differs from run to run.
+ * Several threads move the files of one folder, in any order. So deaths, failures and others'
+ * changes meet any of the files in any place. The order differs from run to run.
  */
 class SideBySideSuite extends AnyFunSuite with Explores {
   import SideBySideSuite._
@@ -16,15 +15,20 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   private def table(): SmallTable = {
     val made = new SmallTable(Seq(""), inputs)
     made.threads = 4
-    // Outputs: the first, three in any order, the last.
+    // The outputs come in three waves: the first, three in any order, and the last.
     made.batches = Batches(5, 3, alone = 1)
     made
   }
 
-  private def optimize(table: SmallTable, ops: FileOps): Option[Throwable] =
-    table.attempt("op-1")(table.optimize(new OneAtATime(ops), "op-1", made = outputs))
+  private def optimize(table: SmallTable, ops: MemoryOps): Option[Throwable] = {
+    ops.yields = true
+    table.attempt("op-1")(table.optimize(ops, "op-1", made = outputs))
+  }
 
-  private def recover(table: SmallTable, ops: MemoryOps): Option[Throwable] = table.recover(new OneAtATime(ops))
+  private def recover(table: SmallTable, ops: MemoryOps): Option[Throwable] = {
+    ops.yields = true
+    table.recover(ops)
+  }
 
   private lazy val calls = {
     val whole = table()
@@ -98,7 +102,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
         t.liveness.running.clear()
         t.threads = 1
         t.recover(new MemoryOps(t.fs)) match {
-          // Rows wait in the trash, where somebody has taken the name.
+          // The rows of a file whose name somebody has taken are still in the trash.
           case Some(_: RecoveryUnclearException) =>
             assert(t.allRows.toSet.diff(own).subsetOf(t.rowsAnywhere))
           case recovered =>
@@ -109,7 +113,10 @@ class SideBySideSuite extends AnyFunSuite with Explores {
     }
   }
 
-  /** Recovery finds one of these, or leaves it to people and keeps these rows. */
+  /**
+   * The recovery has one of the legal results, or it asks for a choice and has lost none of the
+   * kept rows.
+   */
   private def checkRows(table: SmallTable, legal: Seq[Seq[Int]], kept: Set[Int]): Unit = {
     table.liveness.running.clear()
     table.threads = 1
@@ -147,7 +154,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
       optimize(t, new MemoryOps(t.fs, k, Fault.DieAfter))
       t.liveness.running.clear()
       if (j == 0) overwrite(t) else recover(t, new MemoryOps(t.fs, other = { case `j` => overwrite(t) }))
-      // The recovery may have had fewer calls.
+      // The recovery may have ended before call j.
       if (t.fs.file("/t/000000_1.parquet").isDefined || t.fs.visibleRows == fresh)
         withClue(s"death at $k, overwritten before call $j: ")(explore(checkRows(t, Seq(fresh), fresh.toSet)))
     }
@@ -166,7 +173,8 @@ class SideBySideSuite extends AnyFunSuite with Explores {
           names.foreach(t.fs.nodes.remove)
           val others = t.fs.visible.exists(_.contains("/new-"))
           kept --= gone
-          // Whoever deletes all outputs that he sees may have meant the folder: what else was there is retired a moment later.
+          // Deleting all visible outputs may have been an overwrite, whose writer saw no inputs any
+          // more.
           legal = Seq(t.allRows.filterNot(gone)) ++ (if (others || gone.isEmpty) Nil else Seq(Nil))
         }
       )
@@ -182,26 +190,6 @@ private object SideBySideSuite {
 
   private val fresh = Seq(900, 901)
 
-  /** Runs of one state: the order is another each time. */
+  /** How often a state is run, as the order differs each time. */
   private val Rounds = if (Explored.all) 20 else 2
-
-  /** For a file system that knows no threads: they come to it in any order, one at a time. */
-  private final class OneAtATime(ops: FileOps) extends FileOps {
-    private def call[A](effect: => A): A = {
-      if (java.util.concurrent.ThreadLocalRandom.current().nextInt(4) == 0) Thread.`yield`()
-      ops.synchronized(effect)
-    }
-
-    override def list(dir: Path): Seq[FileMeta] = call(ops.list(dir))
-    override def status(path: Path): Option[FileMeta] = call(ops.status(path))
-    override def rename(src: Path, dst: Path): Unit = call(ops.rename(src, dst))
-    override def delete(path: Path): Unit = call(ops.delete(path))
-    override def deleteEmpty(dir: Path): Boolean = call(ops.deleteEmpty(dir))
-    override def deleteRecursive(dir: Path): Unit = call(ops.deleteRecursive(dir))
-    override def mkdirs(dir: Path): Unit = call(ops.mkdirs(dir))
-    override def mkdir(dir: Path): Unit = call(ops.mkdir(dir))
-    override def writeNew(path: Path, bytes: Array[Byte]): Unit = call(ops.writeNew(path, bytes))
-    override def read(path: Path, limit: Long): Array[Byte] = call(ops.read(path, limit))
-    override def touch(path: Path): Unit = call(ops.touch(path))
-  }
 }

@@ -5,11 +5,11 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /**
- * A table with three files in each folder, of which OPTIMIZE makes two.
+ * A table with three files in each folder. OPTIMIZE makes two of them.
  *
  * @param dirs its folders, "" for the root
  * @param at its root
- * @param inside the table whose files these are as well, if this one is over one of its folders
+ * @param inside the table above, if this table is over one of its folders
  */
 final class SmallTable(
     val dirs: Seq[String],
@@ -62,27 +62,28 @@ final class SmallTable(
     Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, inputs, outputs, None)
 
   /**
-   * The whole statement, as a command would run it, on all files that are there.
+   * The whole statement, as a command would run it, on all files of some folders.
    *
+   * @param only folders to optimize
    * @param made how many files each folder gets
    */
   def optimize(ops: FileOps, id: String = "op-1", only: Seq[String] = dirs, made: Int = 2): Unit = {
-    val names = files.filter(n => only.contains(TableFolder.parent(n)))
+    val names = files.filter(n => only.contains(FileNames.parent(n)))
     val inputs = names.map { n =>
       val file = fs.file(s"$at/$n").get
       InputFile(n, file.length, file.time, file.rows.size.toLong)
     }
-    val outputRows = names.groupBy(TableFolder.parent).toSeq.flatMap { case (dir, in) =>
-      // Of a row that is there twice both are read, and written.
+    val outputRows = names.groupBy(FileNames.parent).toSeq.flatMap { case (dir, in) =>
+      // If a row is there twice, both are read and written.
       val rows = in.flatMap(rowsOf(_).toSeq)
       (0 until made).map(i => named(dir, s"new-$id-${i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep, historySettings)
-      committer.stage(outputRows.keys.map(TableFolder.parent).toSeq.distinct.sorted)
+      committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
         val path = folder.staged(name, id)
-        // As a task does: the folder may have been overwritten meanwhile.
+        // As a task does. The folder may have been overwritten meanwhile.
         if (fs.nodes.contains(path.getParent.toUri.getPath)) fs.put(path.toUri.getPath, ids.toSet, 50L)
         name -> path
       }
@@ -112,7 +113,7 @@ final class SmallTable(
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
       committer.commit(keepLock = true)
-      // As the command does it: what is lost is speed.
+      // As the command does: without statistics, queries are only slower.
       try IndexFiles.write(folder, lock, statistics)
       catch { case _: IOException | _: CommitException => Array.emptyByteArray }
       ()
@@ -132,14 +133,14 @@ final class SmallTable(
     Statistics.write(snapshot.map { case (n, (length, time)) => Statistics(n, length, time, rowsOf(n)) })
 
   /** The numbers of the indexes that are there, newest first. */
-  def indexes: Seq[Long] = TableFolder.indexes(new MemoryOps(fs).list(new Path(root, TableFolder.Side))).map(_.number)
+  def indexes: Seq[Long] = SideListing.indexes(new MemoryOps(fs).list(new Path(root, SideNames.Side))).map(_.number)
 
-  /** What the newest index knows. */
+  /** The statistics in the newest index. */
   def indexed: Seq[Statistics] = indexes.headOption.toSeq.flatMap { number =>
     Statistics.read(fs.file(TableFolder(root, new MemoryOps(fs), threads = 1).index(number).toUri.getPath).get.bytes)
   }
 
-  /** Whether any index would say of a file that is there that it lacks a row that it has. */
+  /** Whether the index has wrong statistics for a file, so that a row would be skipped. */
   def indexLies: Boolean = indexed.exists { s =>
     snapshot.get(s.file).contains((s.length, s.time)) && !rowsOf(s.file).subsetOf(s.rows)
   }
@@ -147,7 +148,9 @@ final class SmallTable(
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
     locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld)))
 
-  /** A statement as a process that may die, fail, or be refused. Returns how it ended. */
+  /**
+   * Runs a statement that may die, fail, or be refused. Returns the exception with which it ended.
+   */
   def attempt(id: String)(statement: => Unit): Option[Throwable] =
     try {
       statement
@@ -159,14 +162,14 @@ final class SmallTable(
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
 
-  /** Lets so much time pass that a lock that nobody can read counts as dead. */
+  /** Lets so much time pass that an unreadable lock counts as dead. */
   def outwait(): Unit = fs.clock += settings.timeoutMillis + 2001L
 
   def attempt(ops: FileOps, id: String = "op-1"): Option[Throwable] = attempt(id)(optimize(ops, id))
 
   def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
-  /** What the next query does. */
+  /** Recovers as the next query does. */
   def recover(ops: FileOps, choice: Choice = Choice.Ask): Option[Throwable] =
     try {
       Recovery.recover(folderOf(ops), settings, choice)
@@ -178,7 +181,7 @@ final class SmallTable(
       case e @ (_: IOException | _: CommitException) => Some(e)
     }
 
-  /** What the next statement does first. */
+  /** Takes the lock and recovers, as the next statement does. */
   def nextStatement(): Unit = {
     val folder = folderOf(new MemoryOps(fs))
     val lock = Locking.acquire(folder, "next", settings)
@@ -187,7 +190,7 @@ final class SmallTable(
     ()
   }
 
-  /** What a reader with the extension sees without touching anything. */
+  /** The rows that a query with the extension sees while it reads around. It changes nothing. */
   def viewedRows(): Seq[Int] = {
     val hook = fs.changed
     fs.changed = () => ()
@@ -205,12 +208,12 @@ final class SmallTable(
 
   /** Visible rows of one folder. */
   def rowsIn(dir: String): Seq[Int] =
-    fs.rows(fs.visible.filter(p => TableFolder.parent(p.stripPrefix(s"$at/")) == dir))
+    fs.rows(fs.visible.filter(p => FileNames.parent(p.stripPrefix(s"$at/")) == dir))
 
-  /** All rows that are in any file, visible or not. */
+  /** The rows of all files, visible or not. */
   def rowsAnywhere: Set[Int] = fs.below(at).flatMap(fs.file(_)).flatMap(_.rows).toSet
 
-  /** The same table in another place and with other owners gone. */
+  /** A copy of the table that shares no owners with this one. */
   def copy: SmallTable = {
     val made = new SmallTable(dirs, filesEach)
     made.fs.copyOf(fs)
@@ -220,14 +223,14 @@ final class SmallTable(
 
   def isPublishing: Boolean = fs.children(s"$at/_zorder").exists(_.endsWith(".publishing"))
 
-  /** All that is left beside the data and must not be. */
+  /** Files and folders beside the data that must not be left. */
   def litter: Seq[String] = fs.below(at).filter { path =>
     val parts = path.stripPrefix(s"$at/").split('/').toSeq
     val side = parts.indexOf("_zorder")
     side >= 0 && (parts.drop(side + 1) match {
       case Seq() | Seq("trash") | Seq("trash", _) => !fs.below(path).exists(fs.file(_).isDefined)
       case Seq("trash", _, name)                  => !name.endsWith(".retired")
-      // The page for people goes with the last thing that it is about.
+      // The page for people must not be left alone.
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
         !name.matches(

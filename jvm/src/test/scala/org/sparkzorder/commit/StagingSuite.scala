@@ -4,10 +4,10 @@ import java.io.IOException
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What is staged is published only as it was written. */
+/** An output is published only if it is as it was written. */
 class StagingSuite extends AnyFunSuite {
 
-  test("an output that does not come out of a rename as it went in is not published") {
+  test("an output that a rename has changed is not published") {
     val table = new SmallTable(Seq("p=1", "p=2"))
     var spoiled = false
     table.fs.changed = () => {

@@ -11,7 +11,10 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Another process publishes, slowly or stopped by a signal, while queries come. */
+/**
+ * Queries meet another process that publishes slowly, or that a signal has stopped while it
+ * published.
+ */
 class StandstillSuite extends AnyFunSuite {
   import StandstillSuite._
 
@@ -60,7 +63,8 @@ class StandstillSuite extends AnyFunSuite {
       val around = settled.get.around.get
       assert(settled.get.exchanging)
       assert(rows(folder, around) == AllRows)
-      // It goes on between the look and the read: files that were planned are gone, or all rows are there.
+      // The process goes on between planning and reading. Then planned files are gone, or all rows
+      // are there.
       signal(process, "CONT")
       assert(process.waitFor(60, TimeUnit.SECONDS) && process.exitValue == 0)
       val isGone = around.add.exists(a => !Files.exists(LocalPath.of(a.meta.path.toUri)))
@@ -80,7 +84,7 @@ class StandstillSuite extends AnyFunSuite {
     }
   }
 
-  test("what must not be read around waits to the end of its time") {
+  test("a reader that cannot read around waits for as long as the setting says") {
     withPublisher(pauseMillis = 100L) { (folder, process, _) =>
       signal(process, "STOP")
       val waited = millis { assert(Recovery.settled(folder, 4000L, LockSettings()).around.isDefined) }
@@ -89,7 +93,10 @@ class StandstillSuite extends AnyFunSuite {
   }
 }
 
-/** `StandstillSuite <folder> <milliseconds>` makes a table and optimizes it, with a pause before each file that moves. */
+/**
+ * `StandstillSuite <folder> <milliseconds>` makes a table and optimizes it, with a pause before
+ * each file that moves.
+ */
 object StandstillSuite {
   private val AllRows = 1 to 10
   private val fs = FileSystem.getLocal(new Configuration())
@@ -123,7 +130,7 @@ object StandstillSuite {
       val meta = ops.status(new Path(dir.resolve(s"part-$i.parquet").toUri)).get
       InputFile(s"part-$i.parquet", meta.length, meta.modificationTime, 1L)
     }
-    // One thread, so that files move one after the other.
+    // With one thread, files move one after the other.
     val folder = TableFolder(new Path(dir.toUri), new Slow(args(1).toLong), threads = 1)
     val lock = Locking.acquire(folder, "op-1")
     try {

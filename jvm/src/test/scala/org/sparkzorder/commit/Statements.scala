@@ -3,8 +3,8 @@ package org.sparkzorder.commit
 /**
  * A statement on a table of the tests.
  *
- * @param keepsTrash whether there is a way back to the very first files afterwards
- * @param filesEach how many files each folder begins with
+ * @param keepsTrash whether RESTORE can bring back the first files afterwards
+ * @param filesEach how many files each folder has at first
  */
 final case class Statement(
     name: String,
@@ -14,7 +14,7 @@ final case class Statement(
     filesEach: Int = 3
 ) {
 
-  /** The file system with the table as the statement finds it. */
+  /** The file system with the table, right before the statement. */
   def prepared(dirs: Seq[String], remembers: Boolean = false): MemoryFs = {
     val table = new SmallTable(dirs, filesEach)
     table.fs.remembers = remembers
@@ -27,10 +27,10 @@ final case class Statement(
 object Statement {
   val optimize: Statement = Statement("OPTIMIZE", _ => (), _.optimize(_))
 
-  /** Of four files in a folder three come, with looks in between. */
+  /** Makes three of four files in a folder, with looks in between. */
   val optimizeInBatches: Statement = Statement("OPTIMIZE in batches", _ => (), inBatches, filesEach = 4)
 
-  /** Of four files in a folder four come, the first alone, then two, then one. */
+  /** Makes four of four files in a folder. The first comes alone, then two, then one. */
   val optimizeInWaves: Statement = Statement("OPTIMIZE in waves", _ => (), inWaves, filesEach = 4)
   val restore: Statement = Statement("RESTORE", twice, _.restore(_, 0))
   val vacuum: Statement = Statement("VACUUM", twice, _.vacuum(_), keepsTrash = false)
@@ -50,7 +50,7 @@ object Statement {
     table.optimize(ops, made = 4)
   }
 
-  /** Two operations, the second of which leaves the other folder alone. */
+  /** Two operations. The second changes only the first folder. */
   private def twice(table: SmallTable): Unit = {
     table.optimize(new MemoryOps(table.fs), "op-91")
     table.optimize(new MemoryOps(table.fs), "op-92", table.dirs.take(1))

@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import java.nio.charset.StandardCharsets.UTF_8
 
-/** What an index of the tests says of a file: its very rows. */
+/** Statistics of a file in the tests' indexes: its rows. */
 final case class Statistics(file: String, length: Long, time: Long, rows: Set[Int])
 
 object Statistics {
@@ -12,7 +12,7 @@ object Statistics {
     (all.toSeq.sortBy(_.file).map(s => s"${s.file}|${s.length}|${s.time}|${s.rows.toSeq.sorted.mkString(",")}") :+ End)
       .mkString("\n").getBytes(UTF_8)
 
-  /** An index that has its name is complete. */
+  /** Reads an index. A file that has its name is complete. */
   def read(bytes: Array[Byte]): Seq[Statistics] = {
     val lines = new String(bytes, UTF_8).split('\n').toSeq
     require(lines.last == End, "half an index")

@@ -14,7 +14,7 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy
 import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What HDFS keeps beside rights, by a file system that has the same and writes down what it is told. */
+/** The traits of files in HDFS, with a file system that has them too and records all calls. */
 class StorageTraitsSuite extends AnyFunSuite {
 
   /** Files by name, with a folder whose storage policy is HOT. */
@@ -77,31 +77,31 @@ class StorageTraitsSuite extends AnyFunSuite {
 
   private val mine = Traits(owner = "root")
 
-  test("owner, mode, copies and storage policy go over to the new files") {
+  test("new files get owner, mode, number of copies and storage policy") {
     val inputs = Seq(Traits(mode = 0x1a0, copies = 2, policy = "COLD"), Traits(copies = 5, policy = "COLD"))
     assert(told(inputs, mine) == Seq("copies out 5", "policy out COLD", "mode out rw-r-----", "owner out alice null"))
   }
 
-  test("nothing is set that is so already, or comes from the folder") {
+  test("a trait that is already right, or comes from the folder, is not set") {
     assert(told(Seq(Traits(), Traits()), Traits()).isEmpty)
   }
 
-  test("an ACL that all inputs have goes over whole; one of some of them is left to the folder") {
+  test("new files get an ACL that all inputs have, and otherwise the folder's") {
     val acl = Seq("user:bob:r--", "group::r--")
     val set = "acl out user::rw-,user:bob:r--,group::r--,mask::r--,other::r--"
     assert(told(Seq(Traits(acl = acl), Traits(acl = acl)), mine) == Seq(set, "owner out alice null"))
     assert(told(Seq(Traits(acl = acl), Traits()), mine) == Seq("owner out alice null"))
   }
 
-  test("files of several owners stay with their writer, and a policy of some inputs is left to the folder") {
+  test("if owners differ, new files stay their writer's; if policies differ, they get the folder's") {
     assert(told(Seq(Traits(policy = "COLD"), Traits(owner = "bob")), mine).isEmpty)
   }
 
-  test("who may not give files away keeps them") {
+  test("a user who may not give files away keeps them") {
     assert(told(Seq(Traits(mode = 0x180)), mine, isAdministrator = false) == Seq("mode out rw-------"))
   }
 
-  test("the local disk is asked for none of these") {
+  test("nothing of this is asked of the local disk") {
     val dir = Files.createTempDirectory("traits")
     val files = Seq("in", "out").map(n => Files.writeString(dir.resolve(n), n)).map(f => new Path(f.toUri))
     new HadoopFileOps(FileSystem.getLocal(new Configuration())).adoptRights(files.drop(1), files.take(1))

@@ -3,7 +3,7 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Whatever call an uninstall dies or fails at: all rows are there, and the next one finishes. */
+/** An uninstall dies or fails at any call: all rows are there, and the next uninstall finishes. */
 class UninstallSuite extends AnyFunSuite with Explores {
 
   private val shapes = Seq(Seq("p=1", "p=2"), Seq(""))
@@ -13,7 +13,8 @@ class UninstallSuite extends AnyFunSuite with Explores {
     table.optimize(new MemoryOps(table.fs), "op-91")
     table.optimize(new MemoryOps(table.fs), "op-92", dirs.take(1))
     table.restore(new MemoryOps(table.fs), 1, "op-93")
-    // A partition that was copied with its side folder, and an operation that died under no record.
+    // A partition that was copied with its side folder, and an operation that died before it had a
+    // record.
     if (dirs.head.nonEmpty) {
       table.fs.below("/t/p=1").filter(table.fs.file(_).isDefined).foreach { path =>
         val copy = path.replace("/t/p=1/", "/t/p=9/")
@@ -45,7 +46,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
     assert(sides(table).isEmpty)
     assert(table.snapshot == before)
     assert(table.liveness.running.isEmpty)
-    // It is a table like any other again.
+    // Now it is a plain table again.
     table.optimize(new MemoryOps(table.fs), "op-99")
     assert(table.fs.visibleRows == table.allRows)
     assert(table.history.map(_.record.version) == Seq(1L))
@@ -54,7 +55,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
   for (dirs <- shapes) {
     val name = s"folders ${dirs.mkString("'", "', '", "'")}"
 
-    test(s"$name: nothing of ours stays, and all rows do") {
+    test(s"$name: none of our files stays, and all rows do") {
       val table = tableOf(dirs)
       val before = table.snapshot
       val done = uninstall(table, new MemoryOps(table.fs))
@@ -112,7 +113,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
     }
   }
 
-  test("what has another's name stays, and is named") {
+  test("files whose names we do not give stay, and are named") {
     val table = tableOf(Seq("p=1", "p=2"))
     val names = Seq(
       "/t/_zorder/notes.txt",
@@ -146,7 +147,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
     assert(table.fs.below("/t/p=9/_zorder/trash").exists(_.endsWith(".retired")))
   }
 
-  test("it refuses what is half done, and what a living owner is at") {
+  test("it refuses while an operation is unfinished, or a living owner has the lock") {
     val table = tableOf(Seq(""))
     table.attempt(new MemoryOps(table.fs, 30, Fault.DieAfter), "op-94")
     val before = table.fs.nodes.keySet.toSet

@@ -29,7 +29,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
 
   private def id(): String = UUID.randomUUID().toString
 
-  test("a process has one file, which is exchanged") {
+  test("a process has one file, which it replaces") {
     val t = new Table
     val mine = id()
     val first = WorkloadFiles.write(t.folder, mine, None, text("one"))
@@ -50,7 +50,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(t.fs.below("/t") == Seq("/t/a.parquet"))
   }
 
-  test("whoever deletes the side folder at any moment has it deleted") {
+  test("a side folder that somebody deletes at any moment stays deleted") {
     def deletedBefore(n: Int): Boolean = {
       val t = new Table
       var deleted = false
@@ -70,7 +70,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(calls > 4)
   }
 
-  test("a call that fails, or after which the process dies, leaves what can be read, and the next one cleans up") {
+  test("if a call fails or the process dies, readable files are left, and the next process cleans up") {
     def failedAt(n: Int, fault: Fault): Boolean = {
       val t = new Table
       val mine = id()
@@ -98,7 +98,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(t.names.size == WorkloadFiles.MaxFiles)
   }
 
-  test("names that are not ours, files that are too large and what cannot be parsed are passed over") {
+  test("other names, files that are too large, and files that cannot be parsed are ignored") {
     val t = new Table
     t.file(s"${id()}-000001.json", text("good"))
     t.file(s"${id()}-000001.json", Array.fill(WorkloadFiles.MaxBytes + 1)('x'.toByte))
@@ -118,7 +118,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     assert(sizes.length == 15 && sizes.sum < (1 << 20) - WorkloadFiles.MaxBytes)
   }
 
-  test("forty processes, one after the other or all at once, stay below a megabyte, and none is in another's way") {
+  test("forty processes, one after the other or all at once, stay below a megabyte, and none hinders another") {
     val full = Array.fill(WorkloadFiles.MaxBytes)('x'.toByte)
     for (atOnce <- Seq(1, 5, 40)) {
       val t = new Table
@@ -133,7 +133,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     }
   }
 
-  test("all can be forgotten") {
+  test("all recorded queries can be deleted") {
     val t = new Table
     WorkloadFiles.write(t.folder, id(), None, text("x"))
     WorkloadFiles.clear(t.folder)

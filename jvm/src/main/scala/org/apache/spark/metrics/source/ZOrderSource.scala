@@ -10,8 +10,8 @@ import org.sparkzorder.commit.Meters
 import org.sparkzorder.skipping.SkippingErrors
 
 /**
- * What this driver does to tables, in Spark's metrics system. It is in Spark's package since only that may see
- * [[Source]]. Each gauge reads memory alone.
+ * Gauges for Spark's metrics system that tell what this driver does to tables. The class is in
+ * Spark's package because [[Source]] is private to it. Each gauge only reads memory.
  */
 private[spark] final class ZOrderSource extends Source {
   override val sourceName: String = ZOrderSource.Name
@@ -39,7 +39,10 @@ object ZOrderSource {
 
   private val log = LoggerFactory.getLogger("org.sparkzorder.ZOrderSource")
 
-  /** Once for each SparkContext. Metrics are never worth a failed query. */
+  /**
+   * Registers the source once for each SparkContext. A failure is only logged, as metrics must not
+   * make a query fail.
+   */
   def register(): Unit = synchronized {
     try {
       for (env <- Option(SparkEnv.get); metrics <- Option(env.metricsSystem))

@@ -1,0 +1,43 @@
+package org.sparkzorder.commit
+
+/** How far an operation has come. The suffix of its record's name says it. */
+sealed abstract class RecordState(val suffix: String) {
+
+  /** Whether it is part of the history. */
+  def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
+
+  /**
+   * Whether the operation has come to no end yet. If its owner is dead, a recovery must finish or
+   * undo it.
+   */
+  def isUnfinished: Boolean = !isPublished && this != RecordState.Undone
+}
+
+object RecordState {
+
+  /** Outputs are complete. No input has been touched. */
+  case object Pending extends RecordState("pending")
+
+  /** Past the commit point: files are being exchanged. */
+  case object Publishing extends RecordState("publishing")
+
+  /** Part of the history. */
+  case object Done extends RecordState("json")
+
+  /** Part of the history; the retired files are deleted. */
+  case object Vacuumed extends RecordState("vacuumed")
+
+  /**
+   * All files are back where they were before the commit point. What is left of the operation is
+   * being removed.
+   */
+  case object Undoing extends RecordState("undoing")
+
+  /**
+   * The operation left no change. Only listings that were made during its exchange of files may
+   * still show one.
+   */
+  case object Undone extends RecordState("undone")
+
+  val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed, Undoing, Undone)
+}

@@ -1,0 +1,271 @@
+package org.sparkzorder.commit
+
+import org.slf4j.LoggerFactory
+
+/**
+ * Finishes or undoes what dead owners left in one table, and in the tables below it that they
+ * worked on.
+ *
+ * @param lock the table's lock, which is held
+ * @param forOperation an operation that already holds locks above or below
+ * @param except a table below that is recovered afterwards: the locks of its dead owners stay until
+ *               then
+ */
+private[commit] final class RecoveryUnderLock private (
+    lock: Lock,
+    settings: LockSettings,
+    forOperation: String,
+    except: String = "",
+    choice: Choice = Choice.Ask
+) {
+  import RecoveryUnderLock._
+
+  private val folder = lock.folder
+  private val ops = folder.ops
+
+  /** Returns what was done, in words for the log. */
+  def run(): Seq[String] = {
+    val owners = lock.others.map(file => DeadLock(file, Owner.read(ops, file)))
+    val (below, own) = owners.partition(_.owner.exists(_.root.nonEmpty))
+    val removed = removeLocks(own)
+    val inner = settleInner(below.filterNot(_.owner.exists(_.root == except)))
+    val settled = settleRecords()
+    removed ++ inner ++ settled ++ removeLeftovers(own.flatMap(_.owner).map(_.operationId))
+  }
+
+  /**
+   * Comes first: an owner that was only stalled must find its lock gone before we touch anything.
+   */
+  private def removeLocks(dead: Seq[DeadLock]): Seq[String] = {
+    val areGone = dead.map { found =>
+      ops.delete(found.file.path)
+      found.owner.exists(o => settings.liveness.processState(o) == ProcessState.Gone)
+    }
+    // A stalled owner may have looked at its lock just before, and be in the middle of one rename.
+    if (areGone.contains(false)) settings.sleep(math.min(RenameMillis, settings.timeoutMillis))
+    dead.map(found => s"removed the lock of ${found.owner.fold("an unknown owner")(_.describe)}")
+  }
+
+  private def settleInner(dead: Seq[DeadLock]): Seq[String] = {
+    val roots = dead.flatMap(_.owner).map(_.root).distinct
+    roots.foreach { root =>
+      lock.check()
+      recoverInner(folder, root, settings, forOperation)
+    }
+    dead.foreach(found => ops.delete(found.file.path))
+    roots.map(root => s"settled the table over its folder '$root'")
+  }
+
+  private def settleRecords(): Seq[String] =
+    SideListing.records(lock.listing()).flatMap { file =>
+      file.state match {
+        case RecordState.Pending    => Some(rollBack(file, Cleanup.pending))
+        case RecordState.Undoing    => Some(rollBack(file, Cleanup.undoing))
+        case RecordState.Publishing => Some(settle(file))
+        case _                      => None
+      }
+    }
+
+  private def rollBack(file: RecordFile, clean: (TableFolder, Record) => Unit): String = {
+    lock.check()
+    try clean(folder, StrayFolders.followedIfMoved(folder, RecordJson.read(folder, file)))
+    catch {
+      case e: UnreadableRecordException => // its operation has touched no row
+        log.warn("rolled back without looking for its staged files", e)
+        ops.delete(file.meta.path)
+    }
+    s"rolled back version ${file.version}, which was ${file.state.suffix}"
+  }
+
+  /** Finishes or undoes an operation that died while it published its files. */
+  private def settle(file: RecordFile): String = {
+    val record = StrayFolders.followed(folder, RecordJson.read(folder, file))
+    val guard = () => lock.checkInARow()
+    val locations = asChosen(record, FileLocations.steady(folder, record, settings.sleep), guard)
+    val publish = Publish.left(folder, record, locations, choice == Choice.BringBack, guard, settings.sleep)
+    def undo(why: String): String = {
+      publish.undo(why, Some(lock.owner.describe))
+      s"undid version ${record.version}: $why"
+    }
+    // Unclear folders stay as they are. The others go back at once, so that they do not stay half
+    // published.
+    if (locations.unclear.nonEmpty)
+      undo(s"as asked for, in ${locations.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
+    else if (!locations.canFinish) undo("some of its files are gone, changed or replaced")
+    else {
+      lock.publishing = true
+      try {
+        finish(publish, record, file)
+        s"finished version ${record.version}"
+      } catch { case e @ (_: CommitConflictException | _: UnclearException) => undo(e.getMessage) }
+      finally lock.publishing = false
+    }
+  }
+
+  /** The locations once the unclear folders are given up, if somebody chose that. */
+  private def asChosen(record: Record, found: FileLocations, guard: () => Unit): FileLocations =
+    if (choice != Choice.KeepVisible || found.unclear.isEmpty) found
+    else {
+      Publish.giveUp(folder, record, found.unclear, guard)
+      FileLocations.of(folder, record).leaving(found.unclear.map(_.work.folder).toSet)
+    }
+
+  private def finish(publish: Publish, record: Record, file: RecordFile): Unit = {
+    publish.forward()
+    lock.check()
+    val sinceCommitPoint = Clock.nowUnderLock(folder) - file.meta.modificationTime
+    Publish.markDone(folder, record, math.max(0L, sinceCommitPoint))
+    Outcome.note(folder, record, "its owner died while it published its files", Some(lock.owner.describe))
+    Cleanup.done(folder, record)
+  }
+
+  /** @param owners operations of dead owners */
+  private def removeLeftovers(owners: Seq[String]): Seq[String] = {
+    lock.check()
+    val statuses = lock.listing()
+    // An owner may have died while it cleaned up after its last record. Then its lock was the only
+    // trace.
+    if (lock.others.nonEmpty) {
+      removeEmptyFolders(statuses)
+      Trash.tidy(folder, lock)
+    }
+    val stagings = deadStagings(statuses, owners)
+    stagings.foreach(Cleanup.job(folder, _))
+    removeTemporary(statuses)
+    IndexFiles.prune(folder)
+    NestedRoots.prune(folder, statuses)
+    stagings.map(id => s"removed the files of operation $id")
+  }
+
+  /** What the last operation left, and what a VACUUM of any versions left. */
+  private def removeEmptyFolders(statuses: Seq[FileMeta]): Unit = {
+    val (vacuumed, others) = SideListing.records(statuses).partition(_.state == RecordState.Vacuumed)
+    val ended = others.find(_.state == RecordState.Done) ++ vacuumed
+    ended.flatMap(readable).foreach(Cleanup.done(folder, _))
+  }
+
+  private def removeTemporary(statuses: Seq[FileMeta]): Unit = {
+    val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
+    statuses.filter(!_.isDirectory).foreach { m =>
+      // Probes are written without the lock. A young one may be another's.
+      def isOldProbe = SideNames.hasPrefix(m.name, SideNames.ProbePrefix) &&
+        now.exists(_ - m.modificationTime > settings.timeoutMillis)
+      if (SideNames.hasPrefix(m.name, SideNames.TemporaryPrefix) || isOldProbe) ops.delete(m.path)
+    }
+  }
+
+  /**
+   * Dead operations that may have left staging. Only a manifest or a dead owner's lock shows that
+   * staging is this table's. Other staging may belong to a table above, and we do not judge its
+   * operation.
+   */
+  private def deadStagings(statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
+    val unfinished = SideListing.records(lock.listing()).filter(_.state.isUnfinished)
+    val underWay = unfinished.flatMap(readable).map(_.operationId).toSet
+    val withManifest = Manifest.operations(statuses)
+    // Older builds wrote no manifest.
+    val withoutManifest = owners.filter { id =>
+      Record.isDataName(id) && !id.contains("/") && folder.possibleStagingsOf("", id).exists(ops.exists)
+    }
+    (withManifest ++ withoutManifest).distinct.filterNot(id => id == lock.operationId || underWay(id))
+  }
+
+  private def readable(file: RecordFile): Option[Record] =
+    try Some(RecordJson.read(folder, file))
+    catch {
+      case e: UnreadableRecordException =>
+        log.warn("its folders are not cleaned", e)
+        None
+    }
+}
+
+private[commit] object RecoveryUnderLock {
+
+  // Known by this name in logs, see docs/on-call.md.
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
+
+  /** How long one rename may take. */
+  private val RenameMillis = 1000L
+
+  /** The lock file of a dead owner. */
+  private final case class DeadLock(file: FileMeta, owner: Option[Owner])
+
+  /**
+   * Recovers the table that the lock is of, and before it the tables above. If it fails the lock is
+   * abandoned, so that the next statement tries again.
+   *
+   * @return what was done, in words for the log
+   */
+  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, choice: Choice): Seq[String] = {
+    var finished = false
+    try {
+      val above = recoverAbove(lock, settings)
+      val here = new RecoveryUnderLock(lock, settings, lock.operationId, choice = choice).run()
+      // These dead owners worked on this table, and had locks above. The other locks above are gone
+      // already.
+      lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
+      finished = true
+      (above ++ here).map { action =>
+        log.warn(s"Recovery of ${folder.root}: $action")
+        action
+      }
+    } catch {
+      // The half-done operation has its record, so the next statement sees it without a lock.
+      case e: RecoveryUnclearException =>
+        finished = true
+        throw e
+    } finally if (!finished) lock.abandon()
+  }
+
+  /**
+   * What dead owners left in the tables above, which share folders with this one. Tables beside
+   * ours may recover them at the same time, so this takes a lock on the whole of each.
+   */
+  private def recoverAbove(lock: Lock, settings: LockSettings): Seq[String] = lock.outer.flatMap { outer =>
+    def isOfThisTable(dead: FileMeta) = Owner.read(outer.folder.ops, dead).exists(_.root == outer.owner.root)
+    val isNeeded = outer.others.exists(!isOfThisTable(_)) ||
+      (TableState.look(outer.folder.root, outer.folder.ops) match {
+        case state: TableState.SideFolder => state.underWay
+        case TableState.NoSideFolder      => false
+      })
+    if (!isNeeded) Nil
+    else {
+      val whole = Locking.acquireHere(outer.folder, settings, lock.operationId)
+      try new RecoveryUnderLock(whole, settings, lock.operationId, except = outer.owner.root).run()
+      finally whole.release()
+    }
+  }
+
+  /**
+   * Looks for operations of inner tables that share folders with ours and did not know of us: they
+   * began before we had a side folder, or may not write there. A dead one's is recovered. Needs our
+   * lock, so that none begins any more.
+   *
+   * @param dirs folders that are to change, relative to the root
+   * @throws ConcurrentOperationException when the owner of one of them lives
+   */
+  def settleBelow(folder: TableFolder, lock: Lock, dirs: Seq[String]): Unit =
+    dirs.flatMap(NestedRoots.withFoldersAbove).distinct.sorted
+      .foreach(dir => recoverInner(folder, dir, lock.settings, lock.operationId))
+
+  /** Finishes or undoes what is half done in an inner table, under the lock of the outer one. */
+  private def recoverInner(folder: TableFolder, root: String, settings: LockSettings, forOperation: String): Unit = {
+    val inner = TableFolder(folder.resolve(root), folder.ops)
+    TableState.look(inner.root, inner.ops) match {
+      case state: TableState.SideFolder if state.isBusy =>
+        state.lockState(settings) match {
+          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
+            throw new ConcurrentOperationException(inner.root, owner)
+          case _ => ()
+        }
+        if (state.needsRecovery(settings)) {
+          log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
+          val lock = Locking.acquireHere(inner, settings, forOperation)
+          try recover(inner, lock, settings, Choice.Ask)
+          finally lock.release()
+          ()
+        }
+      case _ => ()
+    }
+  }
+}

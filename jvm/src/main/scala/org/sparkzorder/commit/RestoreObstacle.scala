@@ -1,0 +1,18 @@
+package org.sparkzorder.commit
+
+/** Why a table cannot go back to a version. */
+sealed trait RestoreObstacle
+object RestoreObstacle {
+
+  /** Somebody changed files that RESTORE would move to the trash. His changes would be lost. */
+  case object Changed extends RestoreObstacle
+
+  /** Retired files are not kept any more. */
+  case object Gone extends RestoreObstacle
+
+  /** Records of versions on the way are not kept any more. */
+  case object Forgotten extends RestoreObstacle
+
+  /** Files that would come back are not what they were. */
+  case object Damaged extends RestoreObstacle
+}

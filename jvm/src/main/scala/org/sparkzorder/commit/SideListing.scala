@@ -1,0 +1,59 @@
+package org.sparkzorder.commit
+
+import scala.util.matching.Regex
+
+/**
+ * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
+ * are in [[SideNames]].
+ */
+private[commit] object SideListing {
+
+  private val RecordName: Regex = """_?v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
+  private val CheckpointName: Regex = """_?v(\d{10,18})-(\d{1,18})\.checkpoint""".r
+  private val IndexName: Regex = """_?index-(\d{10,18})\.zidx""".r
+  private val InnerName: Regex = """_?inner-[0-9a-f]{16}""".r
+
+  /** The records, newest first. */
+  def records(statuses: Seq[FileMeta]): Seq[RecordFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case RecordName(digits, note, suffix) if !meta.isDirectory =>
+          // Only an ended operation's record has a note. An unfinished one by such a name is not
+          // ours: we would end it by renaming the name without the note, which is not there.
+          RecordState.all.find(_.suffix == suffix).filter(note == null || !_.isUnfinished)
+            .map(RecordFile(digits.toLong, Option(note), _, meta))
+        case _ => None
+      }
+    }.sortBy(-_.version)
+
+  /** The checkpoints, newest first. */
+  def checkpoints(statuses: Seq[FileMeta]): Seq[CheckpointFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case CheckpointName(version, number) if !meta.isDirectory =>
+          Some(CheckpointFile(version.toLong, number.toLong, meta))
+        case _ => None
+      }
+    }.sortBy(c => (-c.version, -c.number))
+
+  /** The newest published version, as a record or in a checkpoint; 0 for none. */
+  def newestPublished(statuses: Seq[FileMeta]): Long =
+    (records(statuses).filter(_.state.isPublished).map(_.version) ++ checkpoints(statuses).map(_.version))
+      .maxOption.getOrElse(0L)
+
+  /** The files of statistics, newest first. */
+  def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
+    statuses.flatMap { meta =>
+      meta.name match {
+        case IndexName(digits) if !meta.isDirectory => Some(NumberedIndexFile(digits.toLong, meta))
+        case _                                      => None
+      }
+    }.sortBy(-_.number)
+
+  /** Files that name tables below this one, see [[NestedRoots]]. */
+  def innerRoots(statuses: Seq[FileMeta]): Seq[FileMeta] =
+    statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
+
+  def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
+    statuses.filter(meta => !meta.isDirectory && SideNames.hasPrefix(meta.name, SideNames.LockPrefix))
+}

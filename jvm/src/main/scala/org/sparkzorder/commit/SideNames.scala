@@ -1,0 +1,60 @@
+package org.sparkzorder.commit
+
+import java.util.Locale
+
+import scala.util.matching.Regex
+
+/** The names of what is in a side folder. [[SideListing]] reads them from a listing. */
+private[sparkzorder] object SideNames {
+
+  val Side = "_zorder"
+  val StagingName = "staging"
+  val TrashName = "trash"
+
+  /**
+   * Begins the name of each file in a side folder, and of each folder below `staging` and `trash`.
+   * So a reader that is given a side folder by a pattern of paths finds nothing to read there.
+   * Older builds gave names without it, which are still understood.
+   */
+  val Hidden = "_"
+
+  val LockPrefix = s"${Hidden}lock-"
+  val TemporaryPrefix = s"${Hidden}tmp-"
+  val ProbePrefix = s"${Hidden}probe-"
+  val OutcomeSuffix = ".outcome"
+  val CheckpointSuffix = ".checkpoint"
+
+  /** A page for people, in the root's side folder. */
+  val Readme = s"${Hidden}README.txt"
+
+  /** Versions have at most 18 digits: [[SideListing]] would not recognize a name with more. */
+  val MaxVersion: Long = 999999999999999998L
+
+  /** What a published record has in its name after the version. */
+  val PublishTime: Regex = """(\d{1,18})ms""".r
+
+  private val TrashPattern: Regex = """_?v(\d{10,18})(?:-(.+))?""".r
+
+  /** The name as older builds gave it. */
+  def plain(name: String): String = name.stripPrefix(Hidden)
+
+  /** Whether a name begins with the prefix, given by this build or by an older one. */
+  def hasPrefix(name: String, prefix: String): Boolean = plain(name).startsWith(plain(prefix))
+
+  /**
+   * Whether the file was not complete yet when its writer died, or will have another name in a
+   * moment.
+   */
+  def isTemporary(name: String): Boolean = hasPrefix(name, TemporaryPrefix) || hasPrefix(name, ProbePrefix)
+
+  def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
+
+  /** The version in the name of a trash folder, by any format of record. */
+  def trashVersion(name: String): Option[Long] = name match {
+    case TrashPattern(digits, _) => Some(digits.toLong)
+    case _                       => None
+  }
+
+  /** A manifest's name as older builds gave it. Ours is hidden. */
+  def plainManifest(operationId: String): String = s"staging-$operationId.json"
+}
