@@ -1,29 +1,32 @@
 package org.sparkzorder.errors
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
+
 /** Every error of ours, by name: the only place that knows the conditions. Identifiers come quoted into the messages. */
 object ZOrderErrors {
 
   private def analysis(condition: String, parameters: (String, String)*): ZOrderAnalysisException =
     new ZOrderAnalysisException(condition, parameters.toMap)
 
-  private def quoted(names: Seq[String]): String = names.map(n => s"`${n.replace("`", "``")}`").mkString(".")
-
-  private def list(names: Seq[String]): String = names.map(n => s"`$n`").mkString(", ")
+  private def list(names: Seq[String]): String = names.map(quoteIdentifier).mkString(", ")
 
   def columnNotFound(column: Seq[String], known: Seq[String]): Throwable =
-    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoted(column), "columns" -> list(known))
+    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoteNameParts(column), "columns" -> list(known))
 
-  def duplicateColumn(column: Seq[String]): Throwable = analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoted(column))
+  def duplicateColumn(column: Seq[String]): Throwable =
+    analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoteNameParts(column))
 
-  def partitionColumn(column: Seq[String]): Throwable = analysis("ZORDER_PARTITION_COLUMN", "column" -> quoted(column))
+  def partitionColumn(column: Seq[String]): Throwable =
+    analysis("ZORDER_PARTITION_COLUMN", "column" -> quoteNameParts(column))
 
   def unsupportedColumnType(column: Seq[String], dataType: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoted(column), "type" -> dataType)
+    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoteNameParts(column), "type" -> dataType)
 
   def invalidWeight(column: Seq[String], weight: String): Throwable =
-    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoted(column), "weight" -> weight)
+    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoteNameParts(column), "weight" -> weight)
 
-  def weightInSort(column: Seq[String]): Throwable = analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoted(column))
+  def weightInSort(column: Seq[String]): Throwable =
+    analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoteNameParts(column))
 
   def unknownOption(key: String, known: Seq[String]): Throwable =
     analysis("ZORDER_UNKNOWN_OPTION", "option" -> key, "options" -> list(known))
@@ -39,11 +42,12 @@ object ZOrderErrors {
     analysis("ZORDER_CURVE_OF_BYTES_MAPPING", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
 
   def weightInBytesMapping(column: Seq[String]): Throwable =
-    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoted(column))
+    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoteNameParts(column))
 
   def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
-    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> s"`$column`")
-    else analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> s"`$column`", "columns" -> list(partitionColumns))
+    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
+    else
+      analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> quoteIdentifier(column), "columns" -> list(partitionColumns))
 
   def invalidWhere(predicate: String, reason: String): Throwable =
     analysis("ZORDER_INVALID_WHERE", "predicate" -> predicate, "reason" -> reason)
@@ -68,7 +72,7 @@ object ZOrderErrors {
     analysis("ZORDER_BUCKET_FILE", "table" -> target, "path" -> path)
 
   def missingColumn(target: String, path: String, column: String): Throwable =
-    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoted(Seq(column)))
+    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
 
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
     analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
@@ -84,7 +88,8 @@ object ZOrderErrors {
   def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
     analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
 
-  def mixedFormats(path: String): Throwable = analysis("ZORDER_MIXED_FORMATS", "path" -> path)
+  def mixedFormats(path: String): Throwable =
+    analysis("ZORDER_MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
 
   def partitionFolder(path: String, table: String, where: String): Throwable =
     analysis("ZORDER_PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
@@ -116,13 +121,13 @@ object ZOrderErrors {
     analysis("ZORDER_UNSAFE_OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
 
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
-    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoted(column), "option" -> option)
+    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
   def encryptedFiles(path: String, what: String): Throwable =
     analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
 
   def excludedColumn(column: Seq[String], property: String): Throwable =
-    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoted(column), "property" -> s"`$property`")
+    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))
 
   def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
 

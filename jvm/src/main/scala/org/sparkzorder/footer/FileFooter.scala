@@ -1,5 +1,6 @@
 package org.sparkzorder.footer
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
@@ -73,7 +74,7 @@ final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
   /** What is encrypted here and not there, in words; None when there is nothing. */
   def beyond(that: Encryption): Option[String] =
     if (footer && !that.footer) Some("its footer")
-    else columns.find(c => !that.columns(c)).map(c => s"the column ${c.map(n => s"`$n`").mkString(".")}")
+    else columns.find(c => !that.columns(c)).map(c => s"the column ${quoteNameParts(c)}")
 }
 
 object Encryption {

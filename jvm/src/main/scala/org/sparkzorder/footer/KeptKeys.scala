@@ -1,5 +1,7 @@
 package org.sparkzorder.footer
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
+
 /**
  * Key-value metadata for files with the rows of all the inputs.
  *
@@ -60,7 +62,8 @@ object KeptKeys {
         val texts = digests.map(d => textOf(traits.indexWhere(_.keys.get(key) == d), key))
         PandasMetadata.merge(texts).fold(Differs) { case (value, disputed) =>
           val labels = traits.iterator.flatMap(_.extents.get(key)).nextOption()
-          val types = Option.when(disputed.nonEmpty)(disputed.mkString("the files differ on `", "`, `", "`"))
+          val types =
+            Option.when(disputed.nonEmpty)(disputed.map(quoteIdentifier).mkString("the files differ on ", ", ", ""))
           Decision(Some(value), Some((labels ++ types).mkString("; ")).filter(_.nonEmpty))
         }
       case _ if digests.size > 1 => Differs

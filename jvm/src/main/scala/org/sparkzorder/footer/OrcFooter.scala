@@ -40,7 +40,8 @@ private[footer] final class OrcFooter(
       val encryption = encryptionOf(reader)
       val judged = Judgement(columns.map { key =>
         // Of who has no key, the reader shows a mask.
-        if (encryption.hides(key.path) || (moved && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
+        if (encryption.hides(key.path) || (moved && !encryption.isNone))
+          JudgedColumn(key, StatisticsTrust.Unknown, None)
         // Another reader may have another column at that position, and reads the file's by it.
         else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
           JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))

@@ -43,15 +43,16 @@ private[footer] final class OrcStatistics(reader: Reader) {
   }
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
-    case None                                                   => StatisticsTrust.Untrusted
-    case Some(nulls) if nulls == rows                           => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
+    case None                         => StatisticsTrust.Untrusted
+    case Some(nulls) if nulls == rows => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
     case Some(_) if OrderedValue.encoding(key.dataType).isEmpty => nulls(key.dataType, leaf)
     case Some(nulls)                                            =>
       bounds(key.dataType, leaf, api(leaf.getId), proto.get(leaf.getId)) match {
         case Some((min, max)) =>
           val (lo, hi) = (OrderedValue.encode(key.dataType, min), OrderedValue.encode(key.dataType, max))
           if (EncodedOrder.compare(lo, hi) > 0) StatisticsTrust.Untrusted
-          else if (key.dataType == DateType && !Calendar.settled(DateType, lo.asInstanceOf[Long])) StatisticsTrust.Untrusted
+          else if (key.dataType == DateType && !Calendar.settled(DateType, lo.asInstanceOf[Long]))
+            StatisticsTrust.Untrusted
           else StatisticsTrust.Trusted(EncodedOrder.stats(lo, hi, nulls))
         case None => StatisticsTrust.Untrusted
       }
@@ -59,8 +60,9 @@ private[footer] final class OrcStatistics(reader: Reader) {
 
   /** The null count alone. A value that is read as another type may come out null, so the stored type must be the column's. */
   def nulls(dt: DataType, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
-    case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
-    case _                                                    => StatisticsTrust.Unknown
+    case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) =>
+      StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
+    case _ => StatisticsTrust.Unknown
   }
 
   private def isStoredAs(dt: DataType, leaf: TypeDescription): Boolean = (dt, leaf.getCategory) match {

@@ -49,7 +49,8 @@ private[footer] final class ParquetFooter(
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val judged = Judgement(columns.map { key =>
-      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
+      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
+        JudgedColumn(key, StatisticsTrust.Unknown, None)
       else judge(key, places, chunks, writer)
     })
     val (stored, unreadable) = types.of(file.getSchema)
@@ -138,8 +139,9 @@ private[footer] final class ParquetFooter(
         }
       JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
     case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
-    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear => JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-    case ParquetPlace.NoLeaf                                => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear =>
+      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case ParquetPlace.NoLeaf => JudgedColumn(key, StatisticsTrust.Unknown, None)
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =

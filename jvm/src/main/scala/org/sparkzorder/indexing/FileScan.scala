@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic.{Dataset, SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -48,7 +49,7 @@ object FileScan {
     )(session)
     val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
     val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n =>
-      col(s"`${n.replace("`", "``")}`")
+      col(quoteIdentifier(n))
     ): _*)
     val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
     val unit = names.size

@@ -2,6 +2,8 @@ package org.sparkzorder.predicate
 
 import java.util.BitSet
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+
 import org.sparkzorder.predicate.Outcomes.{False, Null, True}
 import org.sparkzorder.stats.{BytesStatsColumn, LongStatsColumn, OrderedValue, StatsColumn, StatsTable}
 
@@ -100,7 +102,7 @@ object Evaluation {
       union(s, rows, settled, hasNaN = false, onNull, 0, bytes.anywhere)(bytes.within(s.min, s.max, _))
     case _ =>
       throw new IllegalArgumentException(
-        s"statistics of `${column.path.mkString(".")}` are not in the encoding of ${column.dataType.catalogString}"
+        s"statistics of ${quoteNameParts(column.path)} are not in the encoding of ${column.dataType.catalogString}"
       )
   }
 

@@ -3,6 +3,7 @@ package org.sparkzorder.stats
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
@@ -43,7 +44,7 @@ private object StatsCollector {
       val dt: DataType = schema(i).dataType
       if (dt != key.dataType) {
         throw new IllegalArgumentException(
-          s"column ${shown(key)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
+          s"column ${quoteNameParts(key.path)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
         )
       }
       val counter = ColumnCounter(i, dt)
@@ -58,7 +59,8 @@ private object StatsCollector {
         schema(i).dataType match {
           case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), found))
           case other              =>
-            throw new IllegalArgumentException(s"column ${shown(below.head._2._2)} lies in a ${other.catalogString}")
+            val column = quoteNameParts(below.head._2._2.path)
+            throw new IllegalArgumentException(s"column $column lies in a ${other.catalogString}")
         }
       }.toArray
 
@@ -82,7 +84,7 @@ private object StatsCollector {
 
     private def ordinal(name: String, key: ColumnKey): Int = ordinals.getOrElse(
       name,
-      throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
+      throw new IllegalArgumentException(s"column ${quoteNameParts(key.path)} is not in ${schema.catalogString}")
     )
   }
 
@@ -92,6 +94,4 @@ private object StatsCollector {
 
     def addNull(): Unit = level.addNull()
   }
-
-  private def shown(key: ColumnKey): String = key.path.map(p => s"`$p`").mkString(".")
 }

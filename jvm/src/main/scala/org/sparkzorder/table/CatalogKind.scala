@@ -3,6 +3,7 @@ package org.sparkzorder.table
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.TargetKind.{Foreign, Table}
@@ -31,14 +32,16 @@ private[table] object CatalogKind {
     if (table.tableType.name.contains("VIEW")) Foreign("a view", ofSpark = true)
     else
       table.provider match {
-        case Some(p) if isOurs(p)                              => Table(table)
-        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive"   => Foreign(s"a table of the format `$p`", isOfSpark(p))
+        case Some(p) if isOurs(p)                            => Table(table)
+        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive" =>
+          Foreign(s"a table of the format ${quoteIdentifier(p)}", isOfSpark(p))
         case _ if Target.formats.exists(serde(table).contains) => Table(table)
         case _ => Foreign("a Hive table of another format", table.storage.inputFormat.exists(hiveReaders))
       }
 
   /** Of files in a folder that a statement names with their format. */
-  def ofFolder(format: String): TargetKind = Foreign(s"a folder of the format `$format`", isOfSpark(format))
+  def ofFolder(format: String): TargetKind =
+    Foreign(s"a folder of the format ${quoteIdentifier(format)}", isOfSpark(format))
 
   private def isOurs(provider: String): Boolean =
     Target.formats.contains(provider.toLowerCase(Locale.ROOT)) || classOfOurs.matches(provider)

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SubqueryExpression}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.Filter
@@ -40,8 +41,8 @@ object PartitionPredicate {
       catch {
         case e: ParseException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
         case e: AnalysisException if e.getCondition != null && e.getCondition.startsWith("UNRESOLVED_COLUMN") =>
-          val name = e.messageParameters.getOrElse("objectName", "").stripPrefix("`").stripSuffix("`")
-          throw ZOrderErrors.columnNotFound(Seq(name), table.relation.schema.fieldNames.toSeq)
+          val name = UnresolvedAttribute.parseAttributeName(e.messageParameters.getOrElse("objectName", ""))
+          throw ZOrderErrors.columnNotFound(name, table.relation.schema.fieldNames.toSeq)
         case e: AnalysisException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
       }
     val partitionColumns = table.partitionSchema.fieldNames.toSeq

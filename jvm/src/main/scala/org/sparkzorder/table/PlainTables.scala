@@ -6,7 +6,8 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -55,7 +56,7 @@ object PlainTables {
       val above = ForeignFormats.withTablesAbove(root)
       val where = above.dropRight(1).reverse.map { p =>
         val (column, value) = p.getName.splitAt(p.getName.indexOf('='))
-        s"$column = '${value.drop(1)}'"
+        s"${quoteIfNeeded(ExternalCatalogUtils.unescapePathName(column))} = '${value.drop(1)}'"
       }
       throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
     }

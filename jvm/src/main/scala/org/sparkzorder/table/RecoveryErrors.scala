@@ -1,6 +1,7 @@
 package org.sparkzorder.table
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
 import org.sparkzorder.errors.ZOrderErrors
@@ -18,5 +19,5 @@ private[sparkzorder] object RecoveryErrors {
     }
 
   /** The folder in backquotes, where nothing has another name for it. */
-  def quoted(table: Path): String = s"`${table.toUri.getPath}`"
+  def quoted(table: Path): String = quoteIdentifier(table.toUri.getPath)
 }

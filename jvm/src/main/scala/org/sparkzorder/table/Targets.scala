@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog, ViewCatalog}
 
 import org.sparkzorder.statement.{PathTarget, TableTarget, Target}
@@ -99,12 +100,13 @@ object Targets {
     val manager = session.sessionState.catalogManager
     if (session.sessionState.catalog.isTempView(parts)) Foreign("a view", ofSpark = true)
     else if (parts.size > 1 && manager.isCatalogRegistered(parts.head)) {
-      if (!parts.head.equalsIgnoreCase(sessionCatalog)) Foreign(s"a table of the catalog `${parts.head}`")
+      if (!parts.head.equalsIgnoreCase(sessionCatalog))
+        Foreign(s"a table of the catalog ${quoteIdentifier(parts.head)}")
       // Spark's session catalog is never without a database when it is named.
       else if (parts.size == 2) Missing
       else ofSessionCatalog(session, parts.tail)
     } else if (manager.currentCatalog.name != sessionCatalog)
-      Foreign(s"a table of the catalog `${manager.currentCatalog.name}`")
+      Foreign(s"a table of the catalog ${quoteIdentifier(manager.currentCatalog.name)}")
     else ofSessionCatalog(session, parts)
   }
 

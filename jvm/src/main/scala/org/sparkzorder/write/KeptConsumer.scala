@@ -6,6 +6,7 @@ import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 /**
  * Takes records as Spark's writer gives them for its own schema, and hands them on for the kept schema: other names, types
@@ -103,7 +104,7 @@ private[write] final class KeptNode(
 
   def checkComplete(): Unit = if (seen != wanted) refuse("a null, but all of the files say that there is none")
 
-  def refuse(what: String): Unit = throw new IllegalStateException(s"`$name`: $what")
+  def refuse(what: String): Unit = throw new IllegalStateException(s"${quoteIdentifier(name)}: $what")
 
   /** Whether records have to be changed or checked on their way. */
   def isNeeded: Boolean =

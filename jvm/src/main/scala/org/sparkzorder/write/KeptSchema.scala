@@ -10,6 +10,7 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BINARY, INT96}
 import org.apache.parquet.schema.Type.Repetition
 import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REPEATED, REQUIRED}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 
 /**
  * The schema of the new Parquet files: the columns of Spark's own schema in its order, with the names, ids, types and
@@ -51,7 +52,7 @@ object KeptSchema {
 private final class SchemaMerge {
   val lost = new ArrayBuffer[String]
 
-  private def lose(path: Seq[String], what: String): Unit = lost += s"$what of `${path.mkString(".")}`"
+  private def lose(path: Seq[String], what: String): Unit = lost += s"$what of ${quoteNameParts(path)}"
 
   /** The fields of a struct. */
   def fields(spark: GroupType, inputs: Seq[GroupType], path: Seq[String]): Seq[Type] = {

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.{QueryExecution, SQLExecution}
 import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
@@ -256,7 +257,7 @@ final class RewriteJob(
     def places: Seq[Expression] = if (bytes.isDefined) computed.map(_.toAttribute) else keys.map(key)
 
     private def missing(column: KeyColumn) = new IllegalArgumentException(
-      s"no column ${column.path.mkString("`", "`.`", "`")} ${column.dataType.catalogString} in ${schema.catalogString}"
+      s"no column ${quoteNameParts(column.path)} ${column.dataType.catalogString} in ${schema.catalogString}"
     )
   }
 
@@ -336,7 +337,10 @@ final class RewriteJob(
 
   private def fileTask(model: LayoutModel, plan: Broadcast[RowPlan]): FileTask = {
     schema.foreach { f =>
-      check(format.supportDataType(f.dataType), s"column `${f.name}`: $format cannot write ${f.dataType.catalogString}")
+      check(
+        format.supportDataType(f.dataType),
+        s"column ${quoteIdentifier(f.name)}: $format cannot write ${f.dataType.catalogString}"
+      )
     }
     val options = writeOptions(model)
     val hadoop = session.sessionState.newHadoopConfWithOptions(options)

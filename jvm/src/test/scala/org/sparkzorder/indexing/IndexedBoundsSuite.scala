@@ -5,7 +5,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.index.{BlockSource, IndexContents, Indexes, IndexFile}
+import org.sparkzorder.index.{BlockSource, IndexContents, IndexFile, Indexes}
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
