@@ -2,7 +2,10 @@ package org.sparkzorder.errors
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 
-/** Every error of ours, by name: the only place that knows the conditions. Identifiers come quoted into the messages. */
+/**
+ * Makes all our errors, one method for each. No other code knows the names of the conditions. Names
+ * of columns come as plain text, and messages quote them.
+ */
 object ZOrderErrors {
 
   private def analysis(condition: String, parameters: (String, String)*): ZOrderAnalysisException =
@@ -84,7 +87,7 @@ object ZOrderErrors {
   def notDataFile(path: String, format: String, reason: String): Throwable =
     analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
 
-  /** @param right the target as it should be written */
+  /** @param right the target as the statement should name it */
   def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
     analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
 
@@ -163,7 +166,7 @@ object ZOrderErrors {
 
   def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
 
-  /** @param oldest version in the history */
+  /** @param oldest the oldest version in the history */
   def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
     analysis("ZORDER_TIME_BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
@@ -224,15 +227,18 @@ object ZOrderErrors {
   def halfPublished(table: String, setting: String): Throwable =
     new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
 
-  /** @param paths that a query names, or a pattern in it */
+  /** @param paths that the query names, or a pattern in it */
   def filesReplaced(paths: Seq[String]): Throwable =
     new ZOrderRuntimeException("ZORDER_FILES_REPLACED", Map("paths" -> some(paths)), null)
 
-  /** @param paths names of files in the table, whose rows wait to be read */
+  /** @param paths names of the table's files whose rows the stream has not read yet */
   def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
     new ZOrderRuntimeException("ZORDER_STREAM_FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
 
-  /** @param file that OPTIMIZE wrote @param lost that the stream has seen before */
+  /**
+   * @param file written by OPTIMIZE
+   * @param lost a file that the stream has seen, and that does not exist any more
+   */
   def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_STREAM_UNKNOWN_FILE",
@@ -248,10 +254,10 @@ object ZOrderErrors {
     )
 
   /**
-   * @param stored rows by the footers of a folder's files
-   * @param read rows that the scan gave
-   * @param written rows that the writers got
-   * @param found rows by the footers of the new files
+   * @param stored number of rows by the footers of a folder's files
+   * @param read number of rows that the scan returned
+   * @param written number of rows that the writers got
+   * @param found number of rows by the footers of the new files
    */
   def rowCountMismatch(
       target: String,
@@ -292,7 +298,7 @@ object ZOrderErrors {
       Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
-  /** Failed before it moved a file of the table, or with all files moved back. */
+  /** The operation failed before it moved a file of the table, or moved all files back. */
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_OPERATION_FAILED",

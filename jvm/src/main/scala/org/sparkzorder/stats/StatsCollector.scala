@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Statistics of the rows that go into one file, while they are written. Not thread-safe.
+ * Collects the statistics of one file's rows while they are written. Not thread-safe.
  *
  * @param schema of the rows
- * @param columns what to watch: fields of the schema or of its structs, by exact name and type. A type without order
- *   gets its nulls counted.
+ * @param columns the columns to watch: fields of the schema or of its structs, by exact name and
+ *   type. Of a type without order only the nulls are counted
  * @throws IllegalArgumentException for a column that is not in the schema under this path and type
  */
 final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
@@ -24,13 +24,16 @@ final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
     level.add(row)
   }
 
-  /** Statistics of all rows added so far. Bounds hold neither nulls nor NaN; byte bounds have at most 128 bytes. */
+  /**
+   * The statistics of all rows added so far. Bounds leave out nulls and NaN; byte bounds have at
+   * most 128 bytes.
+   */
   def result(): FileStats = FileStats(rows, counters.iterator.map { case (key, c) => key -> c.result() }.toMap)
 }
 
 private object StatsCollector {
 
-  /** What is watched among the fields of one struct, or of the row itself. */
+  /** The watched fields of one struct, or of the row itself. */
   private final class Level(
       schema: StructType,
       watched: Seq[(List[String], ColumnKey)],

@@ -10,7 +10,10 @@ import org.sparkzorder.LocalSpark
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.Encryption
 
-/** A name with a backquote is quoted as SQL has it, so that it can be copied from a message into a statement. */
+/**
+ * Names with backquotes are quoted as in SQL, so that they can be copied from a message into a
+ * statement.
+ */
 class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] =
@@ -35,13 +38,13 @@ class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
     ()
   }
 
-  test("columns in errors") {
+  test("columns are quoted in errors") {
     contains(message(s"OPTIMIZE $table ZORDER BY (`no``pe`)"), "`no``pe`")
     contains(message(s"OPTIMIZE $table ZORDER BY (`no``pe`)"), "`a``b`, `c``d`")
     contains(message(s"OPTIMIZE $table ZORDER BY (`p``q`)"), "`p``q`")
   }
 
-  test("columns in errors of WHERE") {
+  test("columns are quoted in errors of WHERE") {
     contains(message(s"OPTIMIZE $table WHERE `no``pe` = 1"), "`no``pe`")
     contains(message(s"OPTIMIZE $table WHERE no.`pe` = 1"), "`no`.`pe`")
     val onData = message(s"OPTIMIZE $table WHERE `a``b` = 1")
@@ -49,7 +52,7 @@ class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
     contains(onData, "`p``q`")
   }
 
-  test("columns in the reasons of EXPLAIN SKIPPING") {
+  test("columns are quoted in the reasons of EXPLAIN SKIPPING") {
     spark.sql(s"CREATE SKIPPING INDEX ON $table (`a``b`)").collect()
     contains(reason("`a``b` > `c``d`"), "`a``b` and `c``d`")
     contains(reason("bin(`a``b`) = '1'"), "bin of `a``b`")
@@ -57,7 +60,7 @@ class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
     contains(reason("`c``d` = 3"), "no statistics of `c``d`")
   }
 
-  test("folders in errors") {
+  test("folders are quoted in errors") {
     val root = new File(dir, "em`pty")
     FileUtils.forceMkdir(root)
     contains(message(s"OPTIMIZE parquet.`${root.toString.replace("`", "``")}`"), "/em``pty`")
@@ -67,12 +70,12 @@ class QuotedNamesSuite extends AnyFunSuite with LocalSpark {
     contains(message(s"OPTIMIZE '$mixed'"), "OPTIMIZE parquet.`" + mixed.toString.replace("`", "``") + "`")
   }
 
-  test("the partition that a statement should name instead of its folder") {
+  test("partition columns are quoted in the WHERE that an error suggests") {
     val folder = s"${table.stripSuffix("`")}/p%60q=1`".replace("%60", "``")
     contains(message(s"OPTIMIZE $folder"), "WHERE `p``q` = '1'")
   }
 
-  test("catalogs, formats and encrypted columns") {
+  test("columns of structs and encrypted columns are quoted part by part") {
     contains(ZOrderErrors.excludedColumn(Seq("s", "a`b"), "x").getMessage, "`s`.`a``b`")
     val encrypted = Encryption(footer = false, Set(Seq("s", "a`b")))
     assert(encrypted.beyond(Encryption.none).contains("the column `s`.`a``b`"))
