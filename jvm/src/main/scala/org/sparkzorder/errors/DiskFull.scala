@@ -5,14 +5,14 @@ import java.io.IOException
 import org.apache.hadoop.fs.FSError
 import org.apache.hadoop.hdfs.protocol.QuotaExceededException
 
-/** Finds the full disk or the used-up quota behind what Spark and Hadoop make of it. */
+/** Recognizes a full disk or a used-up quota in the exceptions of Spark and Hadoop. */
 private[sparkzorder] object DiskFull {
 
-  // Of the C libraries and of Windows: the JDK hands them on as they are.
+  // Messages of the C libraries and of Windows, which the JDK passes on unchanged.
   private val phrases =
     Seq("No space left on device", "Disk quota exceeded", "File too large", "There is not enough space on the disk")
 
-  /** The system's own words, if that is what went wrong. */
+  /** The operating system's message, if the disk is full or a quota is used up. */
   def unapply(e: Throwable): Option[String] = {
     val chain = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(50).toSeq
     chain.filter(isFull).lastOption.map(_.getMessage.linesIterator.take(1).mkString)

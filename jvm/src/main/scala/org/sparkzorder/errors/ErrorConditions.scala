@@ -2,7 +2,10 @@ package org.sparkzorder.errors
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 
-/** Message templates and SQLSTATEs of our error conditions, in the form of Spark's own `error-conditions.json`. */
+/**
+ * The message templates and SQLSTATEs of our error conditions, in the format of Spark's own
+ * `error-conditions.json`.
+ */
 private[errors] object ErrorConditions {
 
   private val resource = "/error/spark-zorder-error-conditions.json"

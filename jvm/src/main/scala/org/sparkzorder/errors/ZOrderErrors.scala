@@ -1,29 +1,35 @@
 package org.sparkzorder.errors
 
-/** Every error of ours, by name: the only place that knows the conditions. Identifiers come quoted into the messages. */
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
+
+/**
+ * Makes all our errors, one method for each. No other code knows the names of the conditions. Names
+ * of columns come as plain text, and messages quote them.
+ */
 object ZOrderErrors {
 
   private def analysis(condition: String, parameters: (String, String)*): ZOrderAnalysisException =
     new ZOrderAnalysisException(condition, parameters.toMap)
 
-  private def quoted(names: Seq[String]): String = names.map(n => s"`${n.replace("`", "``")}`").mkString(".")
-
-  private def list(names: Seq[String]): String = names.map(n => s"`$n`").mkString(", ")
+  private def list(names: Seq[String]): String = names.map(quoteIdentifier).mkString(", ")
 
   def columnNotFound(column: Seq[String], known: Seq[String]): Throwable =
-    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoted(column), "columns" -> list(known))
+    analysis("ZORDER_COLUMN_NOT_FOUND", "column" -> quoteNameParts(column), "columns" -> list(known))
 
-  def duplicateColumn(column: Seq[String]): Throwable = analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoted(column))
+  def duplicateColumn(column: Seq[String]): Throwable =
+    analysis("ZORDER_DUPLICATE_COLUMN", "column" -> quoteNameParts(column))
 
-  def partitionColumn(column: Seq[String]): Throwable = analysis("ZORDER_PARTITION_COLUMN", "column" -> quoted(column))
+  def partitionColumn(column: Seq[String]): Throwable =
+    analysis("ZORDER_PARTITION_COLUMN", "column" -> quoteNameParts(column))
 
   def unsupportedColumnType(column: Seq[String], dataType: String): Throwable =
-    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoted(column), "type" -> dataType)
+    analysis("ZORDER_UNSUPPORTED_COLUMN_TYPE", "column" -> quoteNameParts(column), "type" -> dataType)
 
   def invalidWeight(column: Seq[String], weight: String): Throwable =
-    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoted(column), "weight" -> weight)
+    analysis("ZORDER_INVALID_WEIGHT", "column" -> quoteNameParts(column), "weight" -> weight)
 
-  def weightInSort(column: Seq[String]): Throwable = analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoted(column))
+  def weightInSort(column: Seq[String]): Throwable =
+    analysis("ZORDER_WEIGHT_IN_SORT", "column" -> quoteNameParts(column))
 
   def unknownOption(key: String, known: Seq[String]): Throwable =
     analysis("ZORDER_UNKNOWN_OPTION", "option" -> key, "options" -> list(known))
@@ -39,11 +45,12 @@ object ZOrderErrors {
     analysis("ZORDER_CURVE_OF_BYTES_MAPPING", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
 
   def weightInBytesMapping(column: Seq[String]): Throwable =
-    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoted(column))
+    analysis("ZORDER_WEIGHT_IN_BYTES_MAPPING", "column" -> quoteNameParts(column))
 
   def whereOnDataColumn(column: String, partitionColumns: Seq[String]): Throwable =
-    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> s"`$column`")
-    else analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> s"`$column`", "columns" -> list(partitionColumns))
+    if (partitionColumns.isEmpty) analysis("ZORDER_WHERE_WITHOUT_PARTITIONS", "column" -> quoteIdentifier(column))
+    else
+      analysis("ZORDER_WHERE_ON_DATA_COLUMN", "column" -> quoteIdentifier(column), "columns" -> list(partitionColumns))
 
   def invalidWhere(predicate: String, reason: String): Throwable =
     analysis("ZORDER_INVALID_WHERE", "predicate" -> predicate, "reason" -> reason)
@@ -68,7 +75,7 @@ object ZOrderErrors {
     analysis("ZORDER_BUCKET_FILE", "table" -> target, "path" -> path)
 
   def missingColumn(target: String, path: String, column: String): Throwable =
-    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoted(Seq(column)))
+    analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
 
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
     analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
@@ -80,11 +87,12 @@ object ZOrderErrors {
   def notDataFile(path: String, format: String, reason: String): Throwable =
     analysis("ZORDER_NOT_A_DATA_FILE", "path" -> path, "format" -> format, "reason" -> reason)
 
-  /** @param right the target as it should be written */
+  /** @param right the target as the statement should name it */
   def wrongFormat(target: String, path: String, found: String, right: String): Throwable =
     analysis("ZORDER_WRONG_FORMAT", "table" -> target, "path" -> path, "found" -> found, "right" -> right)
 
-  def mixedFormats(path: String): Throwable = analysis("ZORDER_MIXED_FORMATS", "path" -> path)
+  def mixedFormats(path: String): Throwable =
+    analysis("ZORDER_MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
 
   def partitionFolder(path: String, table: String, where: String): Throwable =
     analysis("ZORDER_PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
@@ -116,13 +124,13 @@ object ZOrderErrors {
     analysis("ZORDER_UNSAFE_OPTION", "table" -> target, "option" -> option, "value" -> value, "reason" -> reason)
 
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
-    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoted(column), "option" -> option)
+    analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
   def encryptedFiles(path: String, what: String): Throwable =
     analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
 
   def excludedColumn(column: Seq[String], property: String): Throwable =
-    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoted(column), "property" -> s"`$property`")
+    analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))
 
   def indexExists(target: String): Throwable = analysis("ZORDER_INDEX_EXISTS", "table" -> target)
 
@@ -158,7 +166,7 @@ object ZOrderErrors {
 
   def invalidTime(text: String): Throwable = analysis("ZORDER_INVALID_TIME", "time" -> text)
 
-  /** @param oldest version in the history */
+  /** @param oldest the oldest version in the history */
   def timeBeforeHistory(target: String, text: String, oldest: Long): Throwable =
     analysis("ZORDER_TIME_BEFORE_HISTORY", "table" -> target, "time" -> text, "oldest" -> oldest.toString)
 
@@ -219,15 +227,18 @@ object ZOrderErrors {
   def halfPublished(table: String, setting: String): Throwable =
     new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
 
-  /** @param paths that a query names, or a pattern in it */
+  /** @param paths that the query names, or a pattern in it */
   def filesReplaced(paths: Seq[String]): Throwable =
     new ZOrderRuntimeException("ZORDER_FILES_REPLACED", Map("paths" -> some(paths)), null)
 
-  /** @param paths names of files in the table, whose rows wait to be read */
+  /** @param paths names of the table's files whose rows the stream has not read yet */
   def streamFilesGone(stream: String, paths: Seq[String]): Throwable =
     new ZOrderRuntimeException("ZORDER_STREAM_FILES_GONE", Map("path" -> stream, "paths" -> some(paths)), null)
 
-  /** @param file that OPTIMIZE wrote @param lost that the stream has seen before */
+  /**
+   * @param file written by OPTIMIZE
+   * @param lost a file that the stream has seen, and that does not exist any more
+   */
   def streamUnknownFile(stream: String, file: String, lost: String): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_STREAM_UNKNOWN_FILE",
@@ -243,10 +254,10 @@ object ZOrderErrors {
     )
 
   /**
-   * @param stored rows by the footers of a folder's files
-   * @param read rows that the scan gave
-   * @param written rows that the writers got
-   * @param found rows by the footers of the new files
+   * @param stored number of rows by the footers of a folder's files
+   * @param read number of rows that the scan returned
+   * @param written number of rows that the writers got
+   * @param found number of rows by the footers of the new files
    */
   def rowCountMismatch(
       target: String,
@@ -287,7 +298,7 @@ object ZOrderErrors {
       Map("table" -> target, "needed" -> needed.toString, "available" -> available.toString, "where" -> where)
     )
 
-  /** Failed before it moved a file of the table, or with all files moved back. */
+  /** The operation failed before it moved a file of the table, or moved all files back. */
   def operationFailed(operation: String, target: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_OPERATION_FAILED",

@@ -6,7 +6,7 @@ import org.apache.spark.{QueryContext, RuntimeExceptionWithCondition, SparkThrow
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.trees.Origin
 
-/** A wrong statement or a table that cannot be what the statement asks for. Nothing has been touched. */
+/** A wrong statement, or a table that it cannot be run on. Nothing has been changed. */
 class ZOrderAnalysisException(condition: String, parameters: Map[String, String], cause: Option[Throwable] = None)
     extends AnalysisException(
       ErrorConditions.message(condition, parameters),
@@ -22,7 +22,7 @@ class ZOrderAnalysisException(condition: String, parameters: Map[String, String]
   override def withPosition(origin: Origin): AnalysisException = this
 }
 
-/** What went wrong while a statement ran; the table is as it was unless the message says otherwise. */
+/** An error while a statement ran. The table is as it was, unless the message says otherwise. */
 class ZOrderRuntimeException(condition: String, parameters: Map[String, String], cause: Throwable = null)
     extends RuntimeExceptionWithCondition(ErrorConditions.message(condition, parameters), cause) {
   override def getCondition: String = condition

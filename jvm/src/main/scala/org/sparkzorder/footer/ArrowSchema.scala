@@ -12,18 +12,26 @@ import org.apache.arrow.vector.ipc.message.MessageSerializer
 import org.apache.arrow.vector.types.pojo.Schema
 
 /**
- * The value of `ARROW:schema`: the types that Arrow had in memory. It repeats the file's other key-value metadata, and
- * Arrow's readers believe it more than these.
+ * The value of `ARROW:schema`: the types that Arrow had in memory. It repeats the file's other
+ * key-value metadata, and Arrow's readers prefer the repetition.
  */
 private[footer] final class ArrowSchema(schema: Schema) {
 
-  /** The same for all files that were written alike. */
-  def comparable: String = {
-    val repeated = schema.getCustomMetadata.asScala.toSeq.sorted.map { case (k, v) => k -> KeyValues.comparable(k, v) }
+  /**
+   * The same text for all files that were written alike.
+   *
+   * @param ofMetadata the comparable form of a key's value, for the metadata that the schema
+   *   repeats
+   */
+  def comparable(ofMetadata: (String, String) => String): String = {
+    val repeated = schema.getCustomMetadata.asScala.toSeq.sorted.map { case (k, v) => k -> ofMetadata(k, v) }
     new Schema(schema.getFields, repeated.toMap.asJava).toJson
   }
 
-  /** The value with only that metadata, as far as the schema had these keys. */
+  /**
+   * The value of a schema that repeats this metadata instead, but only the keys that it repeated
+   * before.
+   */
   def repeating(keyValues: Map[String, String]): String = {
     val repeated = keyValues.filter { case (key, _) => schema.getCustomMetadata.containsKey(key) }
     val out = new ByteArrayOutputStream
@@ -43,7 +51,8 @@ private[footer] object ArrowSchema {
       val in = new ByteArrayInputStream(Base64.getDecoder.decode(text))
       Some(new ArrowSchema(MessageSerializer.deserializeSchema(new ReadChannel(Channels.newChannel(in)))))
     } catch {
-      // Arrow says so of what it cannot read with many kinds of exceptions, most of them unchecked.
+      // Arrow throws many kinds of exceptions, most of them unchecked, for a schema that it cannot
+      // read.
       case NonFatal(_)     => None
       case _: LinkageError => None
     }

@@ -6,8 +6,10 @@ import java.time.temporal.ChronoUnit
 import org.apache.spark.sql.types.{DataType, DateType, TimestampType}
 
 /**
- * From when on the Julian-Gregorian and the proleptic Gregorian calendar give a stored number the same meaning: dates from the day of the switch,
- * instants from 1900, since time zones before that were local mean times which the two calendars' libraries round differently.
+ * The day and the instant from which on the Julian-Gregorian and the proleptic Gregorian calendar
+ * give a stored number the same meaning. For dates it is the day of the switch. For instants it is
+ * the year 1900: before, time zones were local mean times, which the two calendars' libraries round
+ * differently.
  */
 private[sparkzorder] object Calendar {
   val firstDay: Long = LocalDate.of(1582, 10, 15).toEpochDay
@@ -15,7 +17,10 @@ private[sparkzorder] object Calendar {
 
   private val dayMicros = 86400L * 1000 * 1000
 
-  /** Whether the type's stored numbers have ever meant two things. TIMESTAMP_NTZ is younger than the question. */
+  /**
+   * Whether the type's stored numbers can mean two things. Every writer of TIMESTAMP_NTZ uses the
+   * proleptic calendar.
+   */
   def concerns(dt: DataType): Boolean = dt == DateType || dt == TimestampType
 
   /** Whether a column with this stored lower bound means the same in both calendars. */
@@ -25,7 +30,10 @@ private[sparkzorder] object Calendar {
     case _             => true
   }
 
-  /** The same for a bound of values that may have been converted already, which can move an instant by hours. */
+  /**
+   * Like [[settled]], for a bound of values that a reader may have converted already. That can move
+   * an instant by hours.
+   */
   def settledAfterReading(dt: DataType, min: Long): Boolean =
     settled(dt, if (dt == TimestampType && min > Long.MinValue + 2 * dayMicros) min - 2 * dayMicros else min)
 }

@@ -2,7 +2,7 @@ package org.sparkzorder.footer
 
 import org.sparkzorder.stats.{ByteBounds, ColumnStats, OrderedValue}
 
-/** Order of two encoded bounds of one column. */
+/** The order of two encoded bounds of one column. */
 private[sparkzorder] object EncodedOrder {
   def compare(a: Any, b: Any): Int = (a, b) match {
     case (x: Long, y: Long)               => java.lang.Long.compare(x, y)
@@ -11,7 +11,7 @@ private[sparkzorder] object EncodedOrder {
   }
   def min(a: Any, b: Any): Any = if (compare(a, b) <= 0) a else b
 
-  /** Statistics without NaN, byte bounds cut to the length that all statistics have. */
+  /** Statistics of a column without NaN, with byte bounds cut to the usual length. */
   def stats(min: Any, max: Any, nullCount: Long): ColumnStats = (min, max) match {
     case (lo: Array[Byte], hi: Array[Byte]) =>
       val upper = ByteBounds.upper(hi)

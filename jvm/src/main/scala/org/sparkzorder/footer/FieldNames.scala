@@ -1,8 +1,8 @@
 package org.sparkzorder.footer
 
 /**
- * The names of one struct in a file, where columns are found as Spark's readers find them. All names are folded once, so
- * that finding each of a table's columns takes time in proportion to their number.
+ * The names of one struct in a file, where columns are found as Spark's readers find them. The
+ * names are folded only once, so finding a column takes constant time.
  */
 private[footer] final class FieldNames(names: IndexedSeq[String]) {
   import NameMatch._

@@ -1,29 +1,39 @@
 package org.sparkzorder.footer
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
 /**
- * What the footer of one data file says of it, judged for the columns that were asked for. Each of those is in `stats`, `untrusted` or
- * `missing`, or in none of them: then nothing is known of it and reading the file for it is not worth while.
+ * What the footer of one data file says, judged for the columns that were asked for. Such a column
+ * is in `stats`, in `untrusted` or in `missing`. If it is in none of them, nothing is known, and
+ * reading the file for it is not worthwhile.
  *
  * @param path the file's full path, for messages
  * @param rows rows of the file
- * @param schema the file's own columns as Spark would read them without a table, the `unreadable` top-level ones left out
- * @param unreadable what of the file Spark's types cannot hold exactly
- * @param timestamps how instants are stored, None when the file has none; the most general kind when there are several
- * @param codec compression in Spark's spelling (`snappy`, `zstd`..); None when there are no rows or several codecs
- * @param stats what may be relied upon
- * @param loose for columns in `untrusted`: bounds that hold for all values but NaN, whose presence is unknown
+ * @param schema the file's own columns as Spark would read them without a table; `unreadable`
+ *   top-level columns are left out
+ * @param unreadable the columns that Spark's types cannot hold exactly
+ * @param timestamps how instants are stored, None when the file has none; the most general kind
+ *   when there are several
+ * @param codec compression in Spark's spelling (`snappy`, `zstd`..); None when there are no rows or
+ *   several codecs
+ * @param stats statistics that can be relied upon
+ * @param loose for columns in `untrusted`: bounds for all values but NaN; the column may or may not
+ *   contain NaN
  * @param untrusted columns about which only the rows can tell
- * @param missing columns that the file has under no spelling: every row has null, or the column's default
- * @param sessionBound columns whose values depend on the settings of the session that reads them, see [[SessionBound]]
- * @param encryption what of it is encrypted
- * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only the rows can tell
- * @param traits what it has beside its rows; None when the reader was not asked for it
- * @param unsaidCalendar columns of dates and instants of which the file does not say the calendar
- * @param positional whether Spark reads the columns by their position, not their names (ORC files of old Hive)
+ * @param missing columns that the file has under no spelling: every row has null, or the column's
+ *   default
+ * @param sessionBound columns whose values depend on the settings of the session that reads them,
+ *   see [[SessionBound]]
+ * @param positional whether Spark finds the columns by position, not by name (ORC files of old
+ *   versions of Hive)
+ * @param encryption what of the file is encrypted
+ * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only
+ *   the rows can tell
+ * @param traits what the file has beside its rows; None when the reader was not asked for it
+ * @param unsaidCalendar columns of dates and instants whose calendar the file does not say
  */
 final case class FileFooter(
     path: String,
@@ -45,15 +55,19 @@ final case class FileFooter(
     unsaidCalendar: Seq[CalendarColumn] = Nil
 ) {
 
-  /** Columns that are worth a read of the rows. Bounds beside which a NaN may hide leave out most of what exact ones do. */
+  /**
+   * Columns whose rows are worth reading. Columns with loose bounds are not among them: these
+   * bounds skip nearly as much as exact ones.
+   */
   def onlyRowsTell: Set[ColumnKey] = if (loose.isEmpty) untrusted else untrusted -- loose.keys
 }
 
 /**
- * What of a file is encrypted: by Parquet's modular encryption, or ORC's of columns. Of that nothing is known outside of
- * the file: its statistics would be a copy that is not.
+ * The encrypted parts of a file: by Parquet's modular encryption, or by ORC's column encryption.
+ * The index stores nothing about encrypted columns, since their statistics would be copies in plain
+ * text.
  *
- * @param footer whether all that the footer tells is a secret
+ * @param footer whether the whole footer is secret
  * @param columns by the names in the file, leaves for Parquet
  */
 final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
@@ -62,7 +76,10 @@ final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
   @transient private lazy val folded: Set[Seq[String]] = columns.map(_.map(NameMatch.fold))
   @transient private lazy val foldedOrAbove: Set[Seq[String]] = folded.flatMap(_.inits)
 
-  /** Whether statistics of the column, or of what lies below it, would tell something. Names are compared in any case. */
+  /**
+   * Whether statistics of the column, or of a field below it, would reveal encrypted values. The
+   * case of names does not matter.
+   */
   def hides(path: Seq[String]): Boolean = footer || (columns.nonEmpty && {
     val column = path.map(NameMatch.fold)
     foldedOrAbove(column) || column.inits.exists(folded)
@@ -70,67 +87,86 @@ final case class Encryption(footer: Boolean, columns: Set[Seq[String]]) {
 
   def ++(that: Encryption): Encryption = Encryption(footer || that.footer, columns ++ that.columns)
 
-  /** What is encrypted here and not there, in words; None when there is nothing. */
+  /** What is encrypted here and not in `that`, in words; None when there is nothing. */
   def beyond(that: Encryption): Option[String] =
     if (footer && !that.footer) Some("its footer")
-    else columns.find(c => !that.columns(c)).map(c => s"the column ${c.map(n => s"`$n`").mkString(".")}")
+    else columns.find(c => !that.columns(c)).map(c => s"the column ${quoteNameParts(c)}")
 }
 
 object Encryption {
   val none: Encryption = Encryption(footer = false, Set.empty)
 }
 
-/** A column of a file, by the names in the file, and why Spark cannot hold its values exactly. */
+/** A column of a file, by its names in the file, and why Spark cannot hold its values exactly. */
 final case class Unreadable(column: Seq[String], reason: String)
 
 /**
- * A Parquet column whose old values are other days in the Julian calendar than in today's.
+ * A Parquet column whose old values mean other days in the Julian calendar than in the proleptic
+ * one.
  *
- * @param isInt96 whether Spark has the calendar from `int96RebaseMode`, and not from `datetimeRebaseMode`
+ * @param isInt96 whether Spark takes the calendar from `int96RebaseMode` instead of
+ *   `datetimeRebaseMode`
  */
 final case class CalendarColumn(column: Seq[String], isInt96: Boolean)
 
-/** How a file stores instants (`TIMESTAMP`). Parquet has all three, ORC one of its own, which is not listed here. */
+/**
+ * How a file stores instants (`TIMESTAMP`). Parquet has all three kinds; ORC has one of its own,
+ * which is not listed here.
+ */
 sealed abstract class TimestampKind(val sparkName: String) extends Serializable
 object TimestampKind {
   case object Int96 extends TimestampKind("INT96")
   case object Micros extends TimestampKind("TIMESTAMP_MICROS")
   case object Millis extends TimestampKind("TIMESTAMP_MILLIS")
 
-  /** The kind that holds what all of these hold: INT96 before microseconds before milliseconds. */
+  /**
+   * The kind that can hold the values of all these kinds: INT96, then microseconds, then
+   * milliseconds.
+   */
   def widest(kinds: Iterable[TimestampKind]): Option[TimestampKind] = Seq(Int96, Micros, Millis).find(kinds.toSet)
 }
 
 /**
- * Why the same file may give another session other values: then its statistics, even those taken from its rows, must not outlive the session.
+ * Why the same file may give another session other values. Statistics that depend on this, even
+ * those taken from the rows, must not be stored for other sessions.
  */
 sealed trait SessionBound
 object SessionBound {
 
-  /** Any value may differ: column names that agree but for case, INT96 of foreign writers. */
+  /**
+   * Any value may differ: column names that differ only in case, or INT96 of other writers than
+   * Spark.
+   */
   case object Always extends SessionBound
 
-  /** Any value may differ, but what is null stays null: timestamps in ORC, which follow the JVM's zone. */
+  /**
+   * Any value may differ, but nulls stay nulls: timestamps in ORC, which follow the JVM's time
+   * zone.
+   */
   case object ButForNulls extends SessionBound
 
-  /** Only values before the calendar switch may differ: dates and instants of writers that do not say which calendar they used. */
+  /**
+   * Only values before the calendar switch may differ: dates and instants of writers that do not
+   * say their calendar.
+   */
   case object WhenAncient extends SessionBound
 }
 
-/** The file formats whose footers are known. */
+/** The file formats whose footers can be read. */
 sealed abstract class DataFormat(val name: String) extends Serializable
 object DataFormat {
   case object Parquet extends DataFormat("parquet")
   case object Orc extends DataFormat("orc")
 
-  /** By Spark's short name in any case. */
+  /** The format with Spark's short name, in any case. */
   def of(name: String): Option[DataFormat] = Seq(Parquet, Orc).find(_.name.equalsIgnoreCase(name))
 }
 
 /**
- * A file that is no intact data file of its format. The message names the file and holds no data.
+ * A file that is not an intact data file of its format. The message names the file and contains no
+ * data.
  *
- * @param isGone whether there is no such file any more
+ * @param isGone whether the file does not exist any more
  */
 final class NotDataFileException(
     val path: String,

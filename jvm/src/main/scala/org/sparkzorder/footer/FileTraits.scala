@@ -4,13 +4,15 @@ import java.nio.charset.StandardCharsets
 import java.security.MessageDigest
 
 /**
- * What a file has beside its rows, and a rewrite should keep. It is small, since there is one for each input: schemas and
- * long texts are known by their digests. [[WholeFooter]] has the texts themselves, of one file.
+ * What a file has beside its rows and a rewrite should keep. There is one instance for each input
+ * file, so it is small: schemas and long texts are represented by their digests. [[WholeFooter]]
+ * has the texts of one file.
  *
  * @param schema digest of the file's own schema: names, ids, types and what is required
- * @param keys digests of the key-value metadata by key, without Spark's own, and without what may differ between the
- *   files of one table, see [[KeyValues.comparable]]
- * @param extents small texts that are about this file alone and that can be united, by key
+ * @param keys digests of the key-value metadata by key, without Spark's own, and without what may
+ *   differ between the files of one table, see [[KeyValues.comparable]]
+ * @param extents by key, small texts that describe only this file and that can be united with those
+ *   of others
  * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
  * @param pageVersions versions of the data pages, as far as the footer tells
  * @param codecs of the column chunks, in Spark's spelling
@@ -26,13 +28,16 @@ final case class FileTraits(
 
 object FileTraits {
 
-  /** 128 bits: texts with the same digest are the same. */
+  /** A digest of 128 bits, so that texts with equal digests can be taken for equal. */
   def digest(text: String): String = {
     val bytes = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8))
     bytes.take(16).map(b => f"$b%02x").mkString
   }
 
-  /** Of the file's key-value metadata, with what belongs to Spark or to the writer left out. */
+  /**
+   * Digests and extents of the file's key-value metadata, without the keys of Spark and of the
+   * writer.
+   */
   def keysOf(keyValues: Map[String, String]): (Map[String, String], Map[String, String]) = {
     val users = keyValues.filterNot { case (key, _) => KeyValues.isOfWriter(key) }
     (

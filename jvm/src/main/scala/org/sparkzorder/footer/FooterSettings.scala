@@ -3,12 +3,16 @@ package org.sparkzorder.footer
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * The session's settings that decide which column of a file is which column of the table, and what its bytes mean.
+ * The session's settings that decide which column of a file is which column of the table, and what
+ * its bytes mean.
  *
  * @param caseSensitive `spark.sql.caseSensitive`
- * @param fieldIds `spark.sql.parquet.fieldId.read.enabled`: columns are found by Parquet field id before their name
- * @param binaryAsString `spark.sql.parquet.binaryAsString`: bytes that a Parquet file does not call text are read as text
- * @param int96Conversion `spark.sql.parquet.int96TimestampConversion`: INT96 of foreign writers is moved to another zone
+ * @param fieldIds `spark.sql.parquet.fieldId.read.enabled`: columns are found by Parquet field id
+ *   before their name
+ * @param binaryAsString `spark.sql.parquet.binaryAsString`: bytes that a Parquet file does not call
+ *   text are read as text
+ * @param int96Conversion `spark.sql.parquet.int96TimestampConversion`: INT96 of foreign writers is
+ *   moved to another zone
  */
 final case class FooterSettings(
     caseSensitive: Boolean,

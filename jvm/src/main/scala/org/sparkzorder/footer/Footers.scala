@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors, Future, Th
 import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
@@ -13,21 +13,24 @@ import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.stats.ColumnKey
 
-/** Footers of many files, in the files' order: few by threads of the driver, many by a Spark job. */
+/**
+ * Reads the footers of many files, in order: few files by threads of the driver, many by a Spark
+ * job.
+ */
 object Footers {
 
-  /** Up to so many files the driver reads by itself. */
+  /** The driver reads up to this number of files itself. */
   val OnDriver = 512
 
   private val Threads = 16
   private val FilesPerTask = 256
 
   /**
-   * @param tableSchema the data columns' schema in force
+   * @param tableSchema of the table's data columns
    * @param columns the columns to judge
-   * @param progress is told, from any thread, how many files are done
+   * @param progress called from any thread with the number of files that are done
    * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
-   * @throws NotDataFileException for the first file in order that is not intact
+   * @throws NotDataFileException for the first file, in order, that is not intact
    */
   def readAll(
       spark: SparkSession,
@@ -41,9 +44,10 @@ object Footers {
     tryAll(spark, files, format, tableSchema, columns, progress, withTraits = withTraits).map(_.fold(throw _, identity))
 
   /**
-   * The same, with a file that is gone or damaged as a Left in its place. Other input and output errors are thrown.
+   * Like [[readAll]], with a Left in the place of a file that is gone or damaged. Other input and
+   * output errors are thrown.
    *
-   * @param options of the table, since its readers may find ORC's columns by position for one of them
+   * @param options of the table; one of them makes ORC's readers find columns by position
    */
   def tryAll(
       spark: SparkSession,
@@ -59,53 +63,66 @@ object Footers {
     val conf = session.sessionState.newHadoopConfWithOptions(options)
     val settings = FooterSettings.of(session.sessionState.conf)
     if (files.size <= OnDriver) {
-      val reader = FooterReader(format, conf, tableSchema, columns, settings, withTraits)
-      val done = new AtomicInteger
-      onDriver(files.toIndexedSeq) { status =>
-        val footer = tryOne(reader, status)
-        progress(done.incrementAndGet())
-        footer
-      }
+      val reader = FooterReaders.of(format, conf, tableSchema, columns, settings, withTraits)
+      byThreads(files.toIndexedSeq, reader, progress)
     } else {
-      val shared = session.sparkContext.broadcast(new SerializableConfiguration(conf))
+      // The closure holds nothing but what its tasks need.
       val asked = columns.toArray
-      val tasks = files.grouped(FilesPerTask).toIndexedSeq
-      val results = new Array[Array[Either[NotDataFileException, FileFooter]]](tasks.size)
-      val done = new AtomicInteger
-      val rdd = session.sparkContext.parallelize(tasks.map(_.toArray), tasks.size)
+      val shared = session.sparkContext.broadcast(new SerializableConfiguration(conf))
       val read = (_: TaskContext, group: Iterator[Array[FileStatus]]) => {
-        val reader = FooterReader(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings, withTraits)
-        val interned = new Interned(asked.toIndexedSeq)
-        group.flatMap(_.iterator).map(status => tryOne(reader, status).map(interned.apply)).toArray
+        val reader = FooterReaders.of(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings, withTraits)
+        val parts = new SharedParts(asked.toIndexedSeq)
+        group.flatMap(_.iterator).map(status => tryOne(reader, status).map(parts.in)).toArray
       }
-      try {
-        session.sparkContext.runJob(
-          rdd,
-          read,
-          tasks.indices,
-          (i: Int, part: Array[Either[NotDataFileException, FileFooter]]) => {
-            results(i) = part
-            progress(done.addAndGet(part.length))
-          }
-        )
-      } finally shared.destroy()
-      val interned = new Interned(columns)
-      results.iterator.flatten.map(_.map(interned.apply)).toIndexedSeq
+      val parts = new SharedParts(columns)
+      try byJob(session.sparkContext, files, read, progress).map(_.map(parts.in))
+      finally shared.destroy()
     }
   }
 
-  private def tryOne(reader: FooterReader, status: FileStatus): Either[NotDataFileException, FileFooter] =
+  private type Footer = Either[NotDataFileException, FileFooter]
+
+  private def byThreads(files: IndexedSeq[FileStatus], reader: FooterReader, progress: Int => Unit): Seq[Footer] = {
+    val done = new AtomicInteger
+    onDriver(files) { status =>
+      val footer = tryOne(reader, status)
+      progress(done.incrementAndGet())
+      footer
+    }
+  }
+
+  private def byJob(
+      context: SparkContext,
+      files: Seq[FileStatus],
+      read: (TaskContext, Iterator[Array[FileStatus]]) => Array[Footer],
+      progress: Int => Unit
+  ): Seq[Footer] = {
+    val tasks = files.grouped(FilesPerTask).toIndexedSeq
+    val results = new Array[Array[Footer]](tasks.size)
+    val done = new AtomicInteger
+    def keep(task: Int, footers: Array[Footer]): Unit = {
+      results(task) = footers
+      progress(done.addAndGet(footers.length))
+    }
+    context.runJob(context.parallelize(tasks.map(_.toArray), tasks.size), read, tasks.indices, keep _)
+    results.iterator.flatten.toIndexedSeq
+  }
+
+  private def tryOne(reader: FooterReader, status: FileStatus): Footer =
     try Right(reader.read(status))
     catch {
       case e: NotDataFileException => Left(e)
-      // Local file systems say it of files that may not be read, too.
+      // Local file systems throw this exception for files without permission, too.
       case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>
         Left(new NotDataFileException(status.getPath.toString, "the permission to read it is missing", e))
       case e: FileNotFoundException =>
         Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e, isGone = true))
     }
 
-  /** Runs `work` on each item in a pool of threads, in order of the items; the first error is thrown after all threads have stopped. */
+  /**
+   * Runs `work` on each item in a pool of threads, with results in order. Throws the first error
+   * after all threads have stopped.
+   */
   private[footer] def onDriver[A, B](items: IndexedSeq[A])(work: A => B): IndexedSeq[B] =
     if (items.isEmpty) IndexedSeq.empty
     else {
@@ -129,8 +146,11 @@ object Footers {
       finally pool.shutdownNow()
     }
 
-  /** Lets the footers of many files share their equal parts: a million files have a handful of schemas. */
-  private final class Interned(columns: Seq[ColumnKey]) {
+  /**
+   * Lets the footers of many files share their equal parts: a million files have a handful of
+   * schemas.
+   */
+  private final class SharedParts(columns: Seq[ColumnKey]) {
     private val schemas = scala.collection.mutable.Map.empty[StructType, StructType]
     private val keys = columns.map(k => k -> k).toMap
     private val traits = scala.collection.mutable.Map.empty[FileTraits, FileTraits]
@@ -138,7 +158,7 @@ object Footers {
 
     private def set(s: Set[ColumnKey]): Set[ColumnKey] = sets.getOrElseUpdate(s, s.map(k => keys.getOrElse(k, k)))
 
-    def apply(f: FileFooter): FileFooter = f.copy(
+    def in(f: FileFooter): FileFooter = f.copy(
       schema = schemas.getOrElseUpdate(f.schema, f.schema),
       stats = f.stats.map { case (k, v) => keys.getOrElse(k, k) -> v },
       untrusted = set(f.untrusted),

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 /**
- * The value of `geo` (GeoParquet). Box and kinds of geometries are about the rows of one file. United over all files they
- * hold for every new file: a box may be larger than needed.
+ * The value of `geo` (GeoParquet). Box and kinds of geometries describe the rows of one file. The
+ * union over all files is true for every new file, though its box may be larger than needed.
  */
 private[footer] final class GeoMetadata(json: ObjectNode) {
   import GeoMetadata._
@@ -16,7 +16,7 @@ private[footer] final class GeoMetadata(json: ObjectNode) {
   private def columns: Seq[(String, ObjectNode)] = Option(json.get("columns")).toSeq.flatMap(_.properties.asScala)
     .map(e => e.getKey -> e.getValue).collect { case (name, o: ObjectNode) => name -> o }
 
-  /** The same for all files that were written alike. */
+  /** The same text for all files that were written alike. */
   def comparable: String = {
     val copy = new GeoMetadata(json.deepCopy())
     copy.columns.foreach { case (_, c) => Extent.foreach(k => c.remove(k)) }
@@ -47,7 +47,7 @@ private[footer] final class GeoMetadata(json: ObjectNode) {
           box.foreach(v => array.add(v))
         case None => c.remove("bbox")
       }
-      // An empty list says that the kinds are not known.
+      // By the specification, an empty list says that the kinds are not known.
       val kinds = own.map(o => Option(o.get("geometry_types")).toSeq.flatMap(_.elements.asScala).map(_.asText))
       val array = c.putArray("geometry_types")
       if (!kinds.exists(_.isEmpty)) kinds.flatten.distinct.sorted.foreach(k => array.add(k))
@@ -75,7 +75,11 @@ private[footer] object GeoMetadata {
     if (Set(4, 6)(numbers.size) && numbers.forall(_.isNumber)) Some(numbers.map(_.asDouble)) else None
   }
 
-  /** Lower corners first, then upper ones. A box over the antimeridian is wider than its numbers say: then there is none. */
+  /**
+   * The box around all boxes, lower corner first. None if a file has no box, or one that crosses
+   * the antimeridian: its western edge is a greater number than its eastern one, so that minimum
+   * and maximum do not unite it.
+   */
   private def united(boxes: Seq[Option[Seq[Double]]]): Option[Seq[Double]] = {
     val all = boxes.flatten
     if (all.isEmpty || all.size < boxes.size || all.map(_.size).distinct.size > 1) None

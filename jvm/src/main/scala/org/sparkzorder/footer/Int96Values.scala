@@ -18,10 +18,13 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
-/** INT96 timestamps as they are in a Parquet file: nanoseconds of a day, then the day. */
+/** INT96 timestamps as a Parquet file stores them: nanoseconds of the day, then the day. */
 private[footer] object Int96Values {
 
-  /** The first column, by its names in the file, with a value that is no whole number of microseconds. */
+  /**
+   * The first column with a value that is not a whole number of microseconds, by its names in the
+   * file.
+   */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
     val options = HadoopReadOptions.builder(conf, file.getPath).build()
     val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)
@@ -37,7 +40,9 @@ private[footer] object Int96Values {
     } finally reader.close()
   }
 
-  /** By the dictionary alone, where all pages use it; None where others have to be read. */
+  /**
+   * The answer of the dictionary where all pages use it; None where other pages have to be read.
+   */
   private def dictionaryIsFiner(
       reader: ParquetFileReader,
       block: BlockMetaData,
@@ -49,7 +54,8 @@ private[footer] object Int96Values {
       val dictionaries: DictionaryPageReadStore = reader.getDictionaryReader(block)
       Option(dictionaries.readDictionaryPage(column)).map { page =>
         val dictionary = page.getEncoding.initDictionary(column, page)
-        // More than the column uses would be no fault: what is there was a value once.
+        // The dictionary may hold values that no row has. Finding such a value is no error: it came
+        // from the same data.
         (0 to dictionary.getMaxId).exists(id => isFiner(dictionary.decodeToBinary(id)))
       }
     }

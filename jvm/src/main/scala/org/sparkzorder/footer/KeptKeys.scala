@@ -1,20 +1,22 @@
 package org.sparkzorder.footer
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
+
 /**
- * Key-value metadata for files with the rows of all the inputs.
+ * Key-value metadata for new files with the rows of all inputs.
  *
- * @param lost what an input says and the new files do not, in words
+ * @param lost in words, what an input has and the new files have not
  */
 final case class KeptKeys(values: Map[String, String], lost: Seq[String])
 
 object KeptKeys {
 
-  /** Different values of one key that are looked at to merge them. */
+  /** How many different values of one key are merged at most. */
   private val MostMerged = 16
 
   /**
    * @param traits of all inputs
-   * @param textOf the value of a key in an input, by its place among them
+   * @param textOf the value of a key in the input with this position
    * @param sameSchema whether the new files have exactly the schema that each input has
    * @param sameCalendar whether dates and instants are read and written without rebasing
    */
@@ -60,7 +62,8 @@ object KeptKeys {
         val texts = digests.map(d => textOf(traits.indexWhere(_.keys.get(key) == d), key))
         PandasMetadata.merge(texts).fold(Differs) { case (value, disputed) =>
           val labels = traits.iterator.flatMap(_.extents.get(key)).nextOption()
-          val types = Option.when(disputed.nonEmpty)(disputed.mkString("the files differ on `", "`, `", "`"))
+          val types =
+            Option.when(disputed.nonEmpty)(disputed.map(quoteIdentifier).mkString("the files differ on ", ", ", ""))
           Decision(Some(value), Some((labels ++ types).mkString("; ")).filter(_.nonEmpty))
         }
       case _ if digests.size > 1 => Differs
@@ -75,7 +78,7 @@ object KeptKeys {
     }
   }
 
-  /** @param values what is kept of the other keys, which Arrow's schema repeats */
+  /** @param values the kept values of the other keys, which Arrow's schema repeats */
   private def ofArrow(
       traits: IndexedSeq[FileTraits],
       text: => String,

@@ -7,22 +7,23 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.util.SerializableConfiguration
 
-/** A file with a timestamp that Spark cannot hold. */
+/** The first file found with a timestamp that Spark cannot hold. */
 final case class NanosecondsFound(path: String, column: Seq[String])
 
 /**
- * Timestamps with digits below the microsecond. Spark's readers drop these digits, so the files themselves are read: the
- * timestamp columns of files that Spark did not write.
+ * Finds timestamps with digits below the microsecond. Spark's readers drop these digits, so the
+ * Parquet and ORC libraries read the timestamp columns, but only of files that Spark did not write.
  */
 object Nanoseconds {
 
   private val MostTasks = 10000
 
-  /** The digits below a microsecond. */
+  /** Whether a timestamp has digits below the microsecond. */
   private[footer] def isFiner(nanos: Long): Boolean = nanos % 1000 != 0
 
   /**
-   * The first of these files with such a timestamp. A Spark job, unless the footers rule it out for all files.
+   * The first of these files with such a timestamp. Runs a Spark job, unless the footers rule it
+   * out for all files.
    *
    * @throws java.io.IOException when a file cannot be read
    */

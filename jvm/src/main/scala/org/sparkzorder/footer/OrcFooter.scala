@@ -14,7 +14,10 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.stats.ColumnKey
 
-/** Footers of ORC files. Their statistics are the file's, not a stripe's, so there is one number a column. */
+/**
+ * Reads the footers of ORC files. Only the statistics of the whole file are used, not those of its
+ * stripes.
+ */
 private[footer] final class OrcFooter(
     conf: Configuration,
     tableSchema: StructType,
@@ -29,48 +32,66 @@ private[footer] final class OrcFooter(
   override def read(status: FileStatus): FileFooter = {
     val path = status.getPath.toString
     val reader = open(status.getPath)
-    try {
-      val names = namesOf(reader.getSchema)
-      val nameless = NamelessColumns.are(names)
-      val positional = names.nonEmpty && (forcedPositions || nameless)
-      // By position and by name are the same when the names agree place by place.
-      val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
-      val statistics = new OrcStatistics(reader)
-      val places = new Places
-      val encryption = encryptionOf(reader)
-      val judged = Judgement(columns.map { key =>
-        // Of who has no key, the reader shows a mask.
-        if (encryption.hides(key.path) || (moved && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
-        // Another reader may have another column at that position, and reads the file's by it.
-        else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
-          JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-        else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
-      })
-      val (schema, unreadable) = typesOf(reader.getSchema)
-      FileFooter(
-        path,
-        DataFormat.Orc,
-        reader.getNumberOfRows,
-        schema,
-        unreadable,
-        None,
-        if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
-        judged.stats,
-        judged.loose,
-        judged.untrusted,
-        judged.missing,
-        judged.sessionBound,
-        positional,
-        encryption,
-        finerThanMicros(reader),
-        if (withTraits) Some(OrcTraits.of(reader, encryption)) else None
-      )
-    } catch {
+    try footerOf(path, reader)
+    catch {
       case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
     } finally reader.close()
   }
 
-  /** Spark, which knows microseconds only, leaves its version in each file. */
+  private def footerOf(path: String, reader: Reader): FileFooter = {
+    val names = namesOf(reader.getSchema)
+    val positional = names.nonEmpty && (forcedPositions || NamelessColumns.are(names))
+    val encryption = encryptionOf(reader)
+    val judged = judgements(reader, names, positional, encryption)
+    val (schema, unreadable) = typesOf(reader.getSchema)
+    FileFooter(
+      path,
+      DataFormat.Orc,
+      rows = reader.getNumberOfRows,
+      schema,
+      unreadable,
+      timestamps = None,
+      codec = if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
+      stats = judged.stats,
+      loose = judged.loose,
+      untrusted = judged.untrusted,
+      missing = judged.missing,
+      sessionBound = judged.sessionBound,
+      positional,
+      encryption,
+      finerThanMicros = finerThanMicros(reader),
+      traits = if (withTraits) Some(OrcTraits.of(reader, encryption)) else None
+    )
+  }
+
+  private def judgements(
+      reader: Reader,
+      names: IndexedSeq[String],
+      positional: Boolean,
+      encryption: Encryption
+  ): Judgement = {
+    val nameless = NamelessColumns.are(names)
+    // Where the names agree with the table's one by one, it makes no difference how columns are
+    // found.
+    val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
+    val statistics = new OrcStatistics(reader)
+    val places = new Places
+    Judgement(columns.map { key =>
+      // Without the key, ORC shows masked values of an encrypted column.
+      if (encryption.hides(key.path) || (moved && !encryption.isNone))
+        JudgedColumn(key, StatisticsTrust.Unknown, None)
+      // Another reader may call another column by this name, and then takes it from another
+      // position of the file.
+      else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
+        JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+      else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
+    })
+  }
+
+  /**
+   * Files without Spark's version were written by others, so they may hold nanoseconds. Spark's own
+   * hold microseconds.
+   */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
     if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
 
@@ -80,7 +101,7 @@ private[footer] final class OrcFooter(
     case _ => Encryption.none
   }
 
-  // The full name of ORC puts dots between names that may have dots.
+  // ORC's own full name joins the names by dots, and names may contain dots.
   private def pathOf(column: TypeDescription): Seq[String] = Option(column.getParent) match {
     case Some(struct) if struct.getCategory == TypeDescription.Category.STRUCT =>
       pathOf(struct) :+ struct.getFieldNames.get(struct.getChildren.asScala.indexWhere(_ eq column))
@@ -105,7 +126,7 @@ private[footer] final class OrcFooter(
   private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
     place match {
       case Left(judged) => JudgedColumn(key, judged._1, judged._2)
-      // An ORC timestamp is a wall clock, read in whatever zone the reading JVM has.
+      // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
       case Right((leaf, true)) if key.dataType == TimestampType =>
         JudgedColumn(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
       case Right((leaf, exact)) =>
@@ -115,10 +136,13 @@ private[footer] final class OrcFooter(
         JudgedColumn(key, statistics.judge(key, leaf), bound)
     }
 
-  /** A leaf and whether its name agrees in case, too; or what is to be said without one. */
+  /**
+   * Either the leaf, and whether its name agrees in case as well, or the verdict for a column
+   * without a leaf.
+   */
   private type Place = Either[(StatisticsTrust, Option[SessionBound]), (TypeDescription, Boolean)]
 
-  /** Columns of one file by the names of the table. */
+  /** Finds the columns of one file by the names of the table. */
   private final class Places {
     private val structs = new IdentityHashMap[TypeDescription, FieldNames]
 

@@ -19,17 +19,18 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 
-/** File-level statistics of an open ORC file, judged column by column. */
+/** Judges the file-level statistics of an open ORC file, column by column. */
 private[footer] final class OrcStatistics(reader: Reader) {
 
   private val rows = reader.getNumberOfRows
   private val api: Array[ColumnStatistics] = reader.getStatistics
 
-  // Only the stored form tells a count of zero from no count.
+  // Only the stored form distinguishes a count of zero from a missing count.
   @nowarn("cat=deprecation")
   private val proto = reader.getOrcProtoFileStatistics
 
-  // The root counts every row. A writer that keeps no statistics leaves the counts at zero, which would read as 'all null'.
+  // The root's count must be the number of rows. A writer without statistics leaves all counts at
+  // zero, which would read as 'all null'.
   private val kept = api != null && api.length > 0 && proto.size == api.length &&
     proto.get(0).hasNumberOfValues && proto.get(0).getNumberOfValues == rows
 
@@ -43,24 +44,29 @@ private[footer] final class OrcStatistics(reader: Reader) {
   }
 
   def judge(key: ColumnKey, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
-    case None                                                   => StatisticsTrust.Untrusted
-    case Some(nulls) if nulls == rows                           => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
+    case None                         => StatisticsTrust.Untrusted
+    case Some(nulls) if nulls == rows => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
     case Some(_) if OrderedValue.encoding(key.dataType).isEmpty => nulls(key.dataType, leaf)
     case Some(nulls)                                            =>
       bounds(key.dataType, leaf, api(leaf.getId), proto.get(leaf.getId)) match {
         case Some((min, max)) =>
           val (lo, hi) = (OrderedValue.encode(key.dataType, min), OrderedValue.encode(key.dataType, max))
           if (EncodedOrder.compare(lo, hi) > 0) StatisticsTrust.Untrusted
-          else if (key.dataType == DateType && !Calendar.settled(DateType, lo.asInstanceOf[Long])) StatisticsTrust.Untrusted
+          else if (key.dataType == DateType && !Calendar.settled(DateType, lo.asInstanceOf[Long]))
+            StatisticsTrust.Untrusted
           else StatisticsTrust.Trusted(EncodedOrder.stats(lo, hi, nulls))
         case None => StatisticsTrust.Untrusted
       }
   }
 
-  /** The null count alone. A value that is read as another type may come out null, so the stored type must be the column's. */
+  /**
+   * The null count alone. A value that is read as another type may become null, so the stored type
+   * must be the column's.
+   */
   def nulls(dt: DataType, leaf: TypeDescription): StatisticsTrust = nullCount(leaf) match {
-    case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) => StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
-    case _                                                    => StatisticsTrust.Unknown
+    case Some(nulls) if nulls == rows || isStoredAs(dt, leaf) =>
+      StatisticsTrust.Trusted(ColumnStats(null, null, nulls, 0L))
+    case _ => StatisticsTrust.Unknown
   }
 
   private def isStoredAs(dt: DataType, leaf: TypeDescription): Boolean = (dt, leaf.getCategory) match {
@@ -116,7 +122,8 @@ private[footer] final class OrcStatistics(reader: Reader) {
     widths.indexOf(leaf.getCategory) <= widths.indexOf(most)
   }
 
-  // Null when the writer has cut it. A byte that is not UTF-8 was replaced, and then the order is lost.
+  // The bound is null when the writer has cut it. A replacement character stands for a byte that
+  // was not UTF-8; then the order of the bound is unknown.
   private def text(bound: String): Option[UTF8String] =
     Option(bound).filter(_.indexOf('\uFFFD') < 0).map(UTF8String.fromString)
 }

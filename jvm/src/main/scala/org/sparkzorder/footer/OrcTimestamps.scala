@@ -8,10 +8,13 @@ import org.apache.hadoop.hive.ql.exec.vector._
 import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 
-/** Timestamps as they are in an ORC file: seconds, and nanoseconds beside them. */
+/** Timestamps as an ORC file stores them: seconds, and nanoseconds beside them. */
 private[footer] object OrcTimestamps {
 
-  /** Columns of instants and of wall clocks, at any depth, with the names of the structs' fields on the way. */
+  /**
+   * Columns of instants and of wall clocks at any depth, each with the names of the struct fields
+   * on the way to it.
+   */
   def columns(schema: TypeDescription): Seq[(Seq[String], TypeDescription)] = below(schema, Nil)
 
   private def below(t: TypeDescription, names: List[String]): Seq[(Seq[String], TypeDescription)] =
@@ -22,7 +25,7 @@ private[footer] object OrcTimestamps {
       case _ => Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(below(_, names))
     }
 
-  /** The first column with a value that is no whole number of microseconds. */
+  /** The first column with a value that is not a whole number of microseconds. */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
     val reader = OrcFile.createReader(file.getPath, OrcFile.readerOptions(conf))
     try {
@@ -45,14 +48,17 @@ private[footer] object OrcTimestamps {
     } finally reader.close()
   }
 
-  /** Where a column's values of this batch are, and how many they may be: in lists and maps more than rows. */
+  /**
+   * The vector with a column's values of this batch, and the number of its values: inside of lists
+   * and maps there may be more values than rows.
+   */
   private def vectorsOf(
       schema: TypeDescription,
       batch: VectorizedRowBatch,
       column: TypeDescription
   ): Option[(TimestampColumnVector, Int)] = {
     val path = Iterator.iterate(column)(_.getParent).takeWhile(_ ne schema).toList.reverse
-    // A file may be one column without a struct around it.
+    // A file may consist of one column without a struct around it.
     val start: (ColumnVector, List[TypeDescription], Int) =
       if (path.isEmpty) (batch.cols(0), Nil, batch.size)
       else if (schema.getCategory == Category.STRUCT)

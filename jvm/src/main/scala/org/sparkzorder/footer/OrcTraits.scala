@@ -22,7 +22,10 @@ private[footer] object OrcTraits {
     )
   }
 
-  /** User metadata. Each byte is a character, so that none is lost: ORC does not say what the bytes are. */
+  /**
+   * The user metadata, with each byte as one character. ORC does not say what the bytes are, and so
+   * none is lost.
+   */
   def texts(reader: Reader): Map[String, String] = reader.getMetadataKeys.asScala.map { key =>
     val value = reader.getMetadataValue(key).duplicate()
     val bytes = new Array[Byte](value.remaining)
@@ -30,7 +33,10 @@ private[footer] object OrcTraits {
     key -> new String(bytes, StandardCharsets.ISO_8859_1)
   }.toMap
 
-  /** Of the first stripe: the footer does not name them, each stripe lists its streams. */
+  /**
+   * The columns with a Bloom filter in the first stripe. The footer does not list the filters; each
+   * stripe lists its own streams.
+   */
   private def bloomFilters(reader: Reader): Set[Seq[String]] = reader.getStripes.asScala.headOption match {
     case None         => Set.empty
     case Some(stripe) =>

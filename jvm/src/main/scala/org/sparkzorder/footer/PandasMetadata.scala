@@ -7,17 +7,18 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 /**
- * The value of `pandas`: which columns are the index, and the types of all columns. A RangeIndex is not stored as a column
- * but by its first and last label, which would be wrong of rows in another order.
+ * The value of `pandas`: which columns are the index, and the types of all columns. Of a RangeIndex
+ * only the first and the last label are stored, not a column. They would be wrong for rows in
+ * another order.
  */
 private[footer] final class PandasMetadata(json: ObjectNode) {
   import PandasMetadata._
 
-  /** The value for files with some of the rows of this one, and perhaps rows of others. */
+  /** The value for files that have some of this file's rows, and perhaps rows of others. */
   val ofOthers: ObjectNode = {
     val copy = json.deepCopy()
     copy.putArray("index_columns").addAll(elements(json.get("index_columns")).filterNot(isRange).asJava)
-    // How many categories one file had.
+    // The number of categories describes one file only.
     elements(copy.get("columns")).map(_.get("metadata")).foreach {
       case o: ObjectNode => o.remove("num_categories")
       case _             => ()
@@ -25,14 +26,17 @@ private[footer] final class PandasMetadata(json: ObjectNode) {
     copy
   }
 
-  /** The same for all files that were written alike. */
+  /** The same text for all files that were written alike. */
   def comparable: String = {
     val copy = ofOthers.deepCopy()
     Seq("pandas_version", "creator").foreach(k => copy.remove(k))
     copy.toString
   }
 
-  /** What is lost of the labels of the rows, in words; None when every reader gives the rows such labels by itself. */
+  /**
+   * The lost labels of the rows, in words; None when every reader gives the rows the same labels by
+   * itself.
+   */
   def labels: Option[String] = elements(json.get("index_columns")).find { i =>
     isRange(i) && (i.path("start").asLong(0) != 0 || i.path("step").asLong(1) != 1 || i.path("name").isTextual)
   }.map(_ => "labels of a RangeIndex")
@@ -52,8 +56,8 @@ private[footer] object PandasMetadata {
     catch { case _: JsonProcessingException => None }
 
   /**
-   * One value for all the files, with the columns that the files disagree on: of these it says nothing. None when the files
-   * disagree on what the index is.
+   * One value for all the files, and the columns that it leaves out because the files disagree on
+   * them. None when the files disagree on the index.
    */
   def merge(texts: Seq[String]): Option[(String, Seq[String])] = {
     val parsed = texts.flatMap(parse)

@@ -9,15 +9,17 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 /**
  * One column's part of one row group.
  *
- * @param values values in the chunk, nulls included
- * @param rows the row group's
+ * @param values number of values in the chunk, nulls included
+ * @param rows number of rows of the row group
  * @param nulls None when the footer does not say
- * @param bounds least and greatest value as parquet-java gives them, None when the footer does not say or there is no value
+ * @param bounds least and greatest value as parquet-java gives them; None without values, or when
+ *   the footer does not say
  */
 private[footer] final case class ParquetChunk(values: Long, rows: Long, nulls: Option[Long], bounds: Option[(Any, Any)])
 
 /**
- * Merges the chunks of one leaf column, which lies under structs only. A single doubtful chunk makes the whole column untrusted: the file is one unit.
+ * Merges the chunks of one leaf column that has only structs above it. A file is used or read as a
+ * whole, so one doubtful chunk makes the whole column untrusted.
  */
 private[footer] object ParquetChunks {
 
@@ -46,7 +48,8 @@ private[footer] object ParquetChunks {
     }
   }
 
-  // A leaf under structs has one value a row, nulls included; any other count means that the footer is not understood.
+  // Such a leaf has one value for each row, nulls included. Any other count means that we misread
+  // the footer.
   private def nullsOf(chunk: ParquetChunk, required: Boolean): Option[Long] =
     if (chunk.values != chunk.rows) None
     else if (required) Some(0L)
@@ -73,7 +76,8 @@ private[footer] object ParquetChunks {
       else each.flatten.reduceOption((a, b) => (EncodedOrder.min(a._1, b._1), EncodedOrder.max(a._2, b._2)))
     }
 
-  // Sooner a field that a writer has set to nothing than a column of nothing but empty texts.
+  // An empty maximum is more likely an unset field of the writer than a column of nothing but empty
+  // strings.
   private def isEmpty(raw: Any): Boolean = raw match {
     case v: Binary => v.length == 0
     case _         => false

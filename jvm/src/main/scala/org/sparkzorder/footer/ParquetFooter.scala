@@ -21,7 +21,10 @@ import org.apache.spark.sql.types.{StructType, TimestampType}
 
 import org.sparkzorder.stats.ColumnKey
 
-/** Footers of Parquet files, through parquet-java, which drops bounds that it knows to be wrong by itself. */
+/**
+ * Reads the footers of Parquet files with parquet-java, which itself drops bounds that it knows to
+ * be wrong.
+ */
 private[footer] final class ParquetFooter(
     conf: Configuration,
     tableSchema: StructType,
@@ -32,7 +35,8 @@ private[footer] final class ParquetFooter(
 
   private val own = {
     val copy = new Configuration(conf)
-    // Old bounds of strings are in the order of signed bytes; users may accept them for row groups, we cannot.
+    // Old bounds of strings are in the order of signed bytes. Users may accept them for row groups,
+    // but skipping files by them would lose rows.
     copy.setBoolean("parquet.strings.signed-min-max.enabled", false)
     copy
   }
@@ -47,37 +51,40 @@ private[footer] final class ParquetFooter(
     val blocks = metadata.getBlocks.asScala.toSeq
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
+    def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
     val judged = Judgement(columns.map { key =>
-      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone)) JudgedColumn(key, StatisticsTrust.Unknown, None)
+      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
+        JudgedColumn(key, StatisticsTrust.Unknown, None)
       else judge(key, places, chunks, writer)
     })
     val (stored, unreadable) = types.of(file.getSchema)
     val noted = Option(keys.get(SparkRowTypes.key)).filter(_ => writer.isSpark)
-    val schema = noted.fold(stored)(SparkRowTypes.refine(stored, _))
-    val codecs =
-      blocks.flatMap(_.getColumns.asScala).filterNot(c => encryption.columns(pathOf(c))).map(_.getCodec).distinct
+    val moved = if (settings.int96Conversion && !writer.isParquetJava) ParquetTypes.int96(file.getSchema) else Nil
     FileFooter(
       status.getPath.toString,
       DataFormat.Parquet,
-      blocks.map(_.getRowCount).sum,
-      schema,
-      if (settings.int96Conversion && !writer.isParquetJava) unreadable ++ ParquetTypes.int96(file.getSchema)
-      else unreadable,
-      ParquetTypes.timestamps(file.getSchema),
-      if (codecs.size == 1) Some(NameMatch.fold(codecs.head.name)) else None,
-      judged.stats,
-      judged.loose,
-      judged.untrusted,
-      judged.missing,
-      judged.sessionBound,
+      rows = blocks.map(_.getRowCount).sum,
+      schema = noted.fold(stored)(SparkRowTypes.refine(stored, _)),
+      unreadable = unreadable ++ moved,
+      timestamps = ParquetTypes.timestamps(file.getSchema),
+      codec = codecOf(blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)),
+      stats = judged.stats,
+      loose = judged.loose,
+      untrusted = judged.untrusted,
+      missing = judged.missing,
+      sessionBound = judged.sessionBound,
       positional = false,
       encryption,
-      if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
-      if (withTraits) Some(ParquetTraits.of(metadata, c => encryption.columns(pathOf(c)), pageHeader(status, _)))
-      else None,
-      if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema)
+      finerThanMicros = if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
+      traits = Option.when(withTraits)(ParquetTraits.of(metadata, isEncrypted, pageHeader(status, _))),
+      unsaidCalendar = if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema)
     )
+  }
+
+  private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
+    case Seq(one) => Some(NameMatch.fold(one.name))
+    case _        => None
   }
 
   private def pathOf(chunk: ColumnChunkMetaData): Seq[String] = chunk.getPath.toArray.toSeq
@@ -108,7 +115,8 @@ private[footer] final class ParquetFooter(
     val stream = input.newStream()
     try ParquetFileReader.readFooter(input, options, stream)
     catch {
-      // parquet-java says 'not a Parquet file' and 'corrupt' with plain runtime exceptions, Thrift errors come as IOExceptions.
+      // parquet-java throws plain runtime exceptions for 'not a Parquet file' and 'corrupt'; Thrift
+      // errors come as IOExceptions.
       case e: ParquetCryptoRuntimeException =>
         throw new NotDataFileException(path, "it is encrypted and the key is not at hand", e)
       case e: RuntimeException  => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
@@ -138,8 +146,9 @@ private[footer] final class ParquetFooter(
         }
       JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
     case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
-    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear => JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-    case ParquetPlace.NoLeaf                                => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear =>
+      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case ParquetPlace.NoLeaf => JudgedColumn(key, StatisticsTrust.Unknown, None)
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =

@@ -7,29 +7,29 @@ import scala.jdk.CollectionConverters._
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
-/** Where a column of the table lies in a Parquet file. */
+/** Where a Parquet file has a column of the table. */
 private[footer] sealed trait ParquetPlace
 
 private[footer] object ParquetPlace {
 
   /**
    * @param path by the names in the file
-   * @param exact whether the names agree in case, too
+   * @param exact whether the names agree in case as well
    * @param required whether neither the leaf nor a struct above it can be null
    */
   final case class Leaf(leaf: PrimitiveType, path: Seq[String], exact: Boolean, required: Boolean) extends ParquetPlace
 
-  /** @param inAnyCase whether no spelling of the name is there */
+  /** @param inAnyCase whether the file has no column of this name in any case */
   final case class Lacking(inAnyCase: Boolean) extends ParquetPlace
 
-  /** Several names agree with the column's. */
+  /** Several columns of the file could be meant. */
   case object Unclear extends ParquetPlace
 
-  /** Something else than a leaf under structs. */
+  /** The column is not a leaf that has only structs above it. */
   case object NoLeaf extends ParquetPlace
 }
 
-/** The columns of one Parquet file by the names of the table. Not thread-safe. */
+/** Finds the columns of one Parquet file by the names of the table. Not thread-safe. */
 private[footer] final class ParquetPlaces(schema: GroupType, caseSensitive: Boolean) {
   import ParquetPlace._
 

@@ -12,7 +12,7 @@ private[footer] object ParquetTraits {
 
   /**
    * @param hidden whether a column is encrypted, so that nothing is known of its chunks
-   * @param pageHeader reads what is at an offset of the file
+   * @param pageHeader reads the page header at an offset of the file
    */
   def of(
       metadata: ParquetMetadata,
@@ -39,11 +39,14 @@ private[footer] object ParquetTraits {
 
   private def isOfParquetJava(createdBy: String): Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
 
-  /** Other writers do not tell the versions apart in the footer. */
+  /**
+   * The version of the chunk's first page, for writers whose footers do not tell the versions
+   * apart.
+   */
   private def firstPage(chunk: ColumnChunkMetaData, pageHeader: Long => PageHeader): Option[Int] =
     try Some(if (pageHeader(chunk.getFirstDataPageOffset).getType == PageType.DATA_PAGE_V2) 2 else 1)
     catch {
-      // Whether the file is damaged is seen, and said, when its rows are read.
+      // A damaged file is reported later, when its rows are read.
       case _: IOException | _: RuntimeException => None
     }
 }

@@ -11,12 +11,15 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaCo
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** A Parquet file's schema in Spark's types, column by column, so that one strange column does not hide the others. */
+/**
+ * Translates a Parquet file's schema into Spark's types, column by column, so that one unknown type
+ * does not hide the other columns.
+ */
 private[footer] final class ParquetTypes(conf: Configuration) {
 
   private val converter = {
     val own = new Configuration(conf)
-    // The file's own types, whatever the session would rather see in them.
+    // The file's own types, whatever the session's settings make of them.
     own.setBoolean(SQLConf.PARQUET_BINARY_AS_STRING.key, false)
     own.setBoolean(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, true)
     own.setBoolean(SQLConf.CASE_SENSITIVE.key, true)
@@ -52,7 +55,7 @@ private[footer] object ParquetTypes {
       }
   })
 
-  /** Leaves that Spark can read, but not write back as they were. */
+  /** Leaves that Spark can read but cannot write back as they were. */
   def inexact(schema: MessageType, parents: List[String]): Seq[Unreadable] = leaves(schema, parents).flatMap {
     case (path, leaf) =>
       leaf.getLogicalTypeAnnotation match {
@@ -64,13 +67,16 @@ private[footer] object ParquetTypes {
       }
   }
 
-  /** Instants that `spark.sql.parquet.int96TimestampConversion` moves, but for files of parquet-java, and so of ours. */
+  /**
+   * Instants that `spark.sql.parquet.int96TimestampConversion` moves. It leaves files of
+   * parquet-java alone, and the rewritten files would be such.
+   */
   def int96(schema: MessageType): Seq[Unreadable] = leaves(schema, Nil).collect {
     case (path, leaf) if leaf.getPrimitiveTypeName == INT96 =>
       Unreadable(path, "under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
   }
 
-  /** Leaves of dates and instants, which two calendars read differently where they are old. */
+  /** Leaves of dates and instants, whose old values differ between the two calendars. */
   def ofCalendar(schema: MessageType): Seq[CalendarColumn] = leaves(schema, Nil).flatMap { case (path, leaf) =>
     leaf.getLogicalTypeAnnotation match {
       case _: DateLogicalTypeAnnotation                           => Some(CalendarColumn(path, isInt96 = false))
@@ -80,7 +86,7 @@ private[footer] object ParquetTypes {
     }
   }
 
-  /** Leaves of instants in nanoseconds. */
+  /** Leaves of the type INT96, which holds nanoseconds. */
   def int96Columns(schema: MessageType): Seq[Seq[String]] = leaves(schema, Nil).collect {
     case (path, leaf) if leaf.getPrimitiveTypeName == INT96 => path
   }

@@ -9,13 +9,19 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** How a bound in a Parquet footer becomes a value of the table's type. Pure. */
+/** Turns a bound of a Parquet footer into a value of the table's type. Pure. */
 private[footer] object ParquetValues {
 
-  /** From parquet-java's value to Catalyst's; None for a value that the table's type cannot hold. Monotone where defined. */
+  /**
+   * Turns parquet-java's value into Catalyst's; None for a value that the table's type cannot hold.
+   * Monotone where it is defined.
+   */
   type Decoder = Any => Option[Any]
 
-  /** None when the column's bounds must not be used under the table's type: another type, or an order that is not the type's own. */
+  /**
+   * None when the column's bounds must not be used for the table's type: the types do not fit, or
+   * the order is not the type's own.
+   */
   def decoder(table: DataType, file: PrimitiveType, writer: ParquetWriter): Option[Decoder] = {
     val annotation = file.getLogicalTypeAnnotation
     (table, file.getPrimitiveTypeName) match {
@@ -66,7 +72,7 @@ private[footer] object ParquetValues {
   }
 
   private def instant(table: DataType, annotation: Any): Option[Decoder] = annotation match {
-    // Spark reads local times as instants, but refuses the reverse.
+    // Spark reads local times as instants but refuses to read instants as local times.
     case t: TimestampLogicalTypeAnnotation if table == TimestampType || !t.isAdjustedToUTC =>
       t.getUnit match {
         case TimeUnit.MICROS => Some(long(identity))

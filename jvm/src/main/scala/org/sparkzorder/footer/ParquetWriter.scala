@@ -4,7 +4,7 @@ import org.apache.parquet.VersionParser
 import org.apache.parquet.VersionParser.VersionParseException
 
 /**
- * What is known of the program that wrote a Parquet file.
+ * The program that wrote a Parquet file, as far as the footer tells.
  *
  * @param createdBy the footer's `created_by`, null when absent
  * @param keys the footer's key-value metadata
@@ -22,38 +22,53 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
     a > major || (a == major && b >= minor)
   }
 
-  /** Spark's own test for INT96 (`spark.sql.parquet.int96TimestampConversion` spares these). */
+  /**
+   * Spark's own test for INT96: `spark.sql.parquet.int96TimestampConversion` does not touch these
+   * files.
+   */
   val isParquetJava: Boolean = createdBy != null && createdBy.startsWith("parquet-mr")
 
   /**
-   * Whether bounds of binary decimals are in the order of the numbers. Footers had one min/max pair without a stated order first; parquet-java
-   * writes `min_value`/`max_value` in the type's order since 1.10, Arrow C++ correctly for decimals since long before 4.0.
+   * Whether the bounds of binary decimals are in the order of the numbers. Old footers have one
+   * pair of min and max whose order they do not state. parquet-java writes `min_value` and
+   * `max_value` in the type's order since 1.10; Arrow C++ was right for decimals long before 4.0.
    */
   val ordersDecimals: Boolean =
     (application == "parquet-mr" && atLeast(1, 10)) || (application == "parquet-cpp-arrow" && atLeast(4, 0))
 
   /**
-   * Whether a chunk with bounds has no NaN. parquet-java from 1.10 to 1.17 compares with `Double.compare`, so a NaN becomes the maximum, and its
-   * reader drops bounds with a NaN. Not assumed of later versions, which may learn to count NaNs apart.
+   * Whether a chunk with bounds has no NaN. parquet-java from 1.10 to 1.17 compares with
+   * `Double.compare`, so a NaN becomes the maximum, and its reader drops bounds with a NaN. Later
+   * versions may count NaNs separately, so nothing is assumed of them.
    */
   val boundsExcludeNaN: Boolean = application == "parquet-mr" && atLeast(1, 10) && !atLeast(1, 18)
 
   /**
-   * Whether the rows come from Spark, which knows microseconds only. Others copy Spark's keys into files of their own, and
-   * parquet-java's tools put files of several writers into one, but then they say so.
+   * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's
+   * keys into their own files, so the writer must be parquet-java. parquet-java's tools join files
+   * of several writers, but then they say so.
    */
   val isSpark: Boolean = isParquetJava && keys("original.created.by").isEmpty &&
     (keys("org.apache.spark.version").isDefined || keys(SparkRowTypes.key).isDefined)
 
   private val sparkVersion = keys("org.apache.spark.version")
 
-  /** Whether the file says itself which calendar dates and INT64 instants are in, so that no setting of the reader decides. */
+  /**
+   * Whether the file says the calendar of its dates and INT64 instants, so that the reader's
+   * settings do not matter.
+   */
   val saysCalendar: Boolean = sparkVersion.isDefined
 
-  /** Written by Spark 3 or later and not in legacy mode: stored dates and INT64 instants mean what they say. */
+  /**
+   * Whether Spark 3 or later wrote the file, not in legacy mode: then stored dates and INT64
+   * instants are in the proleptic calendar.
+   */
   val proleptic: Boolean = sparkVersion.exists(_ >= "3.0.0") && keys("org.apache.spark.legacyDateTime").isEmpty
 
-  /** Legacy instants need the writer's time zone; without it the reader's JVM decides. */
+  /**
+   * Whether the file says the writer's time zone, which legacy instants need. Without it the
+   * reader's JVM decides.
+   */
   val saysTimeZone: Boolean = keys("org.apache.spark.timeZone").isDefined
 
   val prolepticInt96: Boolean = sparkVersion.exists(_ >= "3.1.0") && keys("org.apache.spark.legacyINT96").isEmpty

@@ -5,13 +5,15 @@ import scala.collection.mutable
 import org.apache.spark.sql.types._
 
 /**
- * Why a file cannot be rewritten under the table's schema without losing something.
+ * Why a file cannot be rewritten under the table's schema without loss.
  *
  * @param anySchema whether no schema of the table would help
  */
 final case class SchemaDrift(file: String, column: Seq[String], reason: String, anySchema: Boolean = false)
 
-/** Whether a file reads back the same rows after it was rewritten under the table's schema. */
+/**
+ * Checks whether a file reads back the same rows after it was rewritten under the table's schema.
+ */
 object SchemaCheck {
 
   /** The first file, in order, with something that the table's schema cannot hold. */
@@ -23,8 +25,11 @@ object SchemaCheck {
     footers.iterator.flatMap(drift(tableSchema, _, settings)).nextOption().toLeft(())
 
   /**
-   * Columns that the file lacks are read as null or default, and written so. Types must be equal or widen without loss in Spark's own readers;
-   * INT96 counts as microseconds, which is all that Spark reads of it.
+   * Why rewriting the file would lose something; None when nothing is lost.
+   *
+   * A column that the file lacks is read as null or default, and written so. Types must be equal,
+   * or Spark's own readers must widen them without loss. INT96 counts as microseconds, since Spark
+   * reads no more of it.
    */
   def drift(tableSchema: StructType, footer: FileFooter, settings: FooterSettings): Option[SchemaDrift] = {
     def at(found: (List[String], String)) = SchemaDrift(footer.path, found._1.reverse, found._2)
@@ -39,8 +44,9 @@ object SchemaCheck {
   }
 
   /**
-   * Of which columns Spark's readers give a file's rows in the table's type, so that a job over the file does not fail for
-   * them. A column that the file lacks is read as null.
+   * Tells of a column whether Spark's readers give the file's values in the table's type. A job
+   * that reads any other column of this file would fail. A column that the file lacks is read as
+   * null.
    */
   def scannable(tableSchema: StructType, footer: FileFooter, caseSensitive: Boolean): Seq[String] => Boolean = {
     val rules = new Rules(footer.format, FooterSettings(caseSensitive, fieldIds = false), exact = false)
@@ -49,7 +55,7 @@ object SchemaCheck {
     path => !unreadable(rules.fold(path.head)) && (footer.positional || pair.fits(path.toList))
   }
 
-  /** A struct of the table and the file's struct of the same name, in which columns are found by name. */
+  /** A struct of the table and the file's struct of the same name. Columns are found by name. */
   private final class Pair(table: StructType, file: StructType, rules: Rules) {
     private lazy val inTable = table.fields.reverseIterator.map(f => f.name -> f.dataType).toMap
     private lazy val inFile = file.fields.groupBy(f => rules.fold(f.name))
@@ -67,7 +73,7 @@ object SchemaCheck {
     }
   }
 
-  /** @param exact whether the values must come back as they are in the file */
+  /** @param exact whether the values must come back exactly as they are in the file */
   private final class Rules(val format: DataFormat, settings: FooterSettings, val exact: Boolean) {
     def fold(name: String): String = if (settings.caseSensitive) name else NameMatch.fold(name)
     def textBySetting: Boolean = settings.binaryAsString && format == DataFormat.Parquet
@@ -100,7 +106,8 @@ object SchemaCheck {
       case (ArrayType(t, _), ArrayType(f, _))       => value(t, f, "element" :: at, rules)
       case (MapType(tk, tv, _), MapType(fk, fv, _)) =>
         value(tk, fk, "key" :: at, rules).orElse(value(tv, fv, "value" :: at, rules))
-      // Written back they would be text for every reader, and many refuse text that is not UTF-8.
+      // After a rewrite the bytes would be text for every reader, and many refuse text that is not
+      // UTF-8.
       case (_: StringType, BinaryType) if rules.textBySetting =>
         Some((
           at,
@@ -113,10 +120,11 @@ object SchemaCheck {
 
   private def same(table: DataType, file: DataType, rules: Rules): Boolean = (table, file) match {
     case (t, f) if t == f => true
-    // Collations and lengths are the table's alone; old writers left strings in Parquet without annotation.
+    // Files know no collations and no lengths. Old writers left strings in Parquet without an
+    // annotation.
     case (_: StringType | _: CharType | _: VarcharType, _: StringType | _: CharType | _: VarcharType) => true
     case (_: StringType, BinaryType) => rules.format == DataFormat.Parquet
-    // Parquet has no type for them, Spark writes plain integers.
+    // Parquet has no type for intervals; Spark writes plain integers.
     case (_: YearMonthIntervalType, IntegerType) | (_: DayTimeIntervalType, LongType) =>
       rules.format == DataFormat.Parquet
     case (VariantType, s: StructType) => rules.format == DataFormat.Parquet && isVariant(s)

@@ -5,15 +5,16 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.types._
 
 /**
- * Types that Spark wrote into a Parquet file and that the Parquet schema does not tell. `TIME(0)` is stored in
- * microseconds like `TIME(6)`, and `VOID` as a boolean. Spark notes the types of its rows in the key-value metadata.
+ * Types that Spark wrote into a Parquet file and that the Parquet schema does not show. `TIME(0)`
+ * is stored in microseconds like `TIME(6)`, and `VOID` as a boolean. Spark notes the types of its
+ * rows in the key-value metadata.
  */
 private[footer] object SparkRowTypes {
 
   val key = "org.apache.spark.sql.parquet.row.metadata"
 
   /**
-   * @param file by the Parquet schema
+   * @param file the types by the Parquet schema
    * @param noted Spark's note in the file, as JSON
    */
   def refine(file: StructType, noted: String): StructType =
@@ -21,7 +22,7 @@ private[footer] object SparkRowTypes {
     else {
       val types =
         try DataType.fromJson(noted)
-        // The note is not trusted to be one.
+        // Anyone may have written something else under this key.
         catch { case NonFatal(_) => file }
       refined(file, types).asInstanceOf[StructType]
     }

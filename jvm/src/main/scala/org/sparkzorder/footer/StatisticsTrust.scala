@@ -2,13 +2,13 @@ package org.sparkzorder.footer
 
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
-/** What a footer is worth for one column. */
+/** How far a footer's statistics of one column can be trusted. */
 private[footer] sealed trait StatisticsTrust
 
 private[footer] object StatisticsTrust {
   final case class Trusted(stats: ColumnStats) extends StatisticsTrust
 
-  /** Bounds hold, but NaN may hide beside them. */
+  /** The bounds hold for all values except NaN, which the column may contain as well. */
   final case class Loose(stats: ColumnStats) extends StatisticsTrust
 
   /** Only the rows can tell. */
@@ -17,11 +17,11 @@ private[footer] object StatisticsTrust {
   /** The file has no such column. */
   case object Missing extends StatisticsTrust
 
-  /** Unknown, and not worth reading rows for. */
+  /** Nothing is known, and reading the rows would tell nothing useful. */
   case object Unknown extends StatisticsTrust
 }
 
-/** A column's verdict together with whether its values depend on the session. */
+/** A column's verdict, and whether its values depend on the reading session. */
 private[footer] final case class JudgedColumn(key: ColumnKey, verdict: StatisticsTrust, bound: Option[SessionBound])
 
 private[footer] final case class Judgement(judged: Seq[JudgedColumn]) {

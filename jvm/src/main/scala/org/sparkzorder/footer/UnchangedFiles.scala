@@ -5,10 +5,10 @@ import java.io.FileNotFoundException
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 
-/** Whether files are still what they were when they were listed. */
+/** Tells whether files are still as they were listed. */
 object UnchangedFiles {
 
-  /** For each file, whether it has the length and time that it had, by one listing of each folder that holds some. */
+  /** For each file, whether it still has its length and time stamp. Each folder is listed once. */
   def of(conf: Configuration, files: Seq[FileStatus]): IndexedSeq[Boolean] = {
     val folders = files.map(_.getPath.getParent).distinct.toIndexedSeq
     val now = Footers.onDriver(folders)(listed(conf, _)).flatten.toMap

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.types.StructType
 
-/** What of a Parquet file is too long to be kept for each of many files. */
+/** Schema and key-value metadata of one file, which are too long to be kept for many files. */
 final case class WholeFooter(schema: MessageType, keyValues: Map[String, String])
 
 object WholeFooter {
@@ -19,7 +19,7 @@ object WholeFooter {
     WholeFooter(file.getSchema, texts(file.getKeyValueMetaData))
   }
 
-  /** User metadata of an ORC file, each byte a character. */
+  /** The user metadata of an ORC file, with each byte as one character. */
   def orc(conf: Configuration, status: FileStatus): Map[String, String] = {
     val settings = FooterSettings(caseSensitive = false, fieldIds = false)
     val reader = new OrcFooter(conf, new StructType, Nil, settings).open(status.getPath)

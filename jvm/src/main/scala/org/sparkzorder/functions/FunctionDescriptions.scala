@@ -3,6 +3,7 @@ package org.sparkzorder.functions
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 /**
  * The SQL functions of the extension, in the form that `SparkSessionExtensions.injectFunction`
@@ -114,7 +115,7 @@ object FunctionDescriptions {
         throw new AnalysisException(
           "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
           Map(
-            "functionName" -> s"`$name`",
+            "functionName" -> quoteIdentifier(name),
             "expectedNum" -> expected.toString,
             "actualNum" -> children.length.toString,
             "docroot" -> "https://spark.apache.org/docs/latest"

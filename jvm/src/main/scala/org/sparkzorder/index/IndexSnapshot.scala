@@ -2,6 +2,7 @@ package org.sparkzorder.index
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
@@ -18,7 +19,7 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
   import IndexSnapshot.log
 
   private val byKey: Map[ColumnKey, Lazy[ColumnData]] = footer.columns.map { c =>
-    def shown = s"Column ${c.key.path.map(p => s"`$p`").mkString(".")}"
+    def shown = s"Column ${quoteNameParts(c.key.path)}"
     c.key -> new Lazy[ColumnData](c.block, shown, ColumnBlock.read(c.key.dataType, rows, _), _.memoryBytes)
   }.toMap
 

@@ -8,39 +8,42 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation, TableSideFolder}
 
 /**
- * Columns of whose values nothing comes into the index, because the table says so.
+ * The columns whose values must not get into the index, because the table says so.
  *
- * The property of a catalog's table decides where a statement names the table. Each such statement that changes something
- * leaves the names in the side folder, where statements that name the folder by its path find them.
+ * If a statement names a table of the catalog, the table's property decides. Each such statement
+ * that changes something writes the names to the side folder. Statements that name the folder by
+ * its path find them there.
  */
 private[sparkzorder] object ExcludedColumns {
 
   val Property: String = ExcludedNames.Property
 
   /**
-   * Whether a column is one of them. Names are compared in any case: better one too many.
+   * Tells whether a column is excluded. The case of names is ignored, since excluding one column
+   * too many does no harm.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the table has no column of a name: it was meant to be one
+   * @throws org.apache.spark.sql.AnalysisException when the table lacks a column that its property
+   *   names, which may be a typing error
    */
   def of(table: PlainTable): Seq[String] => Boolean = {
     val excluded = names(table)
     val all = StructType(table.dataSchema.fields ++ table.partitionSchema.fields)
-    // A path may be read without the column.
+    // A folder may be read with a schema that lacks the column.
     if (table.catalogTable.isDefined)
       excluded.names.find(!exists(all, _)).foreach(n => throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq))
     excluded.covers
   }
 
-  /** By the table's property, or as the side folder remembers it. */
+  /** The names in the table's property, or those that the side folder remembers. */
   def names(table: PlainTable): ExcludedNames =
     if (table.catalogTable.isDefined) ExcludedNames.of(table.catalogTable)
     else ExcludedFiles.read(TableSideFolder.of(table)).fold(ExcludedNames(Nil))(ExcludedNames.parse)
 
-  /** Leaves in the side folder what the catalog says now. Needs the lock. */
+  /** Writes the catalog's names to the side folder. Needs the lock. */
   def remember(table: TableLocation, lock: Lock): Unit =
     table.catalogTable.foreach(t => ExcludedFiles.write(TableSideFolder.of(table), lock, textOf(t)))
 
-  /** Whether the side folder has what the catalog says now. */
+  /** Whether the side folder has the names that the catalog has now. */
   def areRemembered(table: TableLocation): Boolean =
     table.catalogTable.forall(t => ExcludedFiles.read(TableSideFolder.of(table)) == textOf(t))
 

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic.{Dataset, SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -16,14 +17,18 @@ import org.apache.spark.sql.types.{StructField, StructType}
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector, StatsMerge}
 
-/** Statistics from the rows themselves, for what footers cannot be trusted with. One Spark job, one read of the columns asked for. */
+/**
+ * Collects statistics from the rows, where footers cannot be trusted. One Spark job reads the
+ * requested columns once.
+ */
 object FileScan {
 
   /**
-   * @param files with the ordinals under which the answer is given
-   * @param schema the data columns' schema in force
-   * @param options of the table, as its reader takes them. Damaged or missing files are never ignored, whatever they say.
-   * @return an entry for each file with a row
+   * @param files with the ordinals that the result has as its keys
+   * @param schema of the table's data columns
+   * @param options of the table, as its reader takes them. Damaged or missing files are never
+   *   ignored, whatever the options say
+   * @return an entry for each file that has rows
    * @throws org.apache.spark.SparkException when a file cannot be read
    */
   def scan(
@@ -36,7 +41,8 @@ object FileScan {
   ): Map[Int, FileStats] = if (files.isEmpty) Map.empty
   else {
     val session = strict(spark.asInstanceOf[ClassicSession])
-    // ORC may go by position and needs all columns to be there, Parquet goes by name and can leave fields of structs out.
+    // ORC may find columns by position, so it needs all of them. Parquet finds them by name, so
+    // other fields can be left out.
     val visible = if (format == DataFormat.Parquet) pruned(schema, columns.map(_.path.toList)) else schema
     val relation = HadoopFsRelation(
       new OrdinalFileIndex(files),
@@ -48,7 +54,7 @@ object FileScan {
     )(session)
     val names = visible.fieldNames.filter(n => columns.exists(_.path.head == n)).toSeq
     val rows = session.baseRelationToDataFrame(relation).select((names :+ OrdinalFileIndex.column).map(n =>
-      col(s"`${n.replace("`", "``")}`")
+      col(quoteIdentifier(n))
     ): _*)
     val rowSchema = StructType(names.map(n => visible(n)) ++ OrdinalFileIndex.schema.fields)
     val unit = names.size
@@ -88,7 +94,7 @@ object FileScan {
   private def strictOptions(options: Map[String, String]): Map[String, String] =
     ignored.foldLeft(CaseInsensitiveMap(options): Map[String, String])((m, k) => m + (k -> "false"))
 
-  /** A session with the same settings, but for those that hide damaged files; the user's own is left as it is. */
+  /** A new session with the same settings, but without those that hide damaged files. */
   private def strict(spark: ClassicSession): ClassicSession = {
     val session = spark.newSession()
     spark.sessionState.conf.getAllConfs.foreach { case (k, v) => session.sessionState.conf.setConfString(k, v) }
@@ -96,7 +102,7 @@ object FileScan {
     session
   }
 
-  /** The schema with only what lies on these paths. */
+  /** The schema with nothing but the columns and fields on these paths. */
   private[sparkzorder] def pruned(schema: StructType, paths: Seq[List[String]]): StructType = {
     val below = paths.groupMap(_.head)(_.tail)
     StructType(schema.fields.flatMap { f =>

@@ -6,18 +6,21 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, Footers, SchemaCheck, SessionBound, UnchangedFiles}
+import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, Footers, SessionBound, UnchangedFiles}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 
-/** Statistics of files that somebody else wrote: from their footers where those can be trusted, from their rows for the rest. */
+/**
+ * Statistics of files that others wrote: from their footers where these can be trusted, from their
+ * rows for the rest.
+ */
 object IndexBuilder extends Logging {
 
   /**
    * What `build` can be told beyond the files.
    *
    * @param options of the table, as its reader takes them
-   * @param leftOut is told of each file without statistics, and why
-   * @param progress is told how many footers are read
+   * @param leftOut called for each file without statistics, with the reason
+   * @param progress called with the number of footers that are read so far
    */
   final case class Setting(
       options: Map[String, String] = Map.empty,
@@ -26,12 +29,13 @@ object IndexBuilder extends Logging {
   )
 
   /**
-   * The files' statistics, in order. A file is left out, and so always read by queries, when it changes meanwhile, is gone, or has a time
-   * stamp from the future. Left out are columns whose values depend on the reading session's settings.
+   * The files' statistics, in order. A file that changes meanwhile, is gone, or has a time stamp
+   * from the future is left out, so queries always read it. Columns whose values depend on the
+   * settings of the reading session are left out, too.
    *
-   * @param schema the data columns' schema in force
+   * @param schema of the table's data columns
    * @throws NotDataFileException for a file that is not of the format, or is damaged
-   * @throws org.apache.spark.SparkException when rows cannot be read that had to be
+   * @throws org.apache.spark.SparkException when rows had to be read and could not be
    */
   def build(
       spark: SparkSession,
@@ -53,74 +57,67 @@ object IndexBuilder extends Logging {
       setting: Setting,
       pastTime: PastTime
   ): Seq[(FileId, FileStats)] = {
-    val past = pastTime.wait(files)
-    files.zip(past).foreach { case (f, ok) => if (!ok) setting.leftOut(f, "its modification time is in the future") }
-    val settled = files.zip(past).collect { case (f, true) => f }.toIndexedSeq
-    val footers = Footers.tryAll(spark, settled, format, schema, columns, setting.progress, setting.options)
-    val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
-    val damaged = settled.zip(footers).collect { case (f, Left(e)) => (f, e) }
-    // One that somebody was writing or deleting may be whole, or gone, by now.
-    damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((f, e), same) =>
-      if (same) throw e else setting.leftOut(f, e.reason)
-    }
-    val intact = settled.zip(footers).collect { case (f, Right(footer)) => (f, footer) }
-    // A column added with a default reads as that default in older files. Readers of another schema look themselves.
-    val defaults = new ColumnDefaults(schema)
-    val scanned = scan(spark, intact, format, schema, setting.options)
-    val same = UnchangedFiles.of(conf, intact.map(_._1))
-    intact.indices.flatMap { i =>
-      val (status, footer) = intact(i)
-      val rows = scanned.get(i)
-      if (!same(i) || rows.exists(_.rows != footer.rows)) {
-        setting.leftOut(status, "it changed while it was read"); None
-      } else Some((idOf(status), together(defaults, footer, rows)))
-    }
+    val builder = new IndexBuilder(spark, format, schema, columns, setting)
+    val intact = builder.intact(builder.past(files, pastTime))
+    builder.statistics(intact).map { case (status, stats) => idOf(status) -> stats }
+  }
+}
+
+/** The steps of [[IndexBuilder.build]]; see there for the parameters. */
+private final class IndexBuilder(
+    spark: SparkSession,
+    format: DataFormat,
+    schema: StructType,
+    columns: Seq[ColumnKey],
+    setting: IndexBuilder.Setting
+) {
+  private val conf = spark.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
+  private val defaults = new ColumnDefaults(schema)
+
+  /** The files with time stamps that no later write can get. */
+  def past(files: Seq[FileStatus], pastTime: PastTime): IndexedSeq[FileStatus] = {
+    val (past, future) = files.zip(pastTime.wait(files)).partition(_._2)
+    future.foreach { case (file, _) => setting.leftOut(file, "its modification time is in the future") }
+    past.map(_._1).toIndexedSeq
   }
 
-  // A set of columns is one job. Files of one writer agree in what is untrusted, so the sets are few; if not, one job takes the union.
-  private def scan(
-      spark: SparkSession,
-      files: IndexedSeq[(FileStatus, FileFooter)],
-      format: DataFormat,
-      schema: StructType,
-      options: Map[String, String]
-  ): Map[Int, FileStats] = {
-    val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
-    val scannable = files.map { case (_, footer) => SchemaCheck.scannable(schema, footer, caseSensitive) }
-    def canScan(file: Int, key: ColumnKey) = scannable(file)(key.path)
-    def isLasting(file: Int, key: ColumnKey) = !files(file)._2.sessionBound.get(key).contains(SessionBound.Always)
-    val wanted = files.indices
-      .map(i => (i, files(i)._2.onlyRowsTell.filter(key => isLasting(i, key) && canScan(i, key))))
-      .filter { case (i, keys) => keys.nonEmpty && files(i)._2.rows > 0 }
-    val sets = wanted.map(_._2).distinct
-    def bySet(some: IndexedSeq[(Int, Set[ColumnKey])]) = some.groupMap(_._2)(_._1).toSeq
-    val jobs =
-      if (sets.size <= MostJobs) bySet(wanted)
+  /**
+   * The files with readable footers.
+   *
+   * @throws NotDataFileException for a damaged file that nobody has changed since it was listed
+   */
+  def intact(files: IndexedSeq[FileStatus]): IndexedSeq[IntactFile] = {
+    val footers = Footers.tryAll(spark, files, format, schema, columns, setting.progress, setting.options)
+    val damaged = files.zip(footers).collect { case (file, Left(e)) => (file, e) }
+    // A file that somebody was writing or deleting is perhaps complete, or gone, by now.
+    damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((file, e), unchanged) =>
+      if (unchanged) throw e else setting.leftOut(file, e.reason)
+    }
+    files.zip(footers).collect { case (file, Right(footer)) => IntactFile(file, footer) }
+  }
+
+  /** The statistics of the files that stay as they are until their rows are read. */
+  def statistics(files: IndexedSeq[IntactFile]): Seq[(FileStatus, FileStats)] = {
+    val scanned = new RowScans(spark, format, schema, setting.options).of(files)
+    val unchanged = UnchangedFiles.of(conf, files.map(_.status))
+    files.indices.flatMap { i =>
+      val IntactFile(status, footer) = files(i)
+      val fromRows = scanned.get(i)
+      if (unchanged(i) && fromRows.forall(_.rows == footer.rows)) Some(status -> together(footer, fromRows))
       else {
-        val union = sets.reduce(_ ++ _)
-        val (all, some) = wanted.partition { case (i, _) => union.forall(canScan(i, _)) }
-        (union, all.map(_._1)) +: bySet(some)
+        setting.leftOut(status, "it changed while it was read")
+        None
       }
-    jobs.flatMap { case (keys, ordinals) =>
-      FileScan.scan(
-        spark,
-        ordinals.map(i => (i, files(i)._1)),
-        format,
-        schema,
-        keys.toSeq.sortBy(_.path.mkString(".")),
-        options
-      )
-    }.toMap
+    }
   }
 
-  private val MostJobs = 8
-
-  private def together(defaults: ColumnDefaults, footer: FileFooter, scanned: Option[FileStats]): FileStats = {
+  private def together(footer: FileFooter, scanned: Option[FileStats]): FileStats = {
+    // Files that lack a column with a default have that default in every row, as long as the schema
+    // is the same. Readers look up the defaults of their own schema, so nothing is stored for such
+    // a column.
     val absent =
       footer.missing.filterNot(key => defaults.concern(key.path)).map(_ -> ColumnStats(null, null, footer.rows, 0L))
-    val fromRows = scanned.fold(Map.empty[ColumnKey, ColumnStats])(_.columns).filter { case (k, _) =>
-      footer.untrusted(k)
-    }
+    val fromRows = scanned.toSeq.flatMap(_.columns).filter { case (key, _) => footer.untrusted(key) }
     val all = footer.loose ++ footer.stats ++ absent ++ fromRows
     FileStats(
       footer.rows,
@@ -128,7 +125,10 @@ object IndexBuilder extends Logging {
     )
   }
 
-  /** What holds in every session: nulls do as long as the column is the same, bounds when no calendar can move them. */
+  /**
+   * The statistics that hold in every session. Null counts hold as long as the column is the same;
+   * bounds hold when no calendar can move them.
+   */
   private def lasting(key: ColumnKey, stats: ColumnStats, bound: Option[SessionBound]): Option[ColumnStats] =
     bound match {
       case None                           => Some(stats)

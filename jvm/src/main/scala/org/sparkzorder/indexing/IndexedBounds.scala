@@ -4,7 +4,10 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats.{ColumnKey, FileId}
 
-/** Bounds of the key columns by the index alone, of which no other column is loaded. What it lacks is unknown. */
+/**
+ * The bounds of the key columns, from the index alone. No other column is loaded, and a column that
+ * the index lacks is unknown.
+ */
 private[sparkzorder] final class IndexedBounds(snapshot: => Option[IndexSnapshot], keys: IndexedSeq[ColumnKey]) {
   private lazy val index = snapshot
 

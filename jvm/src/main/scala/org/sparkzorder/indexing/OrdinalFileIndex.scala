@@ -6,7 +6,10 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.{IntegerType, StructType}
 
-/** Exactly these files, each a partition of its own whose value is the file's place in the list: so that rows know their file. */
+/**
+ * Exactly these files. Each is a partition of its own whose only value is the file's ordinal, so
+ * each row knows its file.
+ */
 private[sparkzorder] final class OrdinalFileIndex(files: Seq[(Int, FileStatus)]) extends FileIndex {
   override def rootPaths: Seq[Path] = files.map(_._2.getPath)
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =

@@ -3,16 +3,20 @@ package org.sparkzorder.indexing
 import org.apache.hadoop.fs.FileStatus
 
 /**
- * Waits until no later write can bear a file's time stamp: only then does (path, length, modification time) name the content that is read
- * afterwards. (Git calls an entry younger than that 'racily clean'.)
+ * Waits until no later write can get a file's time stamp. Only then do path, length and
+ * modification time identify the content that is read afterwards. (Git calls an entry younger than
+ * that 'racily clean'.)
  *
- * @param clock milliseconds since 1970, comparable with the file system's
- * @param sleep waits for milliseconds
+ * @param clock milliseconds since 1970, comparable with the file system's time stamps
+ * @param sleep waits for a number of milliseconds
  */
 private[sparkzorder] final class PastTime(clock: () => Long, sleep: Long => Unit) {
   import PastTime._
 
-  /** Waits as long as needed, and for each file says whether its stamp is past now. A stamp from the future is not waited for long. */
+  /**
+   * Waits as long as needed, then tells for each file whether its time stamp is past. It does not
+   * wait long for time stamps from the future.
+   */
   def wait(files: Seq[FileStatus]): Seq[Boolean] = {
     val due = files.map(f => f.getModificationTime + granularity(f.getModificationTime))
     val start = clock()
@@ -33,7 +37,10 @@ private[sparkzorder] final class PastTime(clock: () => Long, sleep: Long => Unit
 
 private[sparkzorder] object PastTime {
 
-  /** A stamp of whole seconds may come from a store that has no finer ones; else the kernel's clock tick, up to 10 ms, decides. */
+  /**
+   * A time stamp of whole seconds may come from a store without finer ones. Otherwise the kernel's
+   * clock tick, up to 10 ms, decides.
+   */
   def granularity(stamp: Long): Long = if (stamp % 1000 == 0) 2000L else 20L
 
   private val Longest = 4000L

@@ -4,17 +4,22 @@ import org.sparkzorder.commit.{TableFolder, WorkloadFiles}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 import org.sparkzorder.workload.{SketchJson, WorkloadRecorder, WorkloadSketch}
 
-/** What queries of all processes have asked a table for. */
+/** The recorded workload of a table: the conditions of queries of all processes. */
 private[sparkzorder] object RecordedWorkload {
 
-  /** Without columns that are to be kept out. Files that cannot be read are passed over with a warning. */
+  /**
+   * Leaves out columns that the index must not contain. Unreadable files are skipped with a
+   * warning.
+   */
   def of(table: PlainTable): WorkloadSketch = {
-    // What this process has not written yet counts, too.
+    // Includes what this process has recorded but not written yet.
     WorkloadRecorder.flush()
     read(TableSideFolder.of(table)).without(ExcludedColumns.of(table))
   }
 
-  /** Forgets all when some of it is about columns that are to be kept out since. */
+  /**
+   * Deletes everything recorded if it mentions columns that the index must not contain any more.
+   */
   def forgetExcluded(table: PlainTable, folder: TableFolder): Unit = {
     val isExcluded = ExcludedColumns.of(table)
     if (read(folder).columns.exists { case (path, _) => isExcluded(path) }) WorkloadFiles.clear(folder)

@@ -17,8 +17,8 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.PlainTable
 
 /**
- * What an index says of the files of a table, as it is now, as a table of its own: a row per file and column. Of each slice
- * of the files the rows are made when its task is sent, so that the driver holds those of a few slices.
+ * The contents of an index as a table, with a row for each file and column. The rows of a slice of
+ * the files are made when its task is sent, so the driver holds those of a few slices at a time.
  */
 private[sparkzorder] final class SkippingIndexRows(table: PlainTable, snapshot: IndexSnapshot, columns: Seq[ColumnKey])
     extends Table
@@ -29,12 +29,12 @@ private[sparkzorder] final class SkippingIndexRows(table: PlainTable, snapshot: 
   import SkippingIndexRows._
 
   private val files: Array[FileStatus] = table.listed.iterator.flatMap(_.files).toArray
-  // At once, in the form in which an index has them: the next operation replaces the file that they come from.
+  // Loads the columns now, since the next operation replaces the index file that they are in.
   columns.foreach(c => snapshot.column(c.path, c.dataType))
 
   private lazy val seenPaths = (0 until snapshot.files).iterator.map(snapshot.fileId(_).path).toSet
 
-  /** The text of a column's name and type, written down once in a slice. */
+  /** The texts of a column's name and type, shared by the rows of a slice. */
   private val texts = columns.map(key => (key, text(key.path.mkString(".")), text(key.dataType.sql)))
 
   override def name: String = s"skipping index of ${table.name}"
@@ -88,7 +88,7 @@ private[sparkzorder] final class SkippingIndexRows(table: PlainTable, snapshot: 
 
 private[sparkzorder] object SkippingIndexRows {
 
-  /** Some hundred kilobytes for a task. */
+  /** This makes some hundred kilobytes for a task. */
   private val RowsOfSlice = 2000
 
   private val schema = new StructType()
@@ -111,7 +111,7 @@ private[sparkzorder] object SkippingIndexRows {
     else if (c.nullCount >= 0) "unusable: no bounds"
     else "unusable: neither bounds nor null count"
 
-  /** Some files of the table; written down, for a task, their rows. */
+  /** Some files of the table. When a slice is serialized for a task, its rows take its place. */
   private final class Slice(files: Array[FileStatus], of: SkippingIndexRows) extends InputPartition {
     private def writeReplace(): AnyRef = SliceRows(files.flatMap(of.rowsOf))
   }

@@ -17,10 +17,12 @@ import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
 import org.sparkzorder.table.{PlainTable, TableLocation}
 
-/** The index of one table: which it is, which columns it is about, how files come into it. */
+/** The index of one table: finds it, decides on its columns, and adds files to it. */
 object TableIndex {
 
-  /** Property of the index: the columns that CREATE SKIPPING INDEX named, a JSON array of paths. */
+  /**
+   * Property of the index: the columns that CREATE SKIPPING INDEX named, as a JSON array of paths.
+   */
   private val columnsProperty = "columns"
 
   /** The newest readable index, if there is one. */
@@ -33,19 +35,25 @@ object TableIndex {
       case _ => None
     }
 
-  /** Columns whose statistics are collected: all that can have some, or those that the index is restricted to. */
+  /**
+   * The columns to collect statistics of: all that can have some, or those that the index is
+   * restricted to.
+   */
   def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
     val usable = usableColumns(table)
     snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
   }
 
-  /** Of those whose type has no order only the nulls are counted. What the table keeps out is not among them. */
+  /**
+   * The columns that can have statistics, without those that the table excludes. Of types without
+   * an order only the nulls are counted.
+   */
   def usableColumns(table: PlainTable): Seq[ColumnKey] = {
     val isExcluded = ExcludedColumns.of(table)
     IndexableColumns.all(table.dataSchema).filterNot(c => isExcluded(c.path))
   }
 
-  /** The paths named when the index was made; None when it is about all columns. */
+  /** The columns that CREATE SKIPPING INDEX named; None when the index is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
     json =>
       try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
@@ -53,9 +61,9 @@ object TableIndex {
   }
 
   /**
-   * Statistics of files that somebody else wrote; those that change meanwhile are left out.
+   * Collects the statistics of files that others wrote. Files that change meanwhile are left out.
    *
-   * @param earlier what is known already of some of them
+   * @param earlier the known statistics of some of the files
    * @throws org.apache.spark.sql.AnalysisException for a file that is not of the table's format
    */
   def build(
@@ -78,8 +86,8 @@ object TableIndex {
   /**
    * Adds files that an operation has written. Needs the lock.
    *
-   * @param placed where they lie along the curve that they were written along
-   * @param namesInAnyCase whether their columns are spelled otherwise than the table's
+   * @param placed the intervals of the curve along which the files were written
+   * @param namesInAnyCase whether the files spell columns differently from the table
    */
   def add(
       table: PlainTable,
@@ -112,8 +120,9 @@ object TableIndex {
   }
 
   /**
-   * Without what another reader of the same ORC file may find otherwise. ORC stores instants as wall clock of the writer's
-   * zone, so another JVM reads other instants, and columns without names are read by position.
+   * The statistics without values that another reader of the same ORC file may find different. ORC
+   * stores instants as wall clock of the writer's time zone, so another JVM reads other instants.
+   * Columns without names are read by position.
    */
   private def lastingInOrc(table: PlainTable, names: IndexedSeq[String], stats: FileStats): FileStats =
     if (table.formatName != "orc") stats
@@ -122,7 +131,10 @@ object TableIndex {
         key -> (if (key.dataType == TimestampType) column.copy(min = null, max = null) else column)
     })
 
-  /** The index of before is kept for the case that a new one cannot be read, but not with what is to be kept out. */
+  /**
+   * Deletes the previous index if it contains columns that are excluded now. Otherwise it stays, in
+   * case that the new one cannot be read.
+   */
   private def forgetExcluded(
       table: PlainTable,
       folder: TableFolder,
@@ -132,7 +144,7 @@ object TableIndex {
     if (!before.forall(hasNothingExcluded(table, _))) IndexFiles.forget(folder, lock)
   }
 
-  /** Whether the index tells nothing of the columns that are to be kept out now. */
+  /** Whether the index contains nothing about columns that are excluded now. */
   def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean = {
     val isExcluded = ExcludedColumns.of(table)
     !(snapshot.columns ++ frameColumns(snapshot)).exists(c => isExcluded(c.path))
@@ -142,8 +154,8 @@ object TableIndex {
     snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
 
   /**
-   * Columns that have no bounds, whatever was written, have none on the curve either. Frames hold values, so there are none
-   * of columns that are kept out.
+   * The intervals with frames that may be stored. Columns without stored bounds get none on the
+   * curve either. Frames contain values, so frames with excluded columns are left out.
    */
   private def lastingFrames(table: PlainTable, placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
     val usable = usableColumns(table).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
@@ -157,8 +169,9 @@ object TableIndex {
   }
 
   /**
-   * Makes the index anew. Needs the lock. Who asks for that may not believe the one before: what that knows of files' places
-   * along a curve tells OPTIMIZE what to rewrite, and queries nothing.
+   * Replaces the index by a new one. Needs the lock. The previous index may be damaged, which can
+   * be the reason for the statement. Only the files' places along a curve are taken from it:
+   * OPTIMIZE chooses by them what to rewrite, and queries do not use them.
    */
   def replace(
       table: PlainTable,
@@ -177,7 +190,8 @@ object TableIndex {
       }
       columnsProperty -> mapper.writeValueAsString(array)
     }
-    // Statistics of files that did not change are taken over from the index of before.
+    // Files that did not change keep the statistics of the previous index, and so its spelling of
+    // names.
     val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
     write(

@@ -4,10 +4,13 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.NotDataFileException
 import org.sparkzorder.table.PlainTable
 
-/** What a statement says of a listed file that cannot be read. */
+/** Turns the exceptions for unreadable files into the errors of a statement. */
 private[sparkzorder] object UnreadableFiles {
 
-  /** One that is gone was taken away by somebody since the statement listed it: there is nothing to repair. */
+  /**
+   * A missing file was deleted or moved after the statement listed it, so there is nothing to
+   * repair.
+   */
   def told[T](table: PlainTable)(work: => T): T =
     try work
     catch {

@@ -2,6 +2,8 @@ package org.sparkzorder.optimize
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
+
 import org.sparkzorder.workload.{Choice, ColumnUse, Form, KindSketch, WorkloadSketch}
 
 /** AUTO's choice in words. */
@@ -43,5 +45,5 @@ private[sparkzorder] object AutoReason {
   private def percent(share: Double): String = String.format(Locale.ROOT, "%.1f %%", Double.box(100 * share))
 
   def name(path: Seq[String]): String =
-    path.map(n => if (n.matches("[A-Za-z_][A-Za-z0-9_]*")) n else s"`${n.replace("`", "``")}`").mkString(".")
+    path.map(quoteIfNeeded).mkString(".")
 }

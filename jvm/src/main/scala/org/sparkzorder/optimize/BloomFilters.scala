@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 import org.sparkzorder.errors.ZOrderErrors
@@ -60,7 +61,7 @@ private[sparkzorder] object BloomFilters {
       val columns = KeyColumns.resolveAll(table, names.split(BetweenNames).toSeq.map(parts(names, _)))
       columns.find { case (path, dataType) => !canHave(path, dataType) }.foreach { case (path, dataType) =>
         val why = if (dataType == BooleanType) "of a type with more than two values" else "without dots in their names"
-        throw ZOrderErrors.invalidOptionValue(Key, path.mkString("`", "`.`", "`"), s"columns $why")
+        throw ZOrderErrors.invalidOptionValue(Key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
   }

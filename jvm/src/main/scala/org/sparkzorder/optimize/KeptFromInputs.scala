@@ -5,13 +5,14 @@ import scala.collection.mutable
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{FileSpelling, KeptTraits, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
+import org.sparkzorder.write.{FileSpelling, KeptOrc, KeptParquet, KeptSchema, KeptTraits, RewriteJob}
 
 /**
  * What the new files have of the inputs beside their rows. It is the same for all files of a statement.
@@ -118,7 +119,9 @@ private final class KeptOfParquet(
       Some(kept),
       pages,
       blooms,
-      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
+      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(
+        traits
+      )
     )
   }
 
@@ -134,7 +137,7 @@ private final class KeptOfParquet(
     val wanted = traits.flatMap(_.bloomFilters).distinct
     // The writer is told of a column by its path with dots between.
     val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
-    (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of `${p.mkString(".")}`"))
+    (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of ${quoteNameParts(p)}"))
   }
 
   private def pageVersion: (Map[String, String], Seq[String]) = {

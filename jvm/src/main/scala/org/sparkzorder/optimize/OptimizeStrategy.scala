@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
 import org.sparkzorder.commit.Reappeared
@@ -63,7 +64,7 @@ object OptimizeStrategy {
       }
     }
     columns.map { c =>
-      s"; warning: all sampled values of ${plan.keys(c).path.map(p => s"`$p`").mkString(".")} begin with the same " +
+      s"; warning: all sampled values of ${quoteNameParts(plan.keys(c).path)} begin with the same " +
         s"${KeyEncoding.MaxBytes} bytes, and a layout looks at no more, so rows are in no order of it"
     }.mkString
   }

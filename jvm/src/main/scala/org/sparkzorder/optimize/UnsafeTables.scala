@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, FileFooter}
@@ -37,7 +38,7 @@ private[sparkzorder] object UnsafeTables {
       column <- footer.unsaidCalendar.find(_.isInt96 == setting.isInt96)
     } {
       val reason =
-        s"the file ${footer.path} does not say the calendar of its column `${column.column.mkString(".")}`, " +
+        s"the file ${footer.path} does not say the calendar of its column ${quoteNameParts(column.column)}, " +
           "so its old dates would be written as other days than readers without this setting see"
       throw ZOrderErrors.unsafeOption(table.name, setting.name, setting.value, reason)
     }

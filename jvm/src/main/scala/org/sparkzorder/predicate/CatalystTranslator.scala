@@ -2,6 +2,7 @@ package org.sparkzorder.predicate
 
 import org.apache.spark.sql.catalyst.{expressions => catalyst}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, Literal}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.catalyst.util.TypeUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -227,7 +228,7 @@ private final class CatalystTranslator(operands: Operands) {
   /** The reason for a comparison with other parts than a column and literals. */
   private def unusable(e: Expression, parts: Seq[Expression]): StatsPredicate = {
     val columns = parts.map(operands.operand)
-    val plain = columns.collect { case Right(operand) => operand.column.path.map(p => s"`$p`").mkString(".") }
+    val plain = columns.collect { case Right(operand) => quoteNameParts(operand.column.path) }
     if (plain.size > 1 && plain.size == parts.size) Unknown(Reason(ReasonCode.ColumnToColumn, plain.mkString(" and ")))
     else columns.collectFirst { case Left(reason) => Unknown(reason) }.getOrElse(unknown(e))
   }

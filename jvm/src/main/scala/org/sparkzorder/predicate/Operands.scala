@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{
   Literal,
   PlanExpression
 }
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -61,7 +62,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
   private def withoutStatistics(column: Column) =
     Reason(ReasonCode.TypeWithoutStatistics, s"${name(column)} is ${column.dataType.catalogString}")
 
-  private def name(column: Column) = column.path.map(part => s"`$part`").mkString(".")
+  private def name(column: Column) = quoteNameParts(column.path)
 
   /**
    * Why an expression that is no column cannot be used. The reason has no expression ids in it, so
@@ -77,7 +78,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
       of.iterator.map(columnOf).collectFirst { case Left(reason) => reason }.getOrElse {
         if (of.isEmpty) Reason(ReasonCode.UnsupportedExpression, s"${e.prettyName} is not a literal")
         else {
-          val names = of.map(a => s"`${a.name}`").distinct.sorted.mkString(", ")
+          val names = of.map(a => quoteIdentifier(a.name)).distinct.sorted.mkString(", ")
           Reason(ReasonCode.FunctionOfColumn, s"${e.prettyName} of $names")
         }
       }

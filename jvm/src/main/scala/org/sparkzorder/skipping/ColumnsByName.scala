@@ -1,6 +1,7 @@
 package org.sparkzorder.skipping
 
 import org.apache.orc.OrcConf
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
@@ -34,7 +35,9 @@ private[skipping] object ColumnsByName {
       PlainTables.formatOf(relation).contains("orc") &&
       NamelessColumns.isMisplaced(relation.dataSchema.fieldNames.toIndexedSeq, column)
     )
-      reason(s"files whose columns are called `_col0`, `_col1`.. are read by position, and `$column` has another")
+      reason(
+        s"files whose columns are called `_col0`, `_col1`.. are read by position, and ${quoteIdentifier(column)} has another"
+      )
     else None
 
   private def reason(words: String): Option[Reason] = Some(Reason(ReasonCode.NoStatistics, words))

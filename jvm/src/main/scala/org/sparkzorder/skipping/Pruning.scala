@@ -1,6 +1,7 @@
 package org.sparkzorder.skipping
 
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
@@ -86,11 +87,11 @@ private[skipping] object Pruning {
     def without(tells: StatsColumn => Boolean)(c: Column): Boolean =
       snapshots.forall(!_.column(c.path, c.dataType).exists(tells))
     def nothing(what: String, columns: Set[Column]): ConjunctReport = {
-      val column = columns.head.path.mkString(".")
+      val column = quoteNameParts(columns.head.path)
       ConjunctReport(
         f.sql,
         None,
-        Some(Reason(ReasonCode.NoStatistics, s"the index has no $what of `$column` under this type"))
+        Some(Reason(ReasonCode.NoStatistics, s"the index has no $what of $column under this type"))
       )
     }
     val unbounded = p.ordered.filter(without(!_.bounded.isEmpty))
@@ -110,10 +111,10 @@ private[skipping] object Pruning {
 
   private def columnOf(relation: HadoopFsRelation, a: AttributeReference): Either[Reason, Seq[String]] =
     if (isPartitionColumn(relation, a.name))
-      Left(Reason(ReasonCode.PartitionColumn, s"`${a.name}` is a partition column"))
+      Left(Reason(ReasonCode.PartitionColumn, s"${quoteIdentifier(a.name)} is a partition column"))
     else if (relation.dataSchema.fieldNames.contains(a.name))
       ColumnsByName.whyNot(relation, a.name).toLeft(Seq(a.name))
-    else Left(Reason(ReasonCode.MetadataColumn, s"`${a.name}` is not a column of the files"))
+    else Left(Reason(ReasonCode.MetadataColumn, s"${quoteIdentifier(a.name)} is not a column of the files"))
 
   private def isPartitionColumn(relation: HadoopFsRelation, name: String): Boolean =
     relation.partitionSchema.fieldNames.contains(name)

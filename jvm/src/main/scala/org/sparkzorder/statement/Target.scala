@@ -1,5 +1,7 @@
 package org.sparkzorder.statement
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
+
 /** What a statement is about, as written. */
 sealed trait Target {
 
@@ -9,12 +11,12 @@ sealed trait Target {
 
 /** A table by its name of one to three parts. */
 final case class TableTarget(parts: Seq[String]) extends Target {
-  def sql: String = parts.map(p => s"`${p.replace("`", "``")}`").mkString(".")
+  def sql: String = quoteNameParts(parts)
 }
 
 /** A folder; without a format its files tell it. */
 final case class PathTarget(path: String, format: Option[String]) extends Target {
-  def sql: String = format.fold(s"'$path'")(f => s"$f.`$path`")
+  def sql: String = format.fold(s"'$path'")(f => s"$f.${quoteIdentifier(path)}")
 }
 
 object Target {

@@ -6,12 +6,13 @@ import java.nio.ByteOrder
 import org.apache.spark.unsafe.Platform
 
 /**
- * The least and the greatest of byte strings in unsigned order, of which only the first [[ByteBounds.MaxLength]] bytes
- * are looked at: v <= w implies prefix(v) <= prefix(w), so the extremes of the prefixes are the prefixes of the
- * extremes; and the greatest value is longer than its prefix if any value of that prefix is.
+ * The least and the greatest of byte strings in unsigned order. Only the first
+ * [[ByteBounds.MaxLength]] bytes of each are looked at. That is enough: v <= w implies prefix(v) <=
+ * prefix(w), so the extremes of the prefixes are the prefixes of the extremes. The greatest value
+ * is longer than its prefix if any value with that prefix is.
  *
- * Values are compared where they lie in memory: this runs for each string that is written, and most are told from both
- * bounds by their first eight bytes.
+ * This runs for each string that is written, so values are compared in place, without copies. For
+ * most of them the first eight bytes decide both comparisons.
  */
 private[stats] final class ByteRange {
   private var min: Array[Byte] = _
@@ -20,7 +21,7 @@ private[stats] final class ByteRange {
   private var maxHead = 0L
   private var maxCut = false
 
-  /** Takes the `length` bytes at an address as [[org.apache.spark.unsafe.Platform]] gives them. */
+  /** Adds the `length` bytes at an address as [[org.apache.spark.unsafe.Platform]] gives them. */
   def add(base: AnyRef, offset: Long, length: Int): Unit = {
     val n = math.min(length, ByteBounds.MaxLength)
     val cut = length > n
@@ -45,7 +46,9 @@ private[stats] final class ByteRange {
     }
   }
 
-  /** No bounds before the first value, nor where no short upper bound exists. */
+  /**
+   * There are no bounds before the first value, and none if the greatest has no short upper bound.
+   */
   def result(nulls: Long): ColumnStats = {
     val upper = if (max != null && maxCut) ByteBounds.after(max) else max
     if (upper == null) ColumnStats(null, null, nulls, 0L) else ColumnStats(min, upper, nulls, 0L)
@@ -61,8 +64,9 @@ private object ByteRange {
   private val littleEndian = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN
 
   /**
-   * The first eight bytes as an unsigned number, with zeros for those that are missing. Where the numbers of two
-   * strings differ, so do the strings, in the same direction: a string that ends early is before any that goes on.
+   * The first eight bytes as an unsigned number, with zeros for missing bytes. If the numbers of
+   * two strings differ, the strings differ in the same direction: a string sorts before all longer
+   * strings that begin with it.
    */
   private def head(base: AnyRef, offset: Long, n: Int): Long =
     if (n >= 8) word(base, offset)

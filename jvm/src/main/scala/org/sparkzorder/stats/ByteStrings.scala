@@ -3,11 +3,12 @@ package org.sparkzorder.stats
 import java.util.Arrays
 
 /**
- * Byte strings, one for each file, without an object for each. The first eight bytes of each are a long beside, which
- * tells most of them apart; only where those are the same the bytes are looked at.
+ * Byte strings, one for each file, without an object for each. An array of longs has the first
+ * eight bytes of each string. Most comparisons end there; the other bytes are only looked at when
+ * these are equal.
  *
- * @param bytes of all, one after the other
- * @param starts where each begins, and at last where the last ends
+ * @param bytes of all strings, one after the other
+ * @param starts where each string begins, and then the end of the last one
  */
 final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
   private val prefixes = {
@@ -24,10 +25,10 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
 
   def length(i: Int): Int = starts(i + 1) - starts(i)
 
-  /** A copy. */
+  /** A copy of string i. */
   def apply(i: Int): Array[Byte] = Arrays.copyOfRange(bytes, starts(i), starts(i + 1))
 
-  /** As [[OrderedValue.compare]]. */
+  /** Compares string i with another, like [[OrderedValue.compare]]. */
   def compare(i: Int, other: ByteString): Int =
     if (prefixes(i) != other.prefix) java.lang.Long.compare(prefixes(i), other.prefix)
     else Arrays.compareUnsigned(bytes, starts(i), starts(i + 1), other.bytes, 0, other.bytes.length)
@@ -42,7 +43,7 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
   def startsWith(i: Int, prefix: Array[Byte]): Boolean =
     length(i) >= prefix.length && Arrays.equals(bytes, starts(i), starts(i) + prefix.length, prefix, 0, prefix.length)
 
-  /** Bytes in memory, near enough. */
+  /** The approximate size in memory. */
   def memoryBytes: Long = bytes.length + 12L * starts.length
 }
 
@@ -61,12 +62,12 @@ object ByteStrings {
     new ByteStrings(bytes, starts)
   }
 
-  /** So many that are empty. */
+  /** Strings without bytes. */
   def empty(n: Int): ByteStrings = new ByteStrings(Array.emptyByteArray, new Array[Int](n + 1))
 
   /**
-   * The first eight bytes as a long of the same order, zeros for those that there are not: where two strings differ in
-   * them, they differ in the same direction.
+   * The first eight bytes as a long of the same order, with zeros for missing bytes: if the longs
+   * of two strings differ, the strings differ in the same direction.
    */
   private[stats] def prefix(bytes: Array[Byte], from: Int, until: Int): Long = {
     var prefix = 0L
@@ -79,7 +80,7 @@ object ByteStrings {
   }
 }
 
-/** What byte strings of files are compared with. */
+/** A byte string that those of files are compared with. */
 final class ByteString(val bytes: Array[Byte]) {
   private[stats] val prefix: Long = ByteStrings.prefix(bytes, 0, bytes.length)
 }

@@ -9,18 +9,19 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
 /**
- * Statistics of one field of a row or struct, in the making. A class per way of getting the value out of the row, since
- * this runs for each value that is written: no boxes, no dispatch on types.
+ * Collects the statistics of one field of a row or struct. There is one class for each way of
+ * getting the value out of the row: this runs for each value that is written, so it neither boxes
+ * values nor looks at types.
  */
 private[stats] abstract class ColumnCounter(ordinal: Int) {
   private[stats] var nulls = 0L
 
   final def add(row: InternalRow): Unit = if (row.isNullAt(ordinal)) addNull() else addValue(row)
 
-  /** The field is null, or a struct above it is. */
+  /** Counts a row in which the field is null, or a struct above it. */
   def addNull(): Unit = nulls += 1
 
-  /** Takes a value that is not null. */
+  /** Adds the row's value, which is not null. */
   protected def addValue(row: InternalRow): Unit
 
   def result(): ColumnStats
@@ -46,14 +47,14 @@ private[stats] object ColumnCounter {
       }
   }
 
-  /** For types without order: null counts only. */
+  /** For types without an order, of which only nulls are counted. */
   private final class OfNulls(ordinal: Int) extends ColumnCounter(ordinal) {
     protected def addValue(row: InternalRow): Unit = ()
     def result(): ColumnStats = ColumnStats(null, null, nulls, 0L)
   }
 
   private abstract class Longs(ordinal: Int) extends ColumnCounter(ordinal) {
-    // Before the first value min > max, after it min <= max: no flag is needed.
+    // With min > max there was no value yet, so no flag is needed.
     private var min = Long.MaxValue
     private var max = Long.MinValue
     private var lost = false
@@ -63,7 +64,7 @@ private[stats] object ColumnCounter {
       if (v > max) max = v
     }
 
-    /** A value came that the encoding has no place for. */
+    /** Notes that a value cannot be encoded, so there are no bounds. */
     protected final def lose(): Unit = lost = true
 
     def result(): ColumnStats =
@@ -96,7 +97,7 @@ private[stats] object ColumnCounter {
     private val scale = dt.scale
 
     protected def addValue(row: InternalRow): Unit = row match {
-      // The unsafe row holds the unscaled long itself.
+      // The unsafe row stores the unscaled long itself.
       case u: UnsafeRow => take(u.getLong(ordinal))
       case _            =>
         val v = row.getDecimal(ordinal, precision, scale)
@@ -150,7 +151,10 @@ private[stats] object ColumnCounter {
       else ColumnStats(OrderedValue.ofBigInteger(min), OrderedValue.ofBigInteger(max), nulls, 0L)
   }
 
-  /** Strings and binaries: an unsafe row tells where their bytes lie, so that nothing is made for a value. */
+  /**
+   * Strings and binaries. An unsafe row tells where their bytes are, so no object is made for a
+   * value.
+   */
   private final class OfBytes(ordinal: Int, isString: Boolean) extends ColumnCounter(ordinal) {
     private val range = new ByteRange
 

@@ -3,8 +3,9 @@ package org.sparkzorder.stats
 import org.apache.spark.sql.types._
 
 /**
- * Defaults in the schema that reads. Of a column that a file lacks, Spark returns the default that the column had when it
- * was added, and null only without one. So whether a file has nothing but nulls is up to the schema that reads it.
+ * The defaults of columns in the schema of a reader. Of a column that a file lacks, Spark returns
+ * the default that the column had when it was added, or null if it had none. So the reader's schema
+ * decides whether such a file has only nulls.
  */
 final class ColumnDefaults(schema: StructType) {
   import ColumnDefaults._
@@ -13,7 +14,7 @@ final class ColumnDefaults(schema: StructType) {
 
   def isEmpty: Boolean = withDefaults.isEmpty
 
-  /** Whether there is a default for the column, whatever its case, for a struct that holds it, or for a field in it. */
+  /** Whether the column, in any case, has a default, or a struct above it, or a field in it. */
   def concern(path: Seq[String]): Boolean = withDefaults.getOrElse(inOneCase(path.head), Array.empty).exists { f =>
     f.metadata.contains(Key) || ((f.dataType, path.tail) match {
       case (inner: StructType, rest) if rest.nonEmpty => new ColumnDefaults(inner).concern(rest)
@@ -24,10 +25,13 @@ final class ColumnDefaults(schema: StructType) {
 
 object ColumnDefaults {
 
-  /** Spark's key in the metadata of a field. Schemas of catalogs have it at the top level, those of users anywhere. */
+  /**
+   * Spark's key in the metadata of a field. Catalogs have it in top-level fields only, users'
+   * schemas anywhere.
+   */
   val Key = "EXISTS_DEFAULT"
 
-  /** Equal for names that `equalsIgnoreCase` calls equal. */
+  /** Gives equal results for names that `equalsIgnoreCase` calls equal. */
   private def inOneCase(name: String): String = name.map(c => Character.toLowerCase(Character.toUpperCase(c)))
 
   private def hasDefault(f: StructField): Boolean = f.metadata.contains(Key) || areIn(f.dataType)
@@ -41,9 +45,10 @@ object ColumnDefaults {
 }
 
 /**
- * Statistics as a schema with defaults reads the files. The table says 'all null' of a file whose column is null in every
- * row, and of a file that lacks the column. Where the schema has a default, the second kind is full of defaults, so
- * nothing is known of either.
+ * Statistics for a reader whose schema has defaults. The table says 'all null' for files whose
+ * column is null in every row, and also for files that lack the column. A reader with a default
+ * sees only defaults in the latter. The two cannot be told apart, so the statistics are unknown in
+ * both cases.
  */
 final class StatsWithDefaults private (table: StatsTable, defaults: ColumnDefaults) extends StatsTable {
 
@@ -71,7 +76,7 @@ final class StatsWithDefaults private (table: StatsTable, defaults: ColumnDefaul
 
 object StatsWithDefaults {
 
-  /** The table itself where the schema has no default. */
+  /** Returns the table itself if the schema has no defaults. */
   def of(table: StatsTable, schema: StructType): StatsTable = {
     val defaults = new ColumnDefaults(schema)
     if (defaults.isEmpty) table else new StatsWithDefaults(table, defaults)

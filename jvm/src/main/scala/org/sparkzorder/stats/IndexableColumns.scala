@@ -2,16 +2,19 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** What of a schema can have statistics. */
+/** The columns of a schema that can have statistics. */
 object IndexableColumns {
 
   /**
-   * Leaves, also those of structs, whose type has an order: columns that can have bounds. In the schema's order, depth
-   * first.
+   * The columns that can have bounds: leaves, also those of structs, whose type has an order. They
+   * are in the schema's order, depth first.
    */
   def of(schema: StructType): Seq[ColumnKey] = all(schema).filter(c => OrderedValue.encoding(c.dataType).isDefined)
 
-  /** [[of]] and also arrays, maps, structs and leaves without order, of which only nulls are counted. */
+  /**
+   * The columns of [[of]] and also arrays, maps, structs and leaves without order, of which only
+   * nulls are counted.
+   */
   def all(schema: StructType): Seq[ColumnKey] = under(Vector.empty, schema)
 
   private def under(parents: Vector[String], struct: StructType): Seq[ColumnKey] = struct.fields.toVector.flatMap { f =>

@@ -7,38 +7,43 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A key column's values in the encoding that a layout works on: that of [[OrderedValue]], byte strings cut to their
- * first
- * [[KeyEncoding.MaxBytes]] bytes. Cutting keeps the order, and keeps long values from filling the sample and the
- * broadcast.
+ * Encodes the values of a key column for a layout: by [[OrderedValue]], with byte strings cut to
+ * their first [[KeyEncoding.MaxBytes]] bytes. Cut values keep their order, and long values cannot
+ * fill up the sample and the broadcast.
  *
  * @throws IllegalArgumentException for a type that has no order
  */
 final class KeyEncoding(val dataType: DataType) extends Serializable {
 
-  /** Whether values are longs rather than byte strings. */
+  /** Whether encoded values are longs and not byte strings. */
   val isLong: Boolean = OrderedValue.encoding(dataType) match {
     case Some(Encoding.Longs) => true
     case Some(Encoding.Bytes) => false
     case None => throw new IllegalArgumentException(s"${dataType.catalogString} has no order to cluster by")
   }
 
-  /** A Catalyst value that is not null, of a type with longs. */
+  /** Encodes a Catalyst value that is not null, of a type with longs. */
   def long(value: Any): Long = OrderedValue.encode(dataType, value).asInstanceOf[java.lang.Long].longValue
 
-  /** A Catalyst value that is not null, of a type with byte strings. */
+  /** Encodes a Catalyst value that is not null, of a type with byte strings. */
   def bytes(value: Any): Array[Byte] = value match {
     case v: Array[Byte] => KeyEncoding.cut(v)
     case v              => KeyEncoding.cut(OrderedValue.encode(dataType, v).asInstanceOf[Array[Byte]])
   }
 
-  /** A decimal of at most 18 digits. It comes at the type's own scale unless a file says otherwise. */
+  /**
+   * Encodes a decimal of at most 18 digits. It has the type's own scale unless a file says
+   * otherwise.
+   */
   def decimal(value: Decimal): Long = dataType match {
     case d: DecimalType if value.scale == d.scale && value.precision <= Decimal.MAX_LONG_DIGITS => value.toUnscaledLong
     case _                                                                                      => long(value)
   }
 
-  /** A Java expression of the encoded value, `long` or `byte[]`, of the Java expression of a value that is not null. */
+  /**
+   * Java code that encodes a value: an expression of type `long` or `byte[]` from the expression of
+   * a value that is not null.
+   */
   def code(ctx: CodegenContext, value: String): String = {
     def self = ctx.addReferenceObj("keyEncoding", this, classOf[KeyEncoding].getName)
     dataType match {
@@ -55,7 +60,7 @@ final class KeyEncoding(val dataType: DataType) extends Serializable {
 
 object KeyEncoding {
 
-  /** Bytes of a string or binary that a layout looks at. */
+  /** The number of bytes of a string or binary that a layout looks at. */
   val MaxBytes = 256
 
   private val own = KeyEncoding.getClass.getName.stripSuffix("$")

@@ -10,14 +10,15 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Values of Spark as statistics hold them: longs or byte strings whose order is Spark's own.
- * For all x and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y, so -0.0
- * equals 0.0 and every NaN is the same value above infinity.
+ * Encodes Spark's values for statistics, as longs or byte strings in Spark's own order. For all x
+ * and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y.
+ * So -0.0 equals 0.0, and every NaN is the same value above infinity.
  */
 object OrderedValue {
 
   /**
-   * The order of a type's encoded values; None for a type that has no statistics: no predicate on it skips anything.
+   * How a type's values are encoded; None for a type without statistics, so that no predicate on it
+   * skips a file.
    */
   def encoding(dt: DataType): Option[Encoding] = dt match {
     case BooleanType | ByteType | ShortType | IntegerType | LongType | FloatType | DoubleType | DateType |
@@ -35,10 +36,11 @@ object OrderedValue {
   def hasNaN(dt: DataType): Boolean = dt == FloatType || dt == DoubleType
 
   /**
-   * A value in Catalyst's internal form, encoded: a `java.lang.Long` or an `Array[Byte]` by [[encoding]].
+   * Encodes a value in Catalyst's internal form as a `java.lang.Long` or an `Array[Byte]`, by
+   * [[encoding]].
    *
-   * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or a decimal that
-   *   the type cannot hold exactly
+   * @throws IllegalArgumentException for null, a type without encoding, a value of another type, or
+   *   a decimal that the type cannot hold exactly
    */
   def encode(dt: DataType, catalystValue: Any): Any = (dt, catalystValue) match {
     case (BooleanType, v: Boolean)                                   => JLong.valueOf(if (v) 1L else 0L)
@@ -59,7 +61,10 @@ object OrderedValue {
       throw new IllegalArgumentException(s"no order-preserving encoding of $what as ${dt.catalogString}")
   }
 
-  /** Order of byte strings: byte by byte unsigned, a prefix before what it is a prefix of. */
+  /**
+   * The order of byte strings: unsigned byte by byte, and a string before all longer strings that
+   * begin with it.
+   */
   def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
 
   /** A double as a long of the same order. Widen a float to double first, which is exact. */
@@ -69,10 +74,13 @@ object OrderedValue {
     bits ^ ((bits >> 63) & Long.MaxValue)
   }
 
-  /** What [[ofDouble]] was given, up to the sign of zero and the bits of NaN. */
+  /** The double that [[ofDouble]] was given, up to the sign of zero and the bits of NaN. */
   def toDouble(encoded: Long): Double = JDouble.longBitsToDouble(encoded ^ ((encoded >> 63) & Long.MaxValue))
 
-  /** Unscaled value of a decimal of more than 18 digits: 16 bytes, big-endian two's complement, sign bit flipped. */
+  /**
+   * The unscaled value of a decimal of more than 18 digits: 16 bytes of two's complement,
+   * big-endian, with the sign bit flipped.
+   */
   def ofBigInteger(unscaled: BigInteger): Array[Byte] = {
     val bytes = unscaled.toByteArray
     if (bytes.length > WideDecimalBytes) throw new IllegalArgumentException(s"$unscaled does not fit 16 bytes")
@@ -84,9 +92,9 @@ object OrderedValue {
   }
 
   /**
-   * The Catalyst value that an encoded one stands for.
+   * The Catalyst value of an encoded one.
    *
-   * @throws IllegalArgumentException when `encoded` is no encoding of `dt`
+   * @throws IllegalArgumentException when `encoded` is not an encoded value of `dt`
    */
   def decode(dt: DataType, encoded: Any): Any = (dt, encoded) match {
     case (BooleanType, v: Long)                                                          => v != 0L
@@ -108,9 +116,10 @@ object OrderedValue {
   }
 
   /**
-   * An encoded value for people: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`, null as "null".
+   * An encoded value as text: as Spark casts it to string, timestamps in UTC, binary as `[61 62]`,
+   * null as "null".
    *
-   * @throws IllegalArgumentException when `encoded` is no encoding of `dt`
+   * @throws IllegalArgumentException when `encoded` is not an encoded value of `dt`
    */
   def display(dt: DataType, encoded: Any): String = (dt, encoded) match {
     case (_, null)                                            => "null"
@@ -119,10 +128,10 @@ object OrderedValue {
     case _ => String.valueOf(Cast(Literal(decode(dt, encoded), dt), StringType, Some("UTC")).eval())
   }
 
-  /** No long below it stands for a value of the type; of most types any may. */
+  /** The least long that encodes a value of the type. For most types any long does. */
   def least(dt: DataType): Long = if (isTime(dt)) 0L else Long.MinValue
 
-  /** No long above it stands for a value of the type. */
+  /** The greatest long that encodes a value of the type. */
   def most(dt: DataType): Long = if (isTime(dt)) NanosPerDay - 1 else Long.MaxValue
 
   private val NanosPerDay = 24L * 60 * 60 * 1000000000L
@@ -131,10 +140,11 @@ object OrderedValue {
 
   private[stats] def fitsLong(d: DecimalType): Boolean = d.precision <= Decimal.MAX_LONG_DIGITS
 
-  /** By name, since Spark 4.0 does not have the type. */
+  /** By the class name, since Spark 4.0 does not have the type. */
   private[stats] def isTime(dt: DataType): Boolean = dt.getClass.getName == "org.apache.spark.sql.types.TimeType"
 
-  // CHAR and VARCHAR are string types of the binary collation, too: their values are ordinary strings.
+  // CHAR and VARCHAR are also string types of the binary collation, and their values are ordinary
+  // strings.
   private def isBinaryString(s: StringType): Boolean = s.collationId == StringType.collationId
 
   private[stats] def unscaledAt(d: DecimalType, v: Decimal): BigInteger = {
@@ -145,6 +155,7 @@ object OrderedValue {
     exact.unscaledValue
   }
 
-  // An upper bound may have been rounded up out of the type, so its own precision is not asked for.
+  // An upper bound may have been rounded up to a value with more digits than the type, so the
+  // precision is not checked.
   private def decimal(d: DecimalType, unscaled: BigInteger): Decimal = Decimal(new JBigDecimal(unscaled, d.scale))
 }

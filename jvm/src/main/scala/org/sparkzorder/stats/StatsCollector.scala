@@ -3,14 +3,15 @@ package org.sparkzorder.stats
 import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Statistics of the rows that go into one file, while they are written. Not thread-safe.
+ * Collects the statistics of one file's rows while they are written. Not thread-safe.
  *
  * @param schema of the rows
- * @param columns what to watch: fields of the schema or of its structs, by exact name and type. A type without order
- *   gets its nulls counted.
+ * @param columns the columns to watch: fields of the schema or of its structs, by exact name and
+ *   type. Of a type without order only the nulls are counted
  * @throws IllegalArgumentException for a column that is not in the schema under this path and type
  */
 final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
@@ -23,13 +24,16 @@ final class StatsCollector(schema: StructType, columns: Seq[ColumnKey]) {
     level.add(row)
   }
 
-  /** Statistics of all rows added so far. Bounds hold neither nulls nor NaN; byte bounds have at most 128 bytes. */
+  /**
+   * The statistics of all rows added so far. Bounds leave out nulls and NaN; byte bounds have at
+   * most 128 bytes.
+   */
   def result(): FileStats = FileStats(rows, counters.iterator.map { case (key, c) => key -> c.result() }.toMap)
 }
 
 private object StatsCollector {
 
-  /** What is watched among the fields of one struct, or of the row itself. */
+  /** The watched fields of one struct, or of the row itself. */
   private final class Level(
       schema: StructType,
       watched: Seq[(List[String], ColumnKey)],
@@ -43,7 +47,7 @@ private object StatsCollector {
       val dt: DataType = schema(i).dataType
       if (dt != key.dataType) {
         throw new IllegalArgumentException(
-          s"column ${shown(key)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
+          s"column ${quoteNameParts(key.path)} is ${dt.catalogString} in the rows, not ${key.dataType.catalogString}"
         )
       }
       val counter = ColumnCounter(i, dt)
@@ -58,7 +62,8 @@ private object StatsCollector {
         schema(i).dataType match {
           case struct: StructType => new Inner(i, struct.length, new Level(struct, below.map(_._2), found))
           case other              =>
-            throw new IllegalArgumentException(s"column ${shown(below.head._2._2)} lies in a ${other.catalogString}")
+            val column = quoteNameParts(below.head._2._2.path)
+            throw new IllegalArgumentException(s"column $column lies in a ${other.catalogString}")
         }
       }.toArray
 
@@ -82,7 +87,7 @@ private object StatsCollector {
 
     private def ordinal(name: String, key: ColumnKey): Int = ordinals.getOrElse(
       name,
-      throw new IllegalArgumentException(s"column ${shown(key)} is not in ${schema.catalogString}")
+      throw new IllegalArgumentException(s"column ${quoteNameParts(key.path)} is not in ${schema.catalogString}")
     )
   }
 
@@ -92,6 +97,4 @@ private object StatsCollector {
 
     def addNull(): Unit = level.addNull()
   }
-
-  private def shown(key: ColumnKey): String = key.path.map(p => s"`$p`").mkString(".")
 }

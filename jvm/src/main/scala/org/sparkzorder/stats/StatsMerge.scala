@@ -2,11 +2,12 @@ package org.sparkzorder.stats
 
 import java.lang.{Long => JLong}
 
-/** Statistics of the union of rows from the statistics of its parts. */
+/** Merges the statistics of parts of a file. */
 object StatsMerge {
 
   /**
-   * Statistics of a file from those of two disjoint parts of it. A column that either part does not know is unknown.
+   * The statistics of a file from those of two disjoint parts. A column that is unknown in either
+   * part is unknown.
    */
   def merge(a: FileStats, b: FileStats): FileStats =
     if (a.rows == 0) b
@@ -28,8 +29,8 @@ object StatsMerge {
     ColumnStats(min, max, sum(x.nullCount, y.nullCount), sum(x.nanCount, y.nanCount))
   }
 
-  // Bounds are missing either since nothing is known, or since there is nothing to bound: only the latter can be left
-  // out.
+  // Bounds are missing if nothing is known, or if there is no value. Only in the latter case the
+  // part can be ignored.
   private def hasNoValue(c: ColumnStats, rows: Long): Boolean =
     !c.hasBounds && c.nullCount >= 0 && c.nanCount >= 0 && c.nullCount + c.nanCount == rows
 

@@ -2,14 +2,17 @@ package org.sparkzorder.stats
 
 import org.apache.spark.sql.types.DataType
 
-/** Statistics of many files, column by column; a file is its ordinal, 0 until `files`. */
+/**
+ * The statistics of many files, column by column. A file is identified by its ordinal, 0 until
+ * `files`.
+ */
 trait StatsTable {
   def files: Int
 
-  /** Rows of each file, one entry a file. */
+  /** The number of rows of each file. */
   def rows: Array[Long]
 
-  /** Whether it is known of each file that it has rows. */
+  /** Whether every file is known to have rows. */
   def allHaveRows: Boolean = {
     val counts = rows
     var i = 0
@@ -17,20 +20,26 @@ trait StatsTable {
     i == counts.length
   }
 
-  /** The statistics of a column, made under exactly this path and type; None when there are none: then every file is read. */
+  /**
+   * The statistics of a column that were collected with exactly this path and type. None when there
+   * are none, so that every file is read.
+   */
   def column(path: Seq[String], dataType: DataType): Option[StatsColumn]
 }
 
-/** One column of a [[StatsTable]]; the fields mean what those of [[ColumnStats]] mean, arrays have one entry a file. */
+/**
+ * One column of a [[StatsTable]]. The fields have the meaning of those of [[ColumnStats]]; arrays
+ * have one entry for each file.
+ */
 sealed trait StatsColumn {
 
-  /** Whether file i has bounds. Where it has not, the entries of min and max mean nothing. */
+  /** Whether file i has bounds. If not, its entries of min and max have no meaning. */
   def bounded: java.util.BitSet
 
-  /** Null counts, -1 unknown. */
+  /** The null counts; -1 where unknown. */
   def nullCounts: Array[Long]
 
-  /** NaN counts, -1 unknown; null for a type that has no NaN. */
+  /** The NaN counts; -1 where unknown. Null for a type that has no NaN. */
   def nanCounts: Array[Long]
 }
 
@@ -42,7 +51,10 @@ final class LongStatsColumn(
     val nanCounts: Array[Long]
 ) extends StatsColumn {
 
-  /** Whether each file has bounds and neither null nor NaN, as those of keys are: then bounds alone tell. */
+  /**
+   * Whether each file has bounds and neither null nor NaN, as key columns usually do. Then the
+   * bounds alone decide.
+   */
   lazy val isComplete: Boolean =
     bounded.cardinality == min.length && isZero(nullCounts) && (nanCounts == null || isZero(nanCounts))
 

@@ -1,10 +1,13 @@
 package org.sparkzorder.table
 
 /**
- * Files of Spark's bucketed tables, which have the number of their bucket at the end of their names:
- * `part-00000-<uuid>_00003.c000.snappy.parquet` is of bucket 3. A table in the format of Hive has it in front as well.
- * Spark itself takes any digits behind an underscore for it, but only in tables that it knows to be bucketed; `log_2026.orc`
- * of an unknown folder is none. Nor is `000003_0` of Hive, which names its files so with and without buckets.
+ * Recognizes files of Spark's bucketed tables. Their names end with the number of the bucket:
+ * `part-00000-<uuid>_00003.c000.snappy.parquet` belongs to bucket 3. In tables of Hive's format the
+ * names begin with it as well.
+ *
+ * In tables that it knows to be bucketed, Spark takes any digits after an underscore for the
+ * number. In a folder without a table `log_2026.orc` is not a bucket file. Nor is Hive's
+ * `000003_0`, since Hive uses such names with and without buckets.
  */
 object BucketFiles {
 

@@ -14,12 +14,15 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 /**
- * The relations that the session's catalog caches, each with a listing of its files. A statement that names a folder by its path, or by
- * one of several tables over it, makes the listings of the others stale.
+ * The relations that the session's catalog caches, each with a listing of its files. A statement
+ * that names a folder by its path, or one of several tables over a folder, makes the listings of
+ * the other tables outdated.
  */
 private[table] object CachedRelations extends Logging {
 
-  /** Forgets the relations that read from the folder, from a folder below it, or from one above it. */
+  /**
+   * Removes the relations that read from the folder, from a folder below it, or from one above it.
+   */
   def forget(session: classic.SparkSession, root: Path): Unit = {
     val catalog = session.sessionState.catalog
     cached(catalog) match {
@@ -30,7 +33,7 @@ private[table] object CachedRelations extends Logging {
             catalog.invalidateCachedTable(name)
           }
         }
-      // Then all are looked up anew, which is slower and right as well.
+      // Without the list, all relations are looked up again. This is slower, but right as well.
       case None => catalog.invalidateAllCachedTables()
     }
   }
@@ -40,7 +43,10 @@ private[table] object CachedRelations extends Logging {
     one.startsWith(other) || other.startsWith(one)
   }
 
-  /** Spark has no method that lists them. None when its field is not what it was in Spark 4.0 to 4.3. */
+  /**
+   * Spark has no method that lists them, so this reads a private field; None if it is not as in
+   * Spark 4.0 to 4.3.
+   */
   private def cached(catalog: SessionCatalog): Option[Seq[(QualifiedTableName, HadoopFsRelation)]] =
     try {
       val field = classOf[SessionCatalog].getDeclaredField("tableRelationCache")

@@ -3,14 +3,15 @@ package org.sparkzorder.table
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.TargetKind.{Foreign, Table}
 
-/** Whose a table is, by what the session catalog says of it. */
+/** Tells from the session catalog's entry which extension a table belongs to. */
 private[table] object CatalogKind {
 
-  /** Spark's own sources beside ours, as they are named in USING. */
+  /** Spark's own sources besides Parquet and ORC, by their names in USING. */
   private val otherSources = Set("avro", "binaryfile", "csv", "jdbc", "json", "text", "xml")
 
   private val sparkPackages = Seq("org.apache.spark.sql.execution.datasources.", "org.apache.spark.sql.avro.")
@@ -18,7 +19,10 @@ private[table] object CatalogKind {
   private val classOfOurs =
     "org\\.apache\\.spark\\.sql\\.(parquet|orc|hive\\.orc|execution\\.datasources\\.(v2\\.)?(parquet|orc))(\\.[^.]+)?".r
 
-  /** What Hive's own file formats are read with. Table formats register tables with readers of theirs. */
+  /**
+   * The input formats of Hive's own file formats. Table formats register tables with input formats
+   * of their own.
+   */
   private val hiveReaders = Set(
     "org.apache.hadoop.mapred.TextInputFormat",
     "org.apache.hadoop.mapred.SequenceFileInputFormat",
@@ -27,18 +31,20 @@ private[table] object CatalogKind {
   )
 
   def of(table: CatalogTable): TargetKind =
-    // Views that are not plain ones have types of their own in newer Sparks.
+    // Newer versions of Spark have more types of views.
     if (table.tableType.name.contains("VIEW")) Foreign("a view", ofSpark = true)
     else
       table.provider match {
-        case Some(p) if isOurs(p)                              => Table(table)
-        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive"   => Foreign(s"a table of the format `$p`", isOfSpark(p))
+        case Some(p) if isOurs(p)                            => Table(table)
+        case Some(p) if p.toLowerCase(Locale.ROOT) != "hive" =>
+          Foreign(s"a table of the format ${quoteIdentifier(p)}", isOfSpark(p))
         case _ if Target.formats.exists(serde(table).contains) => Table(table)
         case _ => Foreign("a Hive table of another format", table.storage.inputFormat.exists(hiveReaders))
       }
 
-  /** Of files in a folder that a statement names with their format. */
-  def ofFolder(format: String): TargetKind = Foreign(s"a folder of the format `$format`", isOfSpark(format))
+  /** The kind of a folder that a statement names with its format. */
+  def ofFolder(format: String): TargetKind =
+    Foreign(s"a folder of the format ${quoteIdentifier(format)}", isOfSpark(format))
 
   private def isOurs(provider: String): Boolean =
     Target.formats.contains(provider.toLowerCase(Locale.ROOT)) || classOfOurs.matches(provider)

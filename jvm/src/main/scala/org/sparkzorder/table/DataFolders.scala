@@ -11,26 +11,28 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /**
- * Two data folders of one table that hold the same files.
+ * Two data folders of one table that contain the same files.
  *
- * @param real the folder that both names lead to; None when `other` lies below `one`
+ * @param real the folder that both names lead to; None when `other` is below `one`
  */
 final case class SharedFolder(one: DataFolder, other: DataFolder, real: Option[String])
 
-/** Finds data folders that are one folder by two names, or of which one lies in the other. */
+/**
+ * Finds two data folders of a table that are the same folder, or of which one contains the other.
+ */
 object DataFolders {
 
   private val Threads = 16
 
   /**
-   * Where a folder really is.
+   * The real place of a folder.
    *
    * @param key the same for all names of a folder
    * @param above keys of the folders above it
    */
   private final case class Place(key: AnyRef, real: String, above: Seq[AnyRef])
 
-  /** The first two, in the order of the folders. One look at each folder. */
+  /** The first two such folders, in the order of the folders. Each folder is looked up once. */
   def shared(fs: FileSystem, folders: Seq[DataFolder]): Option[SharedFolder] =
     if (folders.size < 2) None
     else {
@@ -54,11 +56,14 @@ object DataFolders {
 
   private def above(path: Path): Seq[Path] = Iterator.iterate(path.getParent)(_.getParent).takeWhile(_ != null).toSeq
 
-  /** Mount points and links are the file system's to follow: one call for each folder, several at a time. */
+  /**
+   * The paths after following links and mount points, which is up to the file system: one call for
+   * each folder, several at a time.
+   */
   private def resolved(fs: FileSystem, paths: Seq[Path]): Seq[Path] = {
     def resolve(path: Path): Path =
       try fs.resolvePath(path)
-      // Its files are gone as well, and are missed when they are read.
+      // The folder's files are gone as well; reading them will report that.
       catch { case _: FileNotFoundException => path }
     val pool = Executors.newFixedThreadPool(math.min(Threads, paths.size))
     try pool.invokeAll(paths.map(p => (() => resolve(p)): Callable[Path]).asJava).asScala.toSeq.map(_.get())
@@ -67,8 +72,9 @@ object DataFolders {
   }
 
   /**
-   * By device and number of the folder, which do not depend on the spelling: a file system may ignore case, and a folder
-   * may be mounted twice. Where there are no such numbers the real path tells.
+   * Identifies folders by device and inode, which do not depend on the spelling: a file system may
+   * ignore case, and a folder may be mounted twice. Without such numbers the real path identifies
+   * the folder.
    */
   private final class LocalPlaces {
     private val keys = mutable.HashMap.empty[LocalPath, AnyRef]

@@ -2,10 +2,16 @@ package org.sparkzorder.table
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-/** A folder with somebody's log in it is not ours to rewrite: files added behind a log are lost to its readers. */
+/**
+ * Recognizes folders of table formats that list their files in a log. We must not rewrite such
+ * folders: readers of the log would not find the new files.
+ */
 object ForeignFormats {
 
-  /** @param format the format's name @param marker the file or folder that tells */
+  /**
+   * @param format the format's name
+   * @param marker the file or folder that identifies it
+   */
   final case class Marker(format: String, marker: String, folder: Path)
 
   private val markers = Seq(
@@ -18,7 +24,10 @@ object ForeignFormats {
   def markerIn(fs: FileSystem, folder: Path): Option[Marker] =
     withTablesAbove(folder).iterator.flatMap(inOne(fs, _)).nextOption()
 
-  /** The folder, then each one above it as long as the lower one is named like a partition, `column=value`. */
+  /**
+   * The folder, then each folder above it as long as the lower one has a name like a partition,
+   * `column=value`.
+   */
   def withTablesAbove(folder: Path): Seq[Path] =
     Iterator
       .iterate(Option(folder))(_.flatMap(f => if (isPartition(f)) Option(f.getParent) else None))

@@ -6,13 +6,15 @@ import org.apache.spark.sql.types.{DataType, StringType, StructField, StructType
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.stats.{ColumnKey, OrderedValue}
 
-/** Names of columns in statements to columns of the table. */
+/** Finds the table's columns that a statement names. */
 object KeyColumns {
 
   /**
-   * A column or a field of a struct, by its parts. The path comes back with the table's own spelling.
+   * Finds a column, or a field of a struct, by the parts of its name. The result has the table's
+   * own spelling.
    *
-   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a type without an order
+   * @throws org.apache.spark.sql.AnalysisException when it is unknown, a partition column, or of a
+   *   type without an order
    */
   def resolve(table: PlainTable, parts: Seq[String]): (Seq[String], DataType) = {
     val resolver = table.session.sessionState.conf.resolver
@@ -31,9 +33,9 @@ object KeyColumns {
   }
 
   /**
-   * Whether a column is one of those named, or lies in a struct that is.
+   * Tells whether a column is one of those named, or a field in a struct that is named.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the table has no column of a name
+   * @throws org.apache.spark.sql.AnalysisException when the table lacks one of the named columns
    */
   def named(table: PlainTable, columns: Seq[Seq[String]]): ColumnKey => Boolean = {
     val resolver = table.session.sessionState.conf.resolver
@@ -45,7 +47,7 @@ object KeyColumns {
     column => column.path.inits.exists(paths)
   }
 
-  /** All of them, refusing one named twice. */
+  /** Finds all of them, and refuses a column that is named twice. */
   def resolveAll(table: PlainTable, columns: Seq[Seq[String]]): Seq[(Seq[String], DataType)] = {
     val resolved = columns.map(resolve(table, _))
     resolved.map(_._1).diff(resolved.map(_._1).distinct).headOption.foreach(c => throw ZOrderErrors.duplicateColumn(c))

@@ -4,15 +4,17 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * An option of the table, or a setting of the session, that has old dates read by the Julian calendar.
+ * An option of the table, or a setting of the session, that makes Spark read old dates by the
+ * Julian calendar.
  *
- * @param isInt96 whether it is about INT96 timestamps, and not about dates and other timestamps
+ * @param isInt96 whether it concerns INT96 timestamps, and not dates and other timestamps
  */
 final case class LegacyCalendar(name: String, value: String, isInt96: Boolean)
 
 /**
- * The rebase mode `LEGACY`. Spark follows it for files that do not say their calendar. Other readers, and sessions with
- * Spark's defaults, take the days in these files as they are. A rewrite under `LEGACY` would change the days for them.
+ * The rebase mode `LEGACY`. Spark follows it for files that do not say their calendar. Other
+ * readers, and sessions with Spark's defaults, take the days in these files as they are. A rewrite
+ * under `LEGACY` would change the days for them.
  */
 object LegacyCalendar {
 

@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.catalyst.CatalystTypeConverters
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{AttributeSet, SubqueryExpression}
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.Filter
@@ -11,7 +12,10 @@ import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 
 import org.sparkzorder.errors.ZOrderErrors
 
-/** The WHERE of a statement: chooses whole partitions, evaluated by Spark itself over the partitions' values. */
+/**
+ * The WHERE of a statement, which chooses whole partitions. Spark itself evaluates it over the
+ * partitions' values.
+ */
 object PartitionPredicate {
 
   private val ordinal = "__zorder_folder"
@@ -19,7 +23,8 @@ object PartitionPredicate {
   /**
    * The folders whose partition values satisfy the predicate.
    *
-   * @throws org.apache.spark.sql.AnalysisException when it uses anything but partition columns
+   * @throws org.apache.spark.sql.AnalysisException when it uses other columns than partition
+   *   columns
    */
   def select(table: PlainTable, predicate: String, folders: Seq[DataFolder]): Seq[DataFolder] = {
     check(table, predicate)
@@ -32,7 +37,7 @@ object PartitionPredicate {
     chosen.map(_.getInt(0)).sorted.map(folders).toSeq
   }
 
-  /** Refuses what is not a predicate on partition columns; touches no file. */
+  /** Refuses a predicate that uses other columns than partition columns. Touches no file. */
   def check(table: PlainTable, predicate: String): Unit = {
     val all = table.session.baseRelationToDataFrame(table.relation)
     val analyzed =
@@ -40,12 +45,12 @@ object PartitionPredicate {
       catch {
         case e: ParseException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
         case e: AnalysisException if e.getCondition != null && e.getCondition.startsWith("UNRESOLVED_COLUMN") =>
-          val name = e.messageParameters.getOrElse("objectName", "").stripPrefix("`").stripSuffix("`")
-          throw ZOrderErrors.columnNotFound(Seq(name), table.relation.schema.fieldNames.toSeq)
+          val name = UnresolvedAttribute.parseAttributeName(e.messageParameters.getOrElse("objectName", ""))
+          throw ZOrderErrors.columnNotFound(name, table.relation.schema.fieldNames.toSeq)
         case e: AnalysisException => throw ZOrderErrors.invalidWhere(predicate, firstLine(e))
       }
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
-    // By identity: the predicate may spell a name in its own way.
+    // Columns are compared by identity, since the predicate may spell a name in another case.
     val partition = AttributeSet(all.queryExecution.analyzed.output.filter(a => partitionColumns.contains(a.name)))
     analyzed.collect { case f: Filter => f.condition }.foreach { condition =>
       if (SubqueryExpression.hasSubquery(condition))

@@ -9,13 +9,13 @@ import org.apache.spark.sql.execution.datasources.{PartitionDirectory, Partition
 import org.apache.spark.sql.types.StructType
 
 /**
- * A file that is read for another path than the one where it is.
+ * A file and its path in the table. The two differ when an operation has moved the file.
  *
- * @param path its name in the table, which tells its partition
+ * @param path the file's path in the table, which decides its partition
  */
 final case class PlacedFile(path: Path, status: FileStatus) {
 
-  /** As a listing of the table would show it. */
+  /** The file as a listing of the table would show it. */
   def asNamed: FileStatus = new FileStatus(
     status.getLen,
     false,
@@ -27,10 +27,11 @@ final case class PlacedFile(path: Path, status: FileStatus) {
 }
 
 /**
- * A list of files that are not all where the table has them. Partitions and file filters go by their names in the table.
+ * A list of files, some of which are not where the table has them. Partitions and file filters use
+ * their names in the table.
  *
  * @param options of the relation
- * @param roots what the query reads, if it is not the files one by one
+ * @param roots the folders that the query reads; None if it names the files one by one
  */
 final class PlacedFiles(
     session: SparkSession,

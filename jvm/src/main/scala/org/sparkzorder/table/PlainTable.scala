@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.types.StructType
 
 /**
- * A folder with data files in it: the table's root, or one of its partitions.
+ * A folder with data files: the table's root, or one of its partitions.
  *
  * @param values the partition's values in the order of the partition schema
  */
@@ -16,23 +16,26 @@ final case class DataFolder(path: Path, values: InternalRow, files: Seq[FileStat
  * A table of plain files.
  *
  * @param formatName parquet or orc
- * @param relation as Spark reads it, with a listing that no other query had before
+ * @param relation as Spark reads the table, with a new listing that no query has used yet
  */
 final class PlainTable(place: TableLocation, val formatName: String, val relation: HadoopFsRelation)
     extends TableLocation(place.session, place.target, place.name, place.root, place.catalogTable) {
 
-  /** Columns that lie in the files. */
+  /** The columns that the files contain, without partition columns. */
   def dataSchema: StructType = relation.dataSchema
   def partitionSchema: StructType = relation.partitionSchema
 
-  /** The same folder, read in another way. */
+  /** The same table with another relation, for example another schema. */
   def withRelation(other: HadoopFsRelation): PlainTable =
     new PlainTable(place, formatName, other)
 
-  /** What lay in the file system when the table was opened; in the order of the paths. It costs no second listing. */
+  /**
+   * The folders as they were when the table was opened, in the order of their paths. This does not
+   * list the files again.
+   */
   lazy val listed: Seq[DataFolder] = inListing()
 
-  /** The same as it is now, by a new listing. */
+  /** The folders as they are now, by a new listing. */
   def folders(): Seq[DataFolder] = {
     relation.location.refresh()
     inListing()
@@ -53,7 +56,7 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
   /** All files of [[folders]]. */
   def files(): Seq[FileStatus] = folders().flatMap(_.files)
 
-  /** Makes the session forget listings and cached rows of the files that lay here. */
+  /** Makes the session forget listings and cached rows of this table's files. */
   def refreshCaches(): Unit = {
     relation.location.refresh()
     catalogTable.foreach(t => session.catalog.refreshTable(t.identifier.quotedString))

@@ -6,7 +6,8 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
@@ -16,16 +17,23 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.{PathTarget, Target}
 import org.sparkzorder.table.TargetKind._
 
-/** Names to locations, and locations to tables, with every refusal that needs no look into the rows. */
+/**
+ * Finds the location that a name stands for, and the table at a location. Makes every refusal that
+ * needs no look into the rows.
+ */
 object PlainTables {
 
-  /** How many files tell the format of a folder when the statement does not. */
+  /**
+   * How many files are looked at to find the format of a folder when the statement does not name
+   * it.
+   */
   private val AskedForFormat = 8
 
   /**
-   * Where the table lies.
+   * The table's location.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the name or the folder alone tells that it is no table of ours
+   * @throws org.apache.spark.sql.AnalysisException when the name or the folder alone shows that it
+   *   is not a table of ours
    */
   def locate(session: SparkSession, target: Target): TableLocation = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
@@ -55,7 +63,7 @@ object PlainTables {
       val above = ForeignFormats.withTablesAbove(root)
       val where = above.dropRight(1).reverse.map { p =>
         val (column, value) = p.getName.splitAt(p.getName.indexOf('='))
-        s"$column = '${value.drop(1)}'"
+        s"${quoteIfNeeded(ExternalCatalogUtils.unescapePathName(column))} = '${value.drop(1)}'"
       }
       throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
     }
@@ -63,16 +71,17 @@ object PlainTables {
   }
 
   /**
-   * Lists the table, once, and finds its columns.
+   * Lists the table's files, once, and finds its columns.
    *
-   * @param mergeSchema for a path: take the union of all files' columns instead of one file's
+   * @param mergeSchema for a path: take the union of all files' columns instead of those of one
+   *   file
    * @throws org.apache.spark.sql.AnalysisException when the files are not a table of ours
    */
   def open(place: TableLocation, mergeSchema: Boolean = false): PlainTable = place.target match {
     case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema)
     case target                                           =>
       val identifier = place.catalogTable.get.identifier
-      // The session's listing may be of any age.
+      // The session may have cached an old listing.
       place.session.sessionState.catalog.refreshTable(identifier)
       relationOf(place.session.table(identifier.quotedString)) match {
         case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
@@ -118,14 +127,17 @@ object PlainTables {
     case _                   => false
   }
 
-  /** parquet or orc when the relation's files are that, read by exactly Spark's own reader; else None. */
+  /** The format, parquet or orc, if exactly Spark's own reader reads the files; else None. */
   def formatOf(relation: HadoopFsRelation): Option[String] = relation.fileFormat.getClass match {
     case c if c == classOf[ParquetFileFormat] => Some("parquet")
     case c if c == classOf[OrcFileFormat]     => Some("orc")
     case _                                    => None
   }
 
-  /** Data files below a folder as Spark's listing sees them: hidden names and all below them are left out. Listed as asked for. */
+  /**
+   * The data files below a folder that Spark's listing would show: hidden names and everything
+   * below them are left out. Folders are listed only when the iterator reaches them.
+   */
   private def dataFiles(fs: FileSystem, folder: Path): Iterator[FileStatus] =
     fs.listStatus(folder).sortBy(_.getPath.getName).iterator.flatMap { s =>
       val name = s.getPath.getName
@@ -162,7 +174,7 @@ object PlainTables {
 
   private def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
-  /** None for a file that somebody took away meanwhile: what failed says so better. */
+  /** None for a file that was deleted meanwhile. The error that led here describes this better. */
   private def isThere[T](look: => T): Option[T] =
     try Some(look)
     catch { case _: FileNotFoundException => None }

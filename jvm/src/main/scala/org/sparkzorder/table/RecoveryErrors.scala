@@ -1,14 +1,18 @@
 package org.sparkzorder.table
 
 import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
 import org.sparkzorder.errors.ZOrderErrors
 
-/** What a query says when half of an operation's files lie there: they are no answer, however they are read. */
+/**
+ * Turns the exceptions of a recovery into the errors of a query. While a part of an operation's
+ * files is missing, no way of reading the table gives a right answer.
+ */
 private[sparkzorder] object RecoveryErrors {
 
-  /** @param name what people call the table in this folder */
+  /** @param name how messages name the table in this folder */
   def told[A](name: Path => String)(look: => A): A =
     try look
     catch {
@@ -17,6 +21,6 @@ private[sparkzorder] object RecoveryErrors {
       case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(name(e.table), e)
     }
 
-  /** The folder in backquotes, where nothing has another name for it. */
-  def quoted(table: Path): String = s"`${table.toUri.getPath}`"
+  /** The folder in backquotes, for folders that have no other name. */
+  def quoted(table: Path): String = quoteIdentifier(table.toUri.getPath)
 }

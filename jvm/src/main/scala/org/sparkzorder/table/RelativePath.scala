@@ -3,8 +3,9 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 
 /**
- * Names of files as index and journal hold them: relative to the table's root where below it, else the absolute URI.
- * Works on the decoded path, so that names with '%', ':' or spaces survive; building a Path from a relative string would parse them.
+ * Names of files as the index and the journal store them: relative to the table's root if the file
+ * is below it, else the absolute URI. This works on decoded paths, so names may contain '%', ':'
+ * and spaces. A Path made of a relative string would parse these characters.
  */
 final class RelativePath(root: Path) {
   private val rootUri = root.toUri
@@ -17,7 +18,10 @@ final class RelativePath(root: Path) {
 
   def isBelow(file: Path): Boolean = start(file) >= 0
 
-  /** Where in the path of its URI the name of a file begins that lies below the root, else -1. */
+  /**
+   * The position in the URI's path where the relative name of a file below the root begins; -1 for
+   * other files.
+   */
   def start(file: Path): Int = {
     val uri = file.toUri
     val below =
@@ -25,7 +29,7 @@ final class RelativePath(root: Path) {
     if (below) prefix.length else -1
   }
 
-  /** The inverse of `of`. The empty name is the root itself. */
+  /** The inverse of `of`. The empty name stands for the root itself. */
   def resolve(name: String): Path =
     if (name.isEmpty) root
     else if (name.matches("^[a-zA-Z][a-zA-Z0-9+.-]*:/.*")) new Path(name)

@@ -9,15 +9,16 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 /**
- * Parquet's summary file `_metadata` (of dask, fastparquet and old Spark). It names every data file, and its readers look
- * for files nowhere else. `_common_metadata` has only a schema.
+ * Parquet's summary file `_metadata` (of dask, fastparquet and old versions of Spark). It lists all
+ * data files, and its readers look nowhere else. `_common_metadata` has only a schema, so it does
+ * no harm.
  */
 object SummaryFiles {
 
   private val Threads = 16
   private val name = "_metadata"
 
-  /** The first one in the table's folder, in a table above it, or in one of these folders. */
+  /** The first such file in the table's folder, in a table above it, or in one of these folders. */
   def first(conf: Configuration, root: Path, folders: Seq[Path]): Option[Path] = {
     val files = (ForeignFormats.withTablesAbove(root) ++ folders).distinct.map(new Path(_, name))
     val pool = Executors.newFixedThreadPool(math.min(Threads, files.size))

@@ -7,10 +7,10 @@ import org.apache.spark.sql.classic
 import org.sparkzorder.statement.Target
 
 /**
- * Where a table lies, and what else is known of it before its files are listed.
+ * The location of a table, and what else is known before its files are listed.
  *
- * @param name how messages name it
- * @param root the folder that holds all of it, qualified
+ * @param name how messages name the table
+ * @param root the qualified folder that contains all of the table
  */
 class TableLocation(
     val session: classic.SparkSession,

@@ -9,7 +9,10 @@ import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
 
-/** The side folder (`_zorder`) of a table, and what it says about the table's history. Takes no lock. */
+/**
+ * The side folder (`_zorder`) of a table, and what it says about the table's history. Takes no
+ * lock.
+ */
 object TableSideFolder extends Logging {
 
   def of(table: TableLocation): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
@@ -23,9 +26,10 @@ object TableSideFolder extends Logging {
   }
 
   /**
-   * Files that are back under names that an operation retired. Logs a warning if there are any.
+   * Finds files that are back under names that an operation retired. Logs a warning if there are
+   * any.
    *
-   * @param state looked at before the files were listed
+   * @param state read before the files were listed
    */
   def reappeared(table: TableLocation, state: TableState, files: Seq[FileStatus]): Seq[Reappeared] = state match {
     case side: TableState.SideFolder =>
@@ -42,9 +46,9 @@ object TableSideFolder extends Logging {
   }
 
   /**
-   * How long the table's history is kept: by the table's property, else by the session's setting.
+   * How long the table's history is kept. The table's property wins over the session's setting.
    *
-   * @throws org.apache.spark.sql.AnalysisException if the property or the setting is not a time
+   * @throws org.apache.spark.sql.AnalysisException if the property or the setting is not a duration
    */
   def historySettings(table: TableLocation): HistorySettings = {
     val property = ZOrderConf.HistoryRetentionProperty

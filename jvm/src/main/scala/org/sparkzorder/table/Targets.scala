@@ -9,24 +9,32 @@ import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.connector.catalog.{Identifier, TableCatalog, ViewCatalog}
 
 import org.sparkzorder.statement.{PathTarget, TableTarget, Target}
 
-/** What a name stands for, from the catalog or the folder's markers alone: cheap enough for the parser. */
+/**
+ * What a name stands for. Only the catalog and the folder's markers are looked at, which is cheap
+ * enough for the parser.
+ */
 sealed trait TargetKind
 object TargetKind {
   final case class Table(metadata: CatalogTable) extends TargetKind
 
-  /** @param meantForOthers the statement names no format, and the log of a table format lies in the folder */
+  /**
+   * @param meantForOthers the statement names no format, and the folder has the log of a table
+   *   format
+   */
   final case class Folder(path: Path, meantForOthers: Boolean) extends TargetKind
 
-  /** A folder that the file system does not tell about. */
+  /** A folder that the file system cannot show us. */
   final case class Unreadable(path: String, cause: IOException) extends TargetKind
 
   /**
    * @param kind how messages name it, as in 'a view'
-   * @param ofSpark a view, or files of a format that is Spark's own: not the table of any other extension either
+   * @param ofSpark whether it is a view, or files of one of Spark's own formats, so that it belongs
+   *   to no other extension
    */
   final case class Foreign(kind: String, ofSpark: Boolean = false) extends TargetKind
   case object Missing extends TargetKind
@@ -38,7 +46,7 @@ object Targets {
 
   private val sessionCatalog = "spark_catalog"
 
-  /** Whether statements with a shared grammar are ours for this target. */
+  /** Whether this target is ours in statements whose grammar others share. */
   def isOurs(target: Target, kind: TargetKind): Boolean = kind match {
     case Table(_)             => true
     case Folder(_, forOthers) => !forOthers
@@ -50,12 +58,15 @@ object Targets {
   def kind(session: SparkSession, target: Target): TargetKind = target match {
     case TableTarget(parts)           => ofName(session.asInstanceOf[classic.SparkSession], parts)
     case p @ PathTarget(path, format) =>
-      // As in Spark, a table `t` of a database called `parquet` goes before a folder.
+      // As in Spark, a table `t` in a database called `parquet` wins over a folder.
       val table = format.filterNot(_ => path.contains("/")).map(f => TableIdentifier(path, Some(f)))
       table.flatMap(inSessionCatalog(session.asInstanceOf[classic.SparkSession], _)).getOrElse(ofPath(session, p))
   }
 
-  /** Whether the current catalog has a table or view of this name, or there is a temporary view. */
+  /**
+   * Whether the current catalog has a table or view of this name, or there is such a temporary
+   * view.
+   */
   def relationExists(session: SparkSession, name: String): Boolean = {
     val manager = session.asInstanceOf[classic.SparkSession].sessionState.catalogManager
     if (manager.currentCatalog.name == sessionCatalog) kind(session, TableTarget(Seq(name))) != Missing
@@ -73,7 +84,10 @@ object Targets {
     }
   }
 
-  /** A path with its format named is ours to refuse; without one it may be meant for the format whose log lies in it. */
+  /**
+   * If the statement names a format, refusing the path is up to us. Otherwise it may be meant for
+   * the format whose log is in the folder.
+   */
   private def namesFormat(target: Target): Boolean = target match {
     case PathTarget(_, format) => format.isDefined
     case _                     => false
@@ -89,22 +103,26 @@ object Targets {
       } catch { case e: IOException => Unreadable(target.path, e) }
     }
 
-  /** None for what cannot be a path, like an empty one. */
+  /** None for a text that is no path, such as an empty one. */
   private def pathOf(text: String): Option[Path] =
     try Some(new Path(text))
     catch { case _: IllegalArgumentException => None }
 
-  /** Resolves as Spark does: temporary views, then a catalog that the first part names, then the current one. */
+  /**
+   * Resolves a name like Spark: temporary views, then a catalog that the first part names, then the
+   * current one.
+   */
   private def ofName(session: classic.SparkSession, parts: Seq[String]): TargetKind = {
     val manager = session.sessionState.catalogManager
     if (session.sessionState.catalog.isTempView(parts)) Foreign("a view", ofSpark = true)
     else if (parts.size > 1 && manager.isCatalogRegistered(parts.head)) {
-      if (!parts.head.equalsIgnoreCase(sessionCatalog)) Foreign(s"a table of the catalog `${parts.head}`")
-      // Spark's session catalog is never without a database when it is named.
+      if (!parts.head.equalsIgnoreCase(sessionCatalog))
+        Foreign(s"a table of the catalog ${quoteIdentifier(parts.head)}")
+      // A name in the session catalog needs a database when it names the catalog.
       else if (parts.size == 2) Missing
       else ofSessionCatalog(session, parts.tail)
     } else if (manager.currentCatalog.name != sessionCatalog)
-      Foreign(s"a table of the catalog `${manager.currentCatalog.name}`")
+      Foreign(s"a table of the catalog ${quoteIdentifier(manager.currentCatalog.name)}")
     else ofSessionCatalog(session, parts)
   }
 
@@ -126,7 +144,7 @@ object Targets {
     if (catalog.tableExists(identifier)) Some(CatalogKind.of(catalog.getTableMetadata(identifier))) else None
   }
 
-  /** A table format may extend the session catalog with tables of its own. */
+  /** A table format may add tables of its own to the session catalog. */
   private def isBeyondSpark(session: classic.SparkSession, identifier: TableIdentifier): Boolean = {
     val database = identifier.database.getOrElse(session.sessionState.catalog.getCurrentDatabase)
     session.sessionState.catalogManager.catalog(sessionCatalog) match {
@@ -135,28 +153,32 @@ object Targets {
     }
   }
 
-  /** The one that Spark reads the path's files by. */
+  /** The file system by which Spark reads the files of this path. */
   def fileSystem(session: SparkSession, path: Path): FileSystem = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    // A session's own settings are put together from all that Hadoop knows, which queries would pay for.
+    // To put together a session's own settings costs time, since Hadoop has so many, and every
+    // query would pay for it.
     if (isOfLocalDisk(classicSession, path))
       path.getFileSystem(classicSession.sparkContext.hadoopConfiguration)
     else path.getFileSystem(classicSession.sessionState.newHadoopConf())
   }
 
-  /** The same for many paths, most of them of one file system. */
+  /** The file systems of many paths, most of which are in the same one. */
   def fileSystems(session: SparkSession): Path => FileSystem = {
     val known = mutable.Map.empty[(String, String), FileSystem]
     path => known.getOrElseUpdate((path.toUri.getScheme, path.toUri.getAuthority), fileSystem(session, path))
   }
 
-  /** With scheme and authority. Every query asks, so that a local path that has them is not looked at again. */
+  /**
+   * The path with scheme and authority. Every query calls this, so a local path that has both is
+   * returned at once.
+   */
   def qualified(session: SparkSession, path: Path): Path =
     if (path.isAbsolute && path.toUri.getScheme == "file") path else fileSystem(session, path).makeQualified(path)
 
   /**
-   * Whether there is nothing under this name for certain, told at the cost of a look at a local disk. Every query of a
-   * table that has nothing of ours asks.
+   * Whether this path certainly does not exist, which costs one look at a local disk. Every query
+   * of a table without a side folder calls this.
    */
   def isSurelyMissing(session: classic.SparkSession, path: Path): Boolean =
     isOfLocalDisk(session, path) && {
@@ -165,7 +187,9 @@ object Targets {
       !new java.io.File(path.toUri.getPath).exists()
     }
 
-  /** The folder, and what it is called without links where that may tell of which table it is a partition. */
+  /**
+   * The folder, and its name without links if that name may tell of which table it is a partition.
+   */
   def spellings(session: classic.SparkSession, folder: Path): Seq[Path] =
     if (!isOfLocalDisk(session, folder)) Seq(folder)
     else {
@@ -176,7 +200,7 @@ object Targets {
         catch { case _: IOException => Seq(folder) }
     }
 
-  /** Which local file system there is depends on two settings, of which a session may have its own. */
+  /** Two settings choose the local file system, and a session may have its own values of them. */
   private def isOfLocalDisk(session: classic.SparkSession, path: Path): Boolean = {
     val conf = session.sessionState.conf
     path.toUri.getScheme == "file" && !conf.contains("fs.file.impl") && !conf.contains("fs.file.impl.disable.cache")

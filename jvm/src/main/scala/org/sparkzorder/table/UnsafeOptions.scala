@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Something that makes a table's readers pass over files or rows.
+ * An option or setting that makes a table's readers skip files or rows.
  *
  * @param name of the table's option, or of the session's setting
  * @param reason completes the sentence 'the table cannot be rewritten, since ..'
@@ -13,11 +13,12 @@ import org.apache.hadoop.conf.Configuration
 final case class UnsafeOption(name: String, value: String, reason: String)
 
 /**
- * Options of a table under which its readers may not see the files that a rewrite leaves.
+ * Options of a table with which its readers may not find the files that a rewrite leaves.
  *
- * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file stays in its folder.
- * `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see [[LegacyCalendar]]. Encryption has an error of its
- * own. All other keys of Parquet and ORC are about how to write.
+ * These are safe, and so allowed. `basePath` and `mergeSchema` decide on columns, and every file
+ * stays in its folder. `datetimeRebaseMode` and `int96RebaseMode` depend on the files, see
+ * [[LegacyCalendar]]. Encryption has an error of its own. All other keys of Parquet and ORC concern
+ * only writing.
  */
 object UnsafeOptions {
 
@@ -26,7 +27,8 @@ object UnsafeOptions {
     "a query that runs at the same time would leave out files that are being exchanged, without an error"
   private val skipsDamage = "its readers leave out damaged files, which a rewrite would lose for good"
 
-  // Spark itself finds Parquet columns by name. Hive follows the option, and sees other values after a rewrite.
+  // Spark itself finds Parquet columns by name. Hive follows the option, so it would read other
+  // values after a rewrite.
   private val byPosition = "its columns are found by their position, whatever their names"
 
   private val flags = Map(
@@ -45,7 +47,7 @@ object UnsafeOptions {
   /**
    * @param options of the table, in any case
    * @param formatName parquet or orc
-   * @param hadoop the session's
+   * @param hadoop the session's settings of Hadoop
    */
   def first(options: Map[String, String], formatName: String, hadoop: Configuration): Option[UnsafeOption] =
     options.toSeq.sorted.iterator.flatMap { case (key, value) =>
@@ -55,7 +57,7 @@ object UnsafeOptions {
     })
 
   private def reason(key: String, value: String, formatName: String): Option[String] = key match {
-    // What we write ends like this.
+    // Our files have such names.
     case "pathglobfilter" if value != "*" && value != s"*.$formatName" =>
       Some("files are chosen by their names, and those of a rewrite may not be among them")
     case k if k == pathFilter.toLowerCase(Locale.ROOT) => Some(byFilter)

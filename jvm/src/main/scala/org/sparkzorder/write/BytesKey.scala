@@ -10,7 +10,10 @@ import org.sparkzorder.functions.{InterleaveBits, OrderedBytes}
 import org.sparkzorder.layout.BytesMapping
 import org.sparkzorder.stats.KeyEncoding
 
-/** What rows are sorted by under the bytes mapping: the bits of their keys' ordered bytes in turns. Never null. */
+/**
+ * The key by which the bytes mapping sorts rows: it takes bits from the ordered bytes of all key
+ * columns in turns. Never null.
+ */
 final case class BytesKey(keys: Seq[Expression], mapping: BytesMapping) extends Expression {
   @transient private lazy val encodings = keys.map(k => new KeyEncoding(k.dataType)).toArray
   @transient private lazy val inputs = new BytesKeyInputs(keys.map(_.dataType).toArray, mapping)
@@ -54,21 +57,21 @@ final case class BytesKey(keys: Seq[Expression], mapping: BytesMapping) extends 
     copy(keys = newChildren)
 }
 
-/** The keys of one row after another, as bytes of fixed widths. Not for several threads. */
+/** Holds the keys of one row at a time, as bytes of fixed widths. Not thread-safe. */
 final class BytesKeyInputs(types: Array[DataType], mapping: BytesMapping) {
   private val inputs = types.map(t => new Array[Byte](BytesKeyInputs.width(t, mapping)))
 
-  /** The smallest of the type, so it is sorted first. */
+  /** Null becomes the smallest value of the type, so it sorts first. */
   def setNull(i: Int): Unit = java.util.Arrays.fill(inputs(i), 0.toByte)
 
-  /** A value encoded as a long. True is 0x81 and zeros, as Iceberg has it. */
+  /** Sets a value that is encoded as a long. True is 0x81 and zeros, as in Iceberg. */
   def set(i: Int, value: Long): Unit =
     if (types(i) == BooleanType) {
       setNull(i)
       if (value != 0) inputs(i)(0) = 0x81.toByte
     } else OrderedBytes.putLong(value, inputs(i))
 
-  /** A value encoded as bytes. */
+  /** Sets a value that is encoded as bytes. */
   def set(i: Int, value: Array[Byte]): Unit = {
     val own = inputs(i)
     val n = math.min(value.length, own.length)
@@ -81,7 +84,7 @@ final class BytesKeyInputs(types: Array[DataType], mapping: BytesMapping) {
 
 object BytesKeyInputs {
 
-  /** Bytes of a string or binary at most: a [[KeyEncoding]] knows no more. */
+  /** The most bytes of a string or binary: a [[KeyEncoding]] keeps no more. */
   val MostOfVarLength: Int = KeyEncoding.MaxBytes
 
   private def width(dataType: DataType, mapping: BytesMapping): Int = dataType match {

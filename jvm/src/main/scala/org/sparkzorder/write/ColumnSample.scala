@@ -7,25 +7,25 @@ import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 import org.apache.spark.sql.classic.SparkSession
-import org.apache.spark.sql.execution.datasources.{FileFormat, HadoopFsRelation}
+import org.apache.spark.sql.execution.datasources.FileFormat
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.stats.KeyEncoding
 
 /**
- * Rows drawn evenly from files, by one job that reads no other columns. The same rows whenever it runs over the same
- * splits.
+ * Draws rows evenly from files, in one job that reads no other columns. It draws the same rows
+ * whenever it runs over the same splits.
  */
 object ColumnSample {
   private val Seed = 0x5a6f726465724155L
 
-  /** Rows that a task brings at least, if it has them. */
+  /** A task returns at least this number of rows, if it has them. */
   private val MinOfTask = 2000
 
   /**
-   * @param rows wanted, about
-   * @param description what people see of the job
+   * @param rows number of rows to draw, approximately
+   * @param description shown for the job in Spark's UI
    * @return the sampled values of each column, encoded; null for null
    */
   def draw(
@@ -38,29 +38,20 @@ object ColumnSample {
       rows: Int,
       description: String
   ): IndexedSeq[Array[Any]] = {
-    // Names are the table's own, letter by letter.
+    // The columns have the table's exact spelling.
     val session = RewriteSession.of(spark, Map("spark.sql.caseSensitive" -> "true"))
-    val taken = dataSchema.fieldNames.map(_.toLowerCase(java.util.Locale.ROOT)).toSet
-    val ordinal = Iterator.iterate("__zorder_file")(_ + "_").find(n => !taken(n)).get
-    val index = new FixedFileIndex(files.toIndexedSeq, ordinal)
-    val schema = RewriteJob.nullable(dataSchema)
-    val options = RewriteSession.safeReadOptions(readOptions)
-    val relation = HadoopFsRelation(index, index.partitionSchema, schema, None, format, options)(session)
+    val relation = FixedFileIndex.relation(session, format, RewriteJob.nullable(dataSchema), readOptions, files)
     val names = columns.map(c => col(c.path.map(quoteIfNeeded).mkString(".")).cast(c.dataType))
     val query = session.baseRelationToDataFrame(relation).select(names: _*).queryExecution
-    val rdd = RewriteJob.active(session)(query.toRdd)
+    val rdd = RewriteSession.active(session)(query.toRdd)
     val ofTask = math.max(MinOfTask, (4L * rows / math.max(1, rdd.getNumPartitions)).toInt)
     val encodings = columns.map(c => new KeyEncoding(c.dataType)).toArray
     val context = session.sparkContext
-    val before = context.getLocalProperty("spark.job.description")
-    context.setJobDescription(description)
-    val drawn =
-      try context.runJob(rdd, task(encodings, ofTask))
-      finally context.setJobDescription(before)
+    val drawn = RewriteQueries.described(context, description)(context.runJob(rdd, task(encodings, ofTask)))
     evened(drawn.toSeq, rows, columns.length)
   }
 
-  /** Rows of a task: how many there were, and some of them, of each as likely. */
+  /** The number of rows that a task has seen, and a uniform sample of them. */
   private final case class Drawn(seen: Long, rows: Array[Array[Any]])
 
   private def task(encodings: Array[KeyEncoding], most: Int): (TaskContext, Iterator[InternalRow]) => Drawn =
@@ -84,13 +75,14 @@ object ColumnSample {
     else if (encoding.isLong) encoding.long(row.get(c, encoding.dataType))
     else encoding.bytes(row.get(c, encoding.dataType)).clone()
 
-  /** The same share of the rows of each task. */
+  /** Takes the same share of the rows of each task. */
   private def evened(drawn: Seq[Drawn], rows: Int, columns: Int): IndexedSeq[Array[Any]] = {
     val some = drawn.filter(_.seen > 0)
     val share =
       (rows.toDouble / math.max(1L, some.map(_.seen).sum) +: some.map(d => d.rows.length.toDouble / d.seen)).min
     val taken = some.flatMap { d =>
-      // Reservoirs keep the first rows in their places: take from all over.
+      // The sample begins with the task's first rows in their order, so rows are taken from all
+      // parts of it.
       val n = math.max(1, math.min(d.rows.length.toLong, math.round(share * d.seen)).toInt)
       (0 until n).map(i => d.rows((i.toLong * d.rows.length / n).toInt))
     }

@@ -1,11 +1,17 @@
 package org.sparkzorder.write
 
-/** A file's fields to the table's, where the new files are to spell names as the old ones do. */
+import java.util.Locale
+
+/**
+ * Finds the file's field for each of the table's fields, so that new files can spell names as the
+ * old ones do.
+ */
 private[sparkzorder] object FileSpelling {
 
   /**
-   * For each of the table's fields the file's, in whatever case its name is. A name of which the table has several
-   * spellings is only that field's which is spelled the same: else two columns of the new files would have one name.
+   * The file's field for each of the table's fields, whatever the case of its name. Where the table
+   * has several spellings of a name, only the exact spelling counts: else two columns of the new
+   * files would have one name.
    *
    * {{{
    * find(Seq("Case", "cASE", "id"), Seq("cASE", "ID"))(identity) == Seq(None, Some("cASE"), Some("ID"))
@@ -13,13 +19,13 @@ private[sparkzorder] object FileSpelling {
    *
    * @param table names of the table's fields in one struct
    * @param file fields of the file's struct
-   * @return None also where the file has several fields that it could be
+   * @return None also where several fields of the file could be meant
    */
   def find[T](table: Seq[String], file: Seq[T])(name: T => String): IndexedSeq[Option[T]] = {
-    val spellings = table.groupBy(KeptSchema.fold)
-    val fields = file.groupBy(f => KeptSchema.fold(name(f)))
+    val spellings = table.groupBy(fold)
+    val fields = file.groupBy(f => fold(name(f)))
     table.toIndexedSeq.map { wanted =>
-      val folded = KeptSchema.fold(wanted)
+      val folded = fold(wanted)
       fields.getOrElse(folded, Nil) match {
         case Seq(one) if spellings(folded).size == 1 => Some(one)
         case several                                 => several.filter(f => name(f) == wanted) match {
@@ -29,4 +35,7 @@ private[sparkzorder] object FileSpelling {
       }
     }
   }
+
+  /** The spelling by which names are compared. */
+  private[write] def fold(name: String): String = name.toLowerCase(Locale.ROOT)
 }

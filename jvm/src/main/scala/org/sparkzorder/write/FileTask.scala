@@ -32,17 +32,17 @@ private[write] final case class WrittenFile(
 )
 
 /**
- * Writes the rows of one slot to one file, or to several when there is a limit, and collects their statistics on the way.
- * A slot without rows gets no file.
+ * Writes the rows of one slot to one file, or to several when there is a limit, and collects their
+ * statistics meanwhile. A slot without rows gets no file.
  *
- * The name of the file carries the attempt, and only what the driver hears of counts: an attempt that is retried or
- * overtaken leaves nothing that is mistaken for an output.
+ * The name of the file contains the attempt, and only files that a task reports to the driver
+ * count. So nobody mistakes the files of an attempt that was retried or overtaken for outputs.
  *
  * @param directories URI of the folder to write to, for each slot
- * @param schema of the file; rows may have more fields behind these, see [[LeadingFields]]
+ * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]
  * @param keepEmpty slots that get a file even when they have no rows
- * @param limits of the rows of a file
- * @param hash of rows, None not to hash them
+ * @param limits set when files have a limit of rows
+ * @param hash set to hash the rows
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -56,7 +56,7 @@ private[write] final class FileTask(
     hash: Option[RowHash]
 ) extends Serializable {
 
-  /** The files in the order of their rows. */
+  /** Returns the files in the order of their rows. */
   def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
     val slot = task.partitionId()
     if (!rows.hasNext && !keepEmpty(slot)) Nil
@@ -74,22 +74,15 @@ private[write] final class FileTask(
 
   private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
     val context = attempt(slot, task)
-    val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
-    val name =
-      s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}${factory.getFileExtension(context)}${FileTask.Suffix}"
-    val path = new Path(directories(slot), name)
-    // An executor that was given up and wakes up must not make the folder again.
-    if (!path.getFileSystem(conf.value).exists(path.getParent))
-      throw new FileNotFoundException(
-        s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
-      )
+    val path = pathOf(slot, part, task, factory.getFileExtension(context))
     val collector = new StatsCollector(schema, indexed)
     val rowHash = hash.orNull
     var sum = 0L
     var complete = false
     try {
       val writer = factory.newInstance(path.toString, schema, context)
-      // Closes also after an error, and an error of closing then joins the first one instead of hiding it.
+      // The writer is closed after an error, too. An error of closing is then added to the first
+      // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
@@ -108,7 +101,22 @@ private[write] final class FileTask(
     }
   }
 
-  /** Hadoop writes a checksum file beside each file on a local disk. Data files check themselves, and nobody wants it there. */
+  private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {
+    val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
+    val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension${FileTask.Suffix}"
+    val path = new Path(directories(slot), name)
+    // A lost executor that comes back must not create the folder again.
+    if (!path.getFileSystem(conf.value).exists(path.getParent))
+      throw new FileNotFoundException(
+        s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
+      )
+    path
+  }
+
+  /**
+   * Hadoop writes a checksum file beside each file on a local disk. Data files have checksums of
+   * their own, so it is removed.
+   */
   private def dropChecksum(path: Path): Unit = path.getFileSystem(conf.value) match {
     case checked: ChecksumFileSystem =>
       checked.getRawFileSystem.delete(checked.getChecksumFile(path), false)
@@ -119,7 +127,7 @@ private[write] final class FileTask(
   private def discard(path: Path): Unit =
     try path.getFileSystem(conf.value).delete(path, false)
     catch {
-      // The error that ended the task is the one to report; the staging folder is removed with whatever is left in it.
+      // The task's own error is reported. The files left over are removed with the staging folder.
       case NonFatal(e) => FileTask.log.warn(s"could not remove the unfinished file $path", e)
     }
 
@@ -138,7 +146,10 @@ private[write] final class FileTask(
 
 object FileTask {
 
-  /** Ends the names of staged files, so that no reader takes them for data. Published names are without it. */
+  /**
+   * The end of the names of staged files, so that no reader takes them for data. Published names do
+   * not have it.
+   */
   val Suffix = ".staged"
 
   private val log = LoggerFactory.getLogger(classOf[FileTask])

@@ -9,9 +9,10 @@ import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
 import org.apache.spark.sql.types.StructType
 
 /**
- * The rows of the child as they are. On the way they are counted and hashed, by the file that they come from.
+ * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
+ * from.
  *
- * @param data fields that are hashed, which rows begin with
+ * @param data the fields to hash, with which rows begin
  * @param file ordinal of the row's file
  * @param read gets the result of each partition that was read to its end
  */
@@ -41,7 +42,7 @@ private[write] final case class HashedRowsExec(data: StructType, file: Attribute
 
 private object HashedRowsExec {
 
-  // Made here, where there is no plan for the closure to take along.
+  // Made in this object, so that the closure does not contain a plan.
   private def hashed(rows: RDD[InternalRow], hash: RowHash, file: Int, read: ReadRows): RDD[InternalRow] =
     rows.mapPartitionsWithIndex(
       (partition, rows) => new HashingIterator(rows, hash, file, sums => read.add(partition -> sums)),
@@ -49,7 +50,7 @@ private object HashedRowsExec {
     )
 }
 
-/** @param end called once, after the last row, with the sums of each file's rows */
+/** @param end called once, after the last row, with the sums of the rows of each file */
 private[write] final class HashingIterator(
     rows: Iterator[InternalRow],
     hash: RowHash,
@@ -59,7 +60,7 @@ private[write] final class HashingIterator(
   private var sums = Map.empty[Int, RowSum]
   private var ended = false
 
-  // Rows of a file come one after the other.
+  // The rows of a file follow each other.
   private var current = -1
   private var count = 0L
   private var hashes = 0L
@@ -92,7 +93,7 @@ private[write] final class HashingIterator(
   }
 }
 
-/** Plans [[HashedRows]], in the sessions of rewrites. */
+/** Plans [[HashedRows]] in the sessions of rewrites. */
 private[write] object HashedRowsStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case HashedRows(data, file, read, child) => HashedRowsExec(data, file, read, planLater(child)) :: Nil

@@ -6,10 +6,12 @@ import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.parquet.schema.{GroupType, PrimitiveType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
 /**
- * Takes records as Spark's writer gives them for its own schema, and hands them on for the kept schema: other names, types
- * of the values, and shapes of lists. A value that does not fit, and a null where the kept schema has none, is an error.
+ * Takes the records that Spark's writer makes for its own schema, and passes them on in the kept
+ * schema: with other names, value types and shapes of lists. A value that does not fit is an error,
+ * and so is a null where the kept schema has none.
  */
 private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) extends RecordConsumer {
 
@@ -82,10 +84,12 @@ private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) ext
 }
 
 /**
- * A field of Spark's schema, and what becomes of it.
+ * A field of Spark's schema, and how it is written.
  *
- * @param index place in the kept schema's group
- * @param required the field may not be left out
+ * @param index position in the kept schema's group
+ * @param required whether every record must have the field
+ * @param silentField whether the kept schema does not have this field as a level of its own
+ * @param silentGroup whether the kept schema does not have this group as a level of its own
  */
 private[write] final class KeptNode(
     val name: String,
@@ -97,22 +101,25 @@ private[write] final class KeptNode(
     val silentGroup: Boolean = false
 ) {
 
-  /** Required fields of the group that is written now. A field is never inside of itself, so one number is enough. */
+  /**
+   * The number of required fields seen so far in the current group. A field never contains itself,
+   * so one number is enough.
+   */
   var seen = 0
   private val wanted = children.count(_.required)
 
   def checkComplete(): Unit = if (seen != wanted) refuse("a null, but all of the files say that there is none")
 
-  def refuse(what: String): Unit = throw new IllegalStateException(s"`$name`: $what")
+  def refuse(what: String): Unit = throw new IllegalStateException(s"${quoteIdentifier(name)}: $what")
 
-  /** Whether records have to be changed or checked on their way. */
+  /** Whether records have to be changed or checked. */
   def isNeeded: Boolean =
     silentField || silentGroup || conversion != Conversion.Same || wanted > 0 || children.exists(_.isNeeded)
 }
 
 private[write] object KeptNode {
 
-  /** @throws java.lang.IllegalStateException when the schemas do not hold the same fields */
+  /** @throws java.lang.IllegalStateException when the schemas do not have the same fields */
   def root(spark: GroupType, kept: GroupType): KeptNode =
     new KeptNode(kept.getName, 0, required = false, Conversion.Same, children(spark, kept))
 
@@ -141,7 +148,8 @@ private[write] object KeptNode {
         val entries = repeated(element, stored, 0)
         new KeptNode(kept.getName, index, required, Conversion.Same, Array(entries))
       case Some((ListShape.Bare, stored)) =>
-        // An empty list has no field at all. There is no null list, which would look the same.
+        // An empty list is written as no field at all. The kept schema has no null lists, which
+        // would look the same.
         val entries = repeated(element, stored, index)
         new KeptNode(
           kept.getName,
@@ -156,7 +164,7 @@ private[write] object KeptNode {
     }
   }
 
-  /** Spark's group around each element is left out: the element itself is repeated. */
+  /** Leaves out Spark's group around each element, since the element itself is repeated. */
   private def repeated(element: Type, stored: Type, index: Int): KeptNode = {
     val value = node(element, stored, 0)
     val inner = new KeptNode(value.name, 0, required = true, value.conversion, value.children, silentField = true)

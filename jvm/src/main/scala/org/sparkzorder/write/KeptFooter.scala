@@ -11,7 +11,10 @@ import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
-/** Schema and key-value metadata for new Parquet files, on their way to the executors as a footer without row groups. */
+/**
+ * The schema and the key-value metadata of new Parquet files. They are sent to the executors as a
+ * footer without row groups.
+ */
 private[write] final case class KeptFooter(schema: Option[MessageType], keyValues: Map[String, String]) {
   import KeptFooter._
 

@@ -15,10 +15,12 @@ import org.apache.spark.sql.execution.datasources.orc.{OrcSerializer, OrcUtils}
 import org.apache.spark.sql.types.StructType
 
 /**
+ * What new ORC files take over from the old ones.
+ *
  * @param schema of the table, with the names that the files have
- * @param userMetadata each character is a byte
- * @param batchSize rows that the writer takes at once
- * @param namesInAnyCase whether that schema spells a column otherwise than the table
+ * @param userMetadata values with one character for each byte
+ * @param batchSize number of rows that the writer takes at once
+ * @param namesInAnyCase whether the schema spells a column differently from the table
  */
 final case class KeptOrc(
     schema: StructType,
@@ -47,7 +49,7 @@ private final class KeptOrcFactory(
     else new KeptOrcWriter(path, schema, context, userMetadata, batchSize)
 }
 
-/** As Spark's own, which does not let anybody at the file's user metadata. */
+/** Like Spark's own writer, which gives no access to the file's user metadata. */
 private final class KeptOrcWriter(
     override val path: String,
     schema: StructType,

@@ -7,22 +7,30 @@ import org.apache.parquet.hadoop.ParquetOutputFormat
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 
-/** What the new files take over from the old ones beside the rows. The settings of the job tell its writers. */
+/**
+ * What the new files take over from the old ones beside the rows. The job's settings carry it to
+ * the writers.
+ */
 trait KeptTraits extends Serializable {
 
-  /** To be called after Spark prepared the job, with its factory of writers. Returns the factory to use. */
+  /**
+   * Must be called after Spark has prepared the job, with Spark's factory of writers. Returns the
+   * factory to use.
+   */
   def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory
 
-  /** Paths of leaves in the new files by those in Spark's schema in lower case. */
+  /** The paths of leaves in the new files, by their paths in Spark's schema in lower case. */
   def columns: Map[Seq[String], Seq[String]]
 
-  /** Whether a column or field has another spelling than in the table. */
+  /** Whether the new files spell a column or field differently from the table. */
   def namesInAnyCase: Boolean
 }
 
 /**
+ * What new Parquet files take over from the old ones.
+ *
  * @param schema of the new files; None for Spark's own
- * @param keyValues beside those that Spark writes
+ * @param keyValues metadata to add to that of Spark
  */
 final case class KeptParquet(
     schema: Option[MessageType],
@@ -47,7 +55,7 @@ object KeptParquet {
       schema.exists(respells(spark, _))
     )
 
-  /** Names inside of lists and maps are Parquet's own: readers go by places there. */
+  /** Names within lists and maps are Parquet's own, and readers find these fields by position. */
   private def respells(spark: GroupType, kept: GroupType): Boolean =
     spark.getFields.asScala.zip(kept.getFields.asScala).exists { case (a, b) =>
       a.getName != b.getName || (isStruct(a) && isStruct(b) && respells(a.asGroupType, b.asGroupType))

@@ -8,20 +8,25 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.spark.sql.types.Decimal
 
-/** How a value that Spark's writer gives as one Parquet type is stored as another one that Spark reads to the same value. */
+/**
+ * How a value of one Parquet type, made by Spark's writer, is stored as another type that Spark
+ * reads as the same value.
+ */
 private[write] sealed trait Conversion
 
 private[write] object Conversion {
 
   case object Same extends Conversion
 
-  /** Instants or wall clocks in milliseconds. A finer value is an error, not rounded. */
+  /**
+   * Stores instants or wall clocks in milliseconds. A finer value is an error; it is not rounded.
+   */
   case object ToMillis extends Conversion
 
-  /** Whole numbers, unscaled decimals among them. */
+  /** Stores whole numbers, which may be unscaled decimals. */
   final case class ToNumber(target: PrimitiveType) extends Conversion
 
-  /** None when rows could change, or Spark would read the stored type as another. */
+  /** None when values could change, or when Spark would read the stored type as another type. */
   def between(spark: PrimitiveType, file: PrimitiveType): Option[Conversion] = {
     val (a, b) = (spark.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation)
     val samePhysical = spark.getPrimitiveTypeName == file.getPrimitiveTypeName
@@ -42,14 +47,16 @@ private[write] object Conversion {
     }
   }
 
-  /** Some writers (fastparquet) give a length to types that have none. */
+  /** Some writers (fastparquet) give lengths to types that have none. */
   def lengthOf(t: PrimitiveType): Int = if (t.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) t.getTypeLength else 0
 
-  /** Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary. */
+  /**
+   * Spark's vectorized reader fails for shorter decimals in BINARY that are not in a dictionary.
+   */
   private def isReadable(file: PrimitiveType, precision: Int): Boolean =
     file.getPrimitiveTypeName != BINARY || precision > Decimal.MAX_LONG_DIGITS
 
-  /** Annotations that Spark reads as one type. */
+  /** Whether Spark reads both annotations as the same type. */
   private def isSameKind(spark: PrimitiveType, a: LogicalTypeAnnotation, b: LogicalTypeAnnotation): Boolean = {
     def width(annotation: LogicalTypeAnnotation): Option[(Int, Boolean)] = annotation match {
       case i: IntLogicalTypeAnnotation => Some((i.getBitWidth, i.isSigned))
@@ -76,7 +83,7 @@ private[write] object Conversion {
     }
   }
 
-  /** The bytes of a decimal, or of a whole number. */
+  /** The bytes of a decimal or of a whole number. */
   def bytesOf(number: BigInteger, target: PrimitiveType): Binary = {
     val shortest = number.toByteArray
     if (target.getPrimitiveTypeName == BINARY) Binary.fromConstantByteArray(shortest)
@@ -89,7 +96,7 @@ private[write] object Conversion {
     }
   }
 
-  /** For types of 32 and 64 bits, signed or not. */
+  /** Whether the number fits a type of 32 or 64 bits, signed or not. */
   def fits(number: BigInteger, target: PrimitiveType): Boolean = {
     val bits = if (target.getPrimitiveTypeName == INT32) 32 else 64
     target.getLogicalTypeAnnotation match {

@@ -10,8 +10,9 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, P
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 
 /**
- * Spark's writer of Parquet records, for files with a schema and key-value metadata that other files had. What Spark says
- * of itself and of its calendar stays Spark's, since Spark's code converts the values. Made by name from a job's settings.
+ * Spark's writer of Parquet records, for new files with the schema and key-value metadata of old
+ * ones. The keys that describe Spark and its calendar stay Spark's own, since Spark's code converts
+ * the values. Spark creates it by name from a job's settings.
  */
 final class KeptWriteSupport extends ParquetWriteSupport {
 
@@ -39,7 +40,9 @@ final class KeptWriteSupport extends ParquetWriteSupport {
   }
 }
 
-/** Spark's own copy of the schema, which it believes more than the file's, with the names of the file. */
+/**
+ * Spark's own copy of the schema, which Spark prefers to the file's, with the names of the file.
+ */
 private[write] object SparkNames {
 
   def of(json: String, spark: GroupType, kept: GroupType): String = DataType.fromJson(json) match {

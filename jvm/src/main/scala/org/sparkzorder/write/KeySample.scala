@@ -4,11 +4,13 @@ import java.util.{BitSet, SplittableRandom}
 
 import scala.collection.mutable.ArrayBuffer
 
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 
 import org.sparkzorder.stats.KeyEncoding
 
-/** One key column of sampled rows, encoded by [[KeyEncoding]]. */
+/** One key column of the sampled rows, encoded by [[KeyEncoding]]. */
 sealed trait KeyValues extends Serializable {
 
   /** The value of row i: a long, a byte string or null. */
@@ -23,7 +25,7 @@ final class BytesKeyValues(values: Array[Array[Byte]]) extends KeyValues {
   def apply(i: Int): Any = values(i)
 }
 
-/** Sampled rows: for each the ordinal of its file, its tie, and its keys. */
+/** The sampled rows of a task: the ordinal of each row's file, its tie, and its keys. */
 final class KeySample(val files: Array[Int], val ties: Array[Long], val columns: Array[KeyValues])
     extends Serializable {
   def rows: Int = files.length
@@ -35,8 +37,8 @@ object KeySample {
   private val Seed = 0x5a6f726465724b65L
 
   /**
-   * Rows (file, tie, key, ..), each taken with its file's probability. The same rows are taken whenever the task runs
-   * again.
+   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again
+   * samples the same rows.
    *
    * @param partition number of the task's partition
    */
@@ -60,6 +62,16 @@ object KeySample {
     }
     new KeySample(files.toArray, ties.toArray, columns.map(_.result()))
   }
+
+  /**
+   * Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains
+   * nothing else.
+   */
+  def task(
+      probabilities: Broadcast[Array[Double]],
+      encodings: Array[KeyEncoding]
+  ): (TaskContext, Iterator[InternalRow]) => KeySample =
+    (task, rows) => draw(task.partitionId(), rows, probabilities.value, encodings)
 
   private final class Column(encoding: KeyEncoding) {
     private val longs = new ArrayBuffer[Long]

@@ -5,9 +5,10 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 import org.apache.spark.sql.types.StructType
 
 /**
- * Rows without the fields that they were only placed and sorted by. An unsafe row begins with a bit for each field's
- * null, rounded up to words, and a word for each field; where the bits take as many words without the last fields, a
- * row of fewer fields is a view of the same memory, and a projection, which copies every byte, is saved.
+ * Takes the last fields off rows: those that rows were placed and sorted by. An unsafe row begins
+ * with a null bit for each field, rounded up to words, and then has a word for each field. If the
+ * null bits take as many words without the last fields, the shorter row is a view of the same
+ * memory. This avoids a projection, which copies every byte.
  *
  * @param schema of the fields to keep
  */
@@ -17,7 +18,7 @@ private[write] final class LeadingFields(schema: StructType) {
   private lazy val copy =
     UnsafeProjection.create(schema.zipWithIndex.map { case (f, i) => BoundReference(i, f.dataType, nullable = true) })
 
-  /** Valid until the next call. */
+  /** The result is valid until the next call. */
   def of(row: InternalRow): InternalRow = row match {
     case u: UnsafeRow if u.numFields == fields                       => u
     case u: UnsafeRow if LeadingFields.possible(fields, u.numFields) =>
@@ -29,7 +30,7 @@ private[write] final class LeadingFields(schema: StructType) {
 
 private[write] object LeadingFields {
 
-  /** Whether `fields` of `all` fields can be looked at by themselves. */
+  /** Whether the first `fields` of `all` fields can be a view of the same memory. */
   def possible(fields: Int, all: Int): Boolean =
     UnsafeRow.calculateBitSetWidthInBytes(fields) == UnsafeRow.calculateBitSetWidthInBytes(all)
 }

@@ -16,15 +16,18 @@ private[write] object ListShape {
   /** `group f (LIST) { repeated group list { optional T element } }`, whatever the inner names. */
   case object ThreeLevels extends ListShape
 
-  /** `group f (LIST) { repeated T array }`, of old Avro, Thrift and Hive writers: no element is null. */
+  /**
+   * `group f (LIST) { repeated T array }`, of old Avro, Thrift and Hive writers: no element can be
+   * null.
+   */
   case object TwoLevels extends ListShape
 
-  /** `repeated T f`, of Protocol Buffers: no list is null either. */
+  /** `repeated T f`, of Protocol Buffers: the list cannot be null either. */
   case object Bare extends ListShape
 
   /**
-   * With the element's type; None when it is no list. The rules are those of Spark's reader. An element that is itself what
-   * is repeated is never null.
+   * The shape of a list, and the element's type; None for a field that is not a list. The rules are
+   * those of Spark's reader. An element that is itself the repeated field is never null.
    */
   def of(field: Type): Option[(ListShape, Type)] =
     if (field.isRepetition(REPEATED)) Some((Bare, as(field, REQUIRED, field.getName, id(field))))
@@ -39,7 +42,7 @@ private[write] object ListShape {
       }
     }
 
-  /** The same type under another name. */
+  /** The same type with another repetition, name and id. */
   def as(t: Type, repetition: Repetition, name: String, id: Option[Int]): Type =
     if (t.isPrimitive) {
       val p = t.asPrimitiveType

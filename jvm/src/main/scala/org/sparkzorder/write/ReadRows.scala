@@ -3,11 +3,12 @@ package org.sparkzorder.write
 import org.apache.spark.util.AccumulatorV2
 
 /**
- * What the tasks before the shuffle read: for each of their partitions, the rows of each input file.
+ * The rows that the tasks before the shuffle have read: for each of their partitions, the rows of
+ * each input file.
  *
- * A task may run again after its result was lost, or twice at the same time. So the last result of a partition replaces
- * those before, and nothing is counted twice. A task adds its result once, after its last row; Spark drops the results
- * of tasks that failed.
+ * A task may run again after its result was lost, or twice at the same time. So the last result of
+ * a partition replaces earlier ones, and nothing is counted twice. A task adds its result once,
+ * after its last row; Spark drops the results of failed tasks.
  */
 private[write] final class ReadRows(@volatile private var ofPartition: Map[Int, Map[Int, RowSum]])
     extends AccumulatorV2[(Int, Map[Int, RowSum]), Map[Int, Map[Int, RowSum]]] {

@@ -14,13 +14,13 @@ import java.util.concurrent.atomic.AtomicReference
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SQLExecution
 
-/** Several rewrites side by side. */
+/** Runs several rewrites in parallel. */
 object RewriteJobs {
 
   /**
-   * Runs the jobs side by side and puts their results together: units and slots of a later job come after
-   * those of the earlier ones. When one fails, the others are cancelled, and have ended when its error is thrown. So have
-   * they when the caller is interrupted.
+   * Runs the jobs in parallel and merges their results: units and slots of a later job follow those
+   * of the earlier ones. When one fails or the caller is interrupted, the others are cancelled.
+   * They have ended when the error is thrown.
    *
    * @param maxConcurrent jobs at the same time, at least one
    */
@@ -37,7 +37,7 @@ object RewriteJobs {
     val tag = s"spark-zorder-${UUID.randomUUID()}"
     val failure = new AtomicReference[Throwable]
     def stop(why: Throwable): Unit = if (failure.compareAndSet(null, why)) context.cancelJobsWithTag(tag)
-    // Job groups, descriptions and what else is set of the caller's thread holds for its jobs as well.
+    // The jobs get the caller's local properties, such as job group and description.
     val running = jobs.map { job =>
       SQLExecution.withThreadLocalCaptured(session, threads) {
         context.addJobTag(tag)
@@ -60,9 +60,9 @@ object RewriteJobs {
   }
 
   /**
-   * Until all have ended, well or not, whoever interrupts.
+   * Waits until all have ended, with or without success, even if this thread is interrupted.
    *
-   * @param again what was cancelled may have been between two jobs of Spark's, where there was nothing to cancel
+   * @param again cancels again: a job between two jobs of Spark's was not cancelled at first
    */
   private def settle(running: Seq[CompletableFuture[RewriteResult]])(again: => Unit): Unit = {
     var interrupted = false
@@ -80,7 +80,7 @@ object RewriteJobs {
 
   private val PollMillis = 500L
 
-  /** As one result of all their units. */
+  /** Merges the results into one for all units. */
   def merged(results: Seq[RewriteResult]): RewriteResult = {
     val firstUnits = results.scanLeft(0)(_ + _.samples.size)
     val firstSlots = results.scanLeft(0)((at, r) => at + r.outputs.map(_.slot + 1).maxOption.getOrElse(0))

@@ -1,16 +1,17 @@
 package org.sparkzorder.write
 
+import org.apache.spark.sql.{SparkSession => Session}
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * Sessions that a rewrite runs in: the caller's settings, but for those that could change rows or the number of files.
+ * Sessions for rewrites: with the caller's settings, except those that could change rows or the
+ * number of files.
  */
 object RewriteSession {
 
-  // Adaptive execution would merge small partitions, and so files. A file that cannot be read must fail the rewrite:
-  // its rows would be
-  // lost. Padding on read would change what is stored.
+  // Adaptive execution would merge small partitions, and so files. A file that cannot be read must
+  // fail the rewrite, or its rows would be lost. Padding on read would change stored values.
   private val fixed = Map(
     "spark.sql.adaptive.enabled" -> "false",
     "spark.sql.files.ignoreCorruptFiles" -> "false",
@@ -24,7 +25,7 @@ object RewriteSession {
   def of(caller: SparkSession, overrides: Map[String, String]): SparkSession = {
     val session = caller.newSession()
     val conf = session.sessionState.conf
-    // Scan and sample must see the same splits, also when executors come and go in between.
+    // The two jobs must see the same splits, even when executors come and go in between.
     val splits = "spark.sql.files.minPartitionNum"
     val parallelism = splits -> caller.sparkContext.defaultParallelism.toString
     val settings = Map(parallelism) ++ caller.sessionState.conf.getAllConfs ++ overrides ++ fixed
@@ -32,7 +33,15 @@ object RewriteSession {
     session
   }
 
-  /** Options of a read without those that would let it pass over files. */
+  /** Runs the body with this session as the thread's active one. */
+  private[write] def active[T](session: SparkSession)(body: => T): T = {
+    val before = Session.getActiveSession
+    Session.setActiveSession(session)
+    try body
+    finally before.fold(Session.clearActiveSession())(Session.setActiveSession)
+  }
+
+  /** The options of a read, without those that would let it skip files. */
   def safeReadOptions(options: Map[String, String]): Map[String, String] = {
     val skipping = Set("ignorecorruptfiles", "ignoremissingfiles")
     options.filterNot { case (key, _) => skipping(key.toLowerCase(java.util.Locale.ROOT)) }

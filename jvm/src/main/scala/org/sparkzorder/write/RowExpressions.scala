@@ -11,7 +11,7 @@ import org.sparkzorder.layout.UnitLayout
 import org.sparkzorder.stats.KeyEncoding
 
 /**
- * The value of the curve at a row's keys, in the layout of the unit that the row's file belongs to. Never null.
+ * A row's value of the curve, in the layout of the unit that the row's file belongs to. Never null.
  *
  * @param plan a [[RowPlan]]
  */
@@ -66,7 +66,8 @@ final case class CurveValue(plan: Expression, file: Expression, keys: Seq[Expres
 }
 
 /**
- * What to partition a row by so that it lands in its file's partition; see [[RowPlan.slotKey]]. Never null.
+ * The value to partition a row by, so that the row gets to its file's partition; see
+ * [[RowPlan.slotKey]]. Never null.
  *
  * @param plan a [[RowPlan]]
  */
@@ -94,7 +95,7 @@ final case class SlotKey(plan: Expression, file: Expression, z: Expression, tie:
   ): SlotKey = copy(plan, file, z, tie)
 }
 
-/** A plan that the driver has made and broadcast. */
+/** The plan that the driver has made and broadcast. */
 final case class BroadcastPlan(plan: Broadcast[RowPlan]) extends LeafExpression {
   override def dataType: DataType = ObjectType(classOf[RowPlan])
   override def nullable: Boolean = false
@@ -102,7 +103,10 @@ final case class BroadcastPlan(plan: Broadcast[RowPlan]) extends LeafExpression 
 
   override def eval(input: InternalRow): Any = plan.value
 
-  /** A field of the generated class holds the plan, fetched once a task and not once a row. */
+  /**
+   * A field of the generated class holds the plan, so it is fetched once a task instead of once a
+   * row.
+   */
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val broadcast = ctx.addReferenceObj("rowPlan", plan, classOf[Broadcast[_]].getName)
     val planClass = classOf[RowPlan].getName

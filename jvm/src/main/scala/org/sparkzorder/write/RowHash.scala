@@ -6,8 +6,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
 
 /**
- * How many rows there are, and which ones, in whatever order: the sum of the rows' hashes modulo 2^64. Two bags of rows
- * with the same sum are the same but for one case in 2^64.
+ * The number of rows, and the sum of their hashes modulo 2^64, which does not depend on their
+ * order. Two different sets of rows have the same sum only with a probability of about 1 in 2^64.
  */
 final case class RowSum(rows: Long, hash: Long) {
   def +(other: RowSum): RowSum = RowSum(rows + other.rows, hash + other.hash)
@@ -23,18 +23,21 @@ object RowSum {
 }
 
 /**
- * A 64-bit hash of the leading fields of a row, by the bytes of an unsafe row: NaN and -0.0 count as they are stored.
- * Fields behind these do not matter, so a row has the same hash before the shuffle and after its key is taken off.
+ * A 64-bit hash of the first fields of a row, computed from the bytes of an unsafe row, so NaN and
+ * -0.0 count as they are stored. Later fields do not matter: a row has the same hash before the
+ * shuffle and after its key was taken off.
  *
- * An unsafe row is a bit for each field's null, a word for each field, then the bytes of all values that are longer than
- * a word, one after the other. The word of such a value is its offset and its length. Further fields move the offsets of
- * all values alike, so offsets count from the first value. Example: with one more LONG at the end, the offset of a
- * string changes from 24 to 32, and its hash takes 0 in both cases.
+ * An unsafe row has a null bit for each field, then a word for each field, then the bytes of all
+ * values longer than a word, one after the other. The word of such a value has its offset and its
+ * length. More fields shift the offsets of all values by the same number, so the hash uses offsets
+ * from the first value. Example: with one more LONG at the end, the offset of a string changes from
+ * 24 to 32, and the hash uses 0 in both cases.
  *
- * The hash is that of xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): its step for single words over
- * nulls and words, then the whole of it over the bytes, with the hash so far as its seed.
+ * The hash is xxHash64 (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): its step for
+ * single words over null bits and words, then the whole algorithm over the bytes, with the hash so
+ * far as the seed.
  *
- * @param schema of the fields that count, which rows begin with
+ * @param schema of the fields to hash, with which rows begin
  */
 private[write] final class RowHash(schema: StructType) extends Serializable {
   import RowHash._
@@ -68,7 +71,7 @@ private[write] final class RowHash(schema: StructType) extends Serializable {
     i = 0
     while (i < fields) {
       var word = Platform.getLong(base, words + 8L * i)
-      // A decimal that is null keeps room, and so an offset.
+      // A null decimal keeps its space, and so has an offset.
       if (word != 0 && isLong(i)) {
         val offset = word >>> 32
         if (first == 0) first = offset

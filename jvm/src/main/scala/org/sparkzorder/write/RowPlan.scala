@@ -10,23 +10,23 @@ import org.sparkzorder.layout.LayoutModel
 /**
  * What a task needs to send each row to its file.
  *
- * @param partitions of the shuffle, at least one for each slot
+ * @param partitions number of partitions of the shuffle, at least one for each slot
  */
 final class RowPlan(val layout: LayoutModel, partitions: Int) extends Serializable {
   def this(layout: LayoutModel) = this(layout, layout.slots)
 
   private val slotKeys = RowPlan.slotKeys(partitions)
 
-  /** The value to partition a row by, so that the number of its partition is its slot. */
+  /** The value to partition a row by, so that its partition gets the number of its slot. */
   def slotKey(file: Int, z: Long, tie: Long): Int = slotKeys(layout.slot(file, z, tie))
 }
 
 object RowPlan {
 
   /**
-   * For each partition number, an integer that Spark's hash partitioning sends there. Spark 4.0 has no partitioning by
-   * a given
-   * number, and this one is documented to give the same results in all versions.
+   * For each partition number, an integer that Spark's hash partitioning sends there. Spark 4.0
+   * cannot partition by a given number. Hash partitioning is documented to give the same results in
+   * all versions.
    */
   def slotKeys(partitions: Int): Array[Int] = {
     val input = BoundReference(0, IntegerType, nullable = false)

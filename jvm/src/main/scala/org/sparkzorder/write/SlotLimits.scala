@@ -11,12 +11,15 @@ import org.sparkzorder.layout.{LayoutShape, RowLimit}
  * The limit that `spark.sql.files.maxRecordsPerFile` sets to the rows of a file.
  *
  * @param most rows of a file
- * @param z which field of a row is its value of the curve; None where the order has no borders
+ * @param z the field of a row with its value of the curve; None where the order has no borders
  */
 private[write] final class SlotLimits(most: Long, z: Option[Int], shape: LayoutShape, plan: Broadcast[RowPlan])
     extends Serializable {
 
-  /** The rows of a slot, file by file: each is to be read to its end before the next is asked for. */
+  /**
+   * The rows of a slot, file by file. Each file's rows must be read to their end before the next is
+   * asked for.
+   */
   def filesOf(slot: Int, rows: Iterator[InternalRow]): Iterator[Iterator[InternalRow]] = {
     val layout = plan.value.layout
     val curve = layout.units(layout.unitOfSlot(slot)).curve
@@ -26,11 +29,11 @@ private[write] final class SlotLimits(most: Long, z: Option[Int], shape: LayoutS
     new Iterator[Iterator[InternalRow]] {
       private var begun = false
 
-      // A slot without rows is one file without rows.
+      // A slot without rows becomes one file without rows.
       override def hasNext: Boolean = !begun || left.hasNext
 
       override def next(): Iterator[InternalRow] = {
-        // The row that the file before has ended at is known to be of this one.
+        // The row that ended the previous file is known to belong to this one.
         val file = new File(left, limit, begun)
         begun = true
         file

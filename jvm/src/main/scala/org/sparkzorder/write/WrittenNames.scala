@@ -2,10 +2,13 @@ package org.sparkzorder.write
 
 import scala.util.matching.Regex
 
-/** Names of the files that OPTIMIZE writes. Other writers' files hardly ever have such a name. */
+/** The names of files that OPTIMIZE writes. Other writers hardly ever use such names. */
 object WrittenNames {
 
-  /** They all begin so. A stream in a session without the extension leaves them out by this. */
+  /**
+   * The beginning of all these names. Streams in sessions without the extension exclude these files
+   * by it.
+   */
   val Prefix = "zorder-"
 
   private val Ours: Regex = s"(?:$Prefix|part-)\\d{5,}(?:\\.part\\d+)?-[^/]+-a\\d+\\.[^/]+".r

@@ -11,7 +11,7 @@ class FieldNamesSuite extends AnyFunSuite {
   private def lists(length: Int): Iterator[IndexedSeq[String]] =
     if (length == 0) Iterator(IndexedSeq.empty) else lists(length - 1).flatMap(l => spellings.iterator.map(l :+ _))
 
-  test("names are found as a look at each of them finds them") {
+  test("the index of names finds what a search through all names finds") {
     for {
       names <- (0 to 4).iterator.flatMap(lists)
       wanted <- spellings :+ "c"

@@ -11,7 +11,7 @@ import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
 import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns}
 
-/** A Spark session, a folder that goes away, and the comparison of footers with rows. */
+/** A Spark session, a temporary folder, and a comparison of footers with rows. */
 trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
 
   lazy val spark: SparkSession = {
@@ -40,7 +40,7 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
     finally before.foreach { case (k, v) => v.fold(spark.conf.unset(k))(spark.conf.set(k, _)) }
   }
 
-  /** Writes one file and gives its status. */
+  /** Writes one file and returns its status. */
   def written(df: DataFrame, format: DataFormat, name: String, options: Map[String, String] = Map.empty): FileStatus = {
     val path = folder.resolve(name).toString
     df.coalesce(1).write.format(format.name).options(options).save(path)
@@ -58,10 +58,10 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
   }
 
   def footer(status: FileStatus, format: DataFormat, schema: StructType): FileFooter =
-    FooterReader.read(status, format, conf, schema, settings)
+    FooterReaders.read(status, format, conf, schema, settings)
 
   def footer(status: FileStatus, format: DataFormat, schema: StructType, columns: Seq[ColumnKey]): FileFooter =
-    FooterReader(format, conf, schema, columns, settings).read(status)
+    FooterReaders.of(format, conf, schema, columns, settings).read(status)
 
   def scanned(status: FileStatus, format: DataFormat, schema: StructType): FileStats =
     FileScan.scan(spark, Seq((0, status)), format, schema, IndexableColumns.of(schema)).getOrElse(
@@ -72,7 +72,7 @@ trait FooterFixture extends BeforeAndAfterAll { this: Suite with Assertions =>
   def key(schema: StructType, path: String*): ColumnKey =
     IndexableColumns.of(schema).find(_.path == path).getOrElse(fail(s"no column ${path.mkString(".")}"))
 
-  /** Each column that the footer is trusted with must say what the rows say, or less. */
+  /** Checks that trusted statistics of a footer hold for the rows. */
   def assertSound(footer: FileFooter, rows: FileStats): Unit = {
     assert(footer.rows == rows.rows)
     footer.stats.foreach { case (k, s) =>

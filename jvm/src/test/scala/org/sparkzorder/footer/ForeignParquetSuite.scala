@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.indexing.IndexBuilder
 import org.sparkzorder.stats.{FileId, IndexableColumns}
 
-/** Files of Arrow C++, by the Python that stands in `.venv`; skipped where there is none. */
+/** Files of Arrow C++, written by the Python in `.venv`. Without it the suite is skipped. */
 class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
 
   private lazy val python: Option[JPath] =
@@ -57,7 +57,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     assertSound(f, scanned(statusOf(file), DataFormat.Parquet, schema))
   }
 
-  test("an index takes loose bounds of floats as they are, without a job over the rows") {
+  test("an index uses loose bounds of floats without reading rows") {
     val files = Seq("{'f': [1.0, float('nan'), 2.0]}", "{'f': [3.0, 4.0, 5.0]}").zipWithIndex
       .map { case (t, i) => statusOf(write(s"loose-$i.parquet", t)) }
     val schema = StructType.fromDDL("f double")
@@ -71,7 +71,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
       try {
         def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
         val stats = IndexBuilder.build(spark, files, DataFormat.Parquet, schema, columns, id)
-        // Listeners hear of one job after the other: one that comes last shows that all are heard.
+        // Listeners get events in order, so after the event of a last job they have got all.
         spark.sparkContext.parallelize(Seq(1)).count()
         while (jobs.get == 0) Thread.sleep(10)
         stats
@@ -88,7 +88,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("ancient dates of a writer that names no calendar are not trusted") {
+  test("ancient dates are not trusted if the writer does not name its calendar") {
     val file = write("ancient.parquet", "{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)]}")
     val schema = StructType.fromDDL("day date")
     val f = judged(file, schema)
@@ -131,7 +131,7 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     ) -> SessionBound.Always))
   }
 
-  test("no statistics at all") {
+  test("a file without statistics") {
     val file = write("none.parquet", "{'a': [1, 2, None], 's': ['x', 'y', 'z']}", ", write_statistics=False")
     val schema = StructType.fromDDL("a bigint, s string")
     assert(judged(file, schema).untrusted.size == 2)

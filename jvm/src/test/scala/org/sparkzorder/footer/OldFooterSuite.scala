@@ -11,10 +11,10 @@ import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.spark.sql.types.StructType
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Footers as old writers left them, made from those of today's. */
+/** Footers of old writers, made by changing footers of today. */
 class OldFooterSuite extends AnyFunSuite with FooterFixture {
 
-  /** The file with its footer changed; beside it, without a checksum. */
+  /** Writes a copy of the file with its footer changed, without a checksum file. */
   private def changed(status: FileStatus)(change: FileMetaData => Unit): FileStatus = {
     val file = JPath.of(status.getPath.toUri.getPath)
     val bytes = Files.readAllBytes(file)
@@ -46,14 +46,14 @@ class OldFooterSuite extends AnyFunSuite with FooterFixture {
       }
     }
     val schema = StructType.fromDDL("s string")
-    // With it Spark's own reader takes them for row groups.
+    // With this setting, Spark's own reader uses these bounds for row groups.
     under("parquet.strings.signed-min-max.enabled" -> "true") {
       assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
     }
     assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
   }
 
-  test("bounds of binary decimals are used only of writers that are known to order them by value") {
+  test("bounds of binary decimals are used only if the writer is known to order them by value") {
     val df = spark.sql("SELECT CAST(id - 5 AS DECIMAL(30, 2)) AS d, id FROM range(10)")
     val status = written(df, DataFormat.Parquet, "decimals")
     val (d, id) = (key(df.schema, "d"), key(df.schema, "id"))

@@ -13,8 +13,8 @@ import org.apache.spark.sql.DataFrame
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
- * Footers as writers of the last ten years left them: the same rows, other words about them. What is trusted must hold
- * for the rows.
+ * Footers of writers of the last ten years: the rows are the same, and the footers describe them in
+ * other ways. All trusted statistics must hold for the rows.
  */
 class OldWritersSuite extends AnyFunSuite with FooterFixture {
   private val parquet = DataFormat.Parquet
@@ -35,7 +35,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     "named_struct('x', if(id % 5 = 0, null, id)) as st"
   )
 
-  /** The file with another footer. */
+  /** A copy of the file with another footer. */
   private def rewritten(file: FileStatus, name: String)(change: FileMetaData => Unit): FileStatus = {
     val bytes = Files.readAllBytes(java.nio.file.Path.of(file.getPath.toUri.getPath))
     val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
@@ -56,7 +56,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     column <- group.getColumns.asScala
   } yield column.getMeta_data.getPath_in_schema.asScala.mkString(".") -> column.getMeta_data.getStatistics
 
-  /** The pair of bounds that there was before 2017: of strings in the order of signed bytes. */
+  /** The bounds of before 2017, when strings were in the order of signed bytes. */
   private def deprecated(footer: FileMetaData): Unit = statistics(footer).foreach { case (column, s) =>
     val (min, max) = (s.getMin_value, s.getMax_value)
     s.unsetMin_value()
@@ -64,7 +64,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     s.unsetIs_min_value_exact()
     s.unsetIs_max_value_exact()
     if (Set("s", "b", "wide")(column)) {
-      // What has its first bit set came first.
+      // Values whose first bit is set came first.
       s.setMin(max)
       s.setMax(min)
     } else {
@@ -108,7 +108,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
         deprecated(footer)
       }
       val schema = rows.schema
-      // Their order is not that of the values.
+      // These bounds are not in the order of the values.
       assert(Seq("s", "b", "wide").forall(c => f.untrusted(key(schema, c)) || !f.stats.contains(key(schema, c))))
     }
 
@@ -143,7 +143,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     val f = footer(changed, parquet, frame.schema)
     val truth = scanned(changed, parquet, frame.schema)
     if (what.contains("more nulls") || what.contains("-1") || what.contains("no counts")) {
-      // Of a column that may be null nothing is left.
+      // Nothing is known of columns that may have nulls.
       assert(Seq("s", "st.x", "nothing").forall(c => !f.stats.contains(key(frame.schema, c.split('.').toSeq: _*))))
     }
     assertSound(f, truth)
@@ -155,7 +155,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     ()
   }
 
-  test("texts with empty bounds") {
+  test("strings with empty bounds") {
     val frame = rows
     val original = written(frame, parquet, "empty")
     val changed =
@@ -165,7 +165,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     assertSound(f, scanned(changed, parquet, frame.schema))
   }
 
-  test("with empty bounds of numbers it is no file that Spark reads") {
+  test("Spark cannot read a file with empty bounds of numbers") {
     val original = written(rows, parquet, "empty-numbers")
     val changed =
       rewritten(original, "empty-bounds-of-numbers")(statistics(_).filter(_._1 == "id").foreach(s => empty(s._2)))
@@ -173,7 +173,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     intercept[SparkException](spark.read.schema(rows.schema).parquet(changed.getPath.toString).collect())
   }
 
-  test("bounds that are cut are bounds still") {
+  test("truncated bounds are still bounds") {
     val frame = rows
     val original = written(frame, parquet, "cut")
     val changed = rewritten(original, "cut-short") { footer =>
@@ -188,7 +188,7 @@ class OldWritersSuite extends AnyFunSuite with FooterFixture {
     assertSound(f, scanned(changed, parquet, frame.schema))
   }
 
-  test("row groups of which one has no statistics") {
+  test("one of several row groups has no statistics") {
     val frame = spark.range(20000).selectExpr("id", "repeat(cast(id as string), 20) as pad")
     val original = written(frame, parquet, "several", Map("parquet.block.size" -> "20000"))
     val changed = rewritten(original, "one-without") { footer =>

@@ -8,7 +8,7 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, IndexableColumns}
 class OrcFooterSuite extends AnyFunSuite with FooterFixture {
   private val orc = DataFormat.Orc
 
-  test("every type") {
+  test("statistics of columns of every type hold for the rows") {
     val df = Samples.all(spark)
     val status = written(df, orc, "all")
     val f = footer(status, orc, df.schema)
@@ -21,19 +21,19 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     )
     assert(Set("f32", "f64", "ancient", "dec7", "dec38", "bin").map(key(df.schema, _)).subsetOf(f.untrusted))
     assert(f.stats.contains(key(df.schema, "s", "x")) && f.stats.contains(key(df.schema, "s", "in", "y")))
-    // Instants lie there as wall clock: of them only the nulls hold.
+    // ORC stores instants as wall clock, so only their null counts hold.
     Seq("ts", "ancient_ts").map(key(df.schema, _)).foreach { ts =>
       assert(f.stats(ts) == ColumnStats(null, null, 15, 0) && f.sessionBound(ts) == SessionBound.ButForNulls)
     }
   }
 
-  test("long strings are cut by the writer and not trusted; bytes that are no UTF-8 neither") {
+  test("bounds of long strings, which the writer cuts, and of invalid UTF-8 are not trusted") {
     val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "cast(X'FF61' as string) as broken")
     val f = footer(written(df, orc, "long"), orc, df.schema)
     assert(f.untrusted == Set("s", "broken").map(key(df.schema, _)))
   }
 
-  test("nulls of a type without order are known where the file has that type") {
+  test("the nulls of a type without order are known if the file has the same type") {
     val status = written(
       spark.range(9).selectExpr("if(id < 4, null, cast(id as string)) as s", "if(id < 4, null, id) as n"),
       orc,
@@ -42,12 +42,12 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     val table = StructType.fromDDL("s string collate UTF8_LCASE, n string collate UTF8_LCASE")
     val f = footer(status, orc, table, IndexableColumns.all(table))
     assert(f.stats == Map(ColumnKey(Seq("s"), table("s").dataType) -> ColumnStats(null, null, 4, 0)))
-    // Text that is no instant is null as one.
+    // Text that is not an instant becomes null when it is read as one.
     val instants = StructType.fromDDL("s timestamp, n timestamp")
     assert(footer(status, orc, instants).stats.isEmpty)
   }
 
-  test("columns by position") {
+  test("columns that are read by position") {
     val df = spark.range(3).selectExpr("id as _col0", "id + 10 as _col1")
     val status = written(df, orc, "positional")
     val table = StructType.fromDDL("a bigint, b bigint")
@@ -57,7 +57,7 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     assert(SchemaCheck.exactlyReadable(df.schema, Seq(footer(status, orc, df.schema)), settings).isRight)
   }
 
-  test("a file that is no ORC file") {
+  test("a file that is not an ORC file") {
     val schema = StructType.fromDDL("id bigint")
     val whole = written(spark.range(1000).toDF(), orc, "whole")
     val bytes = java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(whole.getPath.toUri.getPath))

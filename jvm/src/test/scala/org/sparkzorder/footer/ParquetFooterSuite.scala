@@ -17,7 +17,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     (f, df.schema)
   }
 
-  test("every type with INT96 timestamps, as Spark writes by default") {
+  test("every type, with INT96 timestamps, as Spark writes them by default") {
     val (f, schema) = check("int96", "spark.sql.parquet.outputTimestampType" -> "INT96")
     assert(
       f.rows == 100 && f.timestamps.contains(TimestampKind.Int96) && f.codec.contains("snappy") && f.unreadable.isEmpty
@@ -42,7 +42,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("legacy calendar and legacy decimals are sound") {
+  test("bounds in the legacy calendar and of legacy decimals hold for the rows") {
     val (f, schema) = check(
       "legacy",
       "spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY",
@@ -55,7 +55,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.sessionBound.isEmpty, "the file names its calendar and its zone")
   }
 
-  test("a NaN leaves no bounds, and bounds no NaN") {
+  test("a chunk with a NaN has no bounds, and a chunk with bounds has no NaN") {
     val df = spark.range(10).selectExpr(
       "if(id = 5, double('NaN'), double(id)) as nan",
       "-0.0D as zero",
@@ -68,7 +68,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.stats(key(df.schema, "zero")) == ColumnStats(java.lang.Long.valueOf(0), java.lang.Long.valueOf(0), 0, 0))
   }
 
-  test("long strings without statistics are not all null") {
+  test("long strings without statistics are not taken for nulls") {
     val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "id")
     val f = footer(written(df, parquet, "long"), parquet, df.schema)
     assert(f.untrusted == Set(key(df.schema, "s")) && f.stats.keySet == Set(key(df.schema, "id")))
@@ -82,7 +82,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.stats(key(df.schema, "s")).max.asInstanceOf[Array[Byte]].length == 128)
   }
 
-  test("a wider type of the table is the type of the bounds, a narrower one is not trusted") {
+  test("bounds have the type of a table with wider types, and narrower types are not trusted") {
     val df = spark.range(10).selectExpr(
       "int(id) as a",
       "float(id) as f",
@@ -98,7 +98,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assertSound(f.copy(stats = f.stats), scanned(status, parquet, readable))
   }
 
-  test("names: exact, by case, ambiguous, missing") {
+  test("columns are found by exact names and in other cases; ambiguous and missing ones are recognized") {
     val df = spark.range(3).selectExpr("id as Id", "named_struct('X', id) as s", "id as other")
     val status = written(df, parquet, "names")
     val table = StructType.fromDDL("id bigint, s struct<x: bigint, y: bigint>, other bigint, gone int")
@@ -127,7 +127,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     assert(f.stats(key(df.schema, "a")).nullCount == 10000)
   }
 
-  test("an empty file and one that is no Parquet file") {
+  test("an empty file and a file that is not a Parquet file") {
     val empty = footer(written(spark.range(0).toDF(), parquet, "empty"), parquet, StructType.fromDDL("id bigint"))
     assert(empty.rows == 0 && empty.codec.isEmpty)
     Seq("text" -> "this is no data file at all", "short" -> "", "magic" -> ("PAR1" + "x" * 40 + "PAR1")).foreach {
@@ -138,7 +138,7 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("many files are read by a job, in order, with damaged ones in their place") {
+  test("a job reads many footers in order, with errors in the places of damaged files") {
     val dir = folder.resolve("many").toString
     spark.range(0, 600, 1, 600).write.parquet(dir)
     val files = dataFiles(dir).sortBy(_.getPath.getName)

@@ -33,7 +33,7 @@ class SchemaCheckSuite extends AnyFunSuite {
       settings
     ).left.toOption
 
-  test("equal, missing and reordered columns are fine, at any depth") {
+  test("equal, missing and reordered columns are accepted, at any depth") {
     Seq("a int" -> "a int", "a int, b string" -> "b string", "a int" -> "b int").take(2).foreach { case (t, f) =>
       assert(drift(t, f).isEmpty)
     }
@@ -41,7 +41,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     assert(drift("m map<string, struct<a: int, b: int>>", "m map<string, struct<b: int>>").isEmpty)
   }
 
-  test("what the table has not would be lost, at any depth") {
+  test("a column that the table lacks would be lost, at any depth") {
     assert(drift("a int", "a int, b int").map(_.column).contains(Seq("b")))
     assert(drift("s struct<x: int>", "s struct<x: int, y: int>").map(_.column).contains(Seq("s", "y")))
     assert(drift("a array<struct<x: int>>", "a array<struct<y: int>>").map(_.column).contains(Seq("a", "element", "y")))
@@ -51,7 +51,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     ).map(_.column).contains(Seq("m", "value", "y")))
   }
 
-  test("widening without loss") {
+  test("types may widen only without loss") {
     Seq(
       "tinyint" -> "smallint",
       "tinyint" -> "bigint",
@@ -79,7 +79,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     ).foreach { case (f, t) => assert(drift(s"a $t", s"a $f").isDefined, s"$f to $t") }
   }
 
-  test("names") {
+  test("names must be unique, and their case matters only to case-sensitive sessions") {
     val strict = loose.copy(caseSensitive = true)
     assert(drift("a int", "A int").isEmpty && drift("a int", "A int", strict).isDefined)
     val twice = StructType(Seq(StructField("a", IntegerType), StructField("A", IntegerType)))
@@ -87,7 +87,7 @@ class SchemaCheckSuite extends AnyFunSuite {
     assert(SchemaCheck.exactlyReadable(twice, Seq(footer(twice)), strict).isRight)
   }
 
-  test("what Spark cannot write back, and field ids") {
+  test("types that Spark cannot write back, and field ids") {
     val s = StructType.fromDDL("a bigint")
     val odd = footer(s, Seq(Unreadable(Seq("a"), "it holds unsigned 64-bit integers")))
     assert(SchemaCheck.exactlyReadable(

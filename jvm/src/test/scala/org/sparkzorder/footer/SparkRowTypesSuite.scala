@@ -12,19 +12,19 @@ class SparkRowTypesSuite extends AnyFunSuite {
     .add("m", MapType(IntegerType, new StructType().add("x", NullType)))
     .add("i", NullType)
 
-  test("a noted VOID is taken for a boolean only, at any depth") {
+  test("a noted VOID replaces nothing but a boolean, at any depth") {
     assert(SparkRowTypes.refine(file, noted.json).map(_.dataType.simpleString) ==
       Seq("void", "boolean", "array<void>", "map<int,struct<x:void>>", "int"))
   }
 
-  test("a note that is damaged, or of other columns, changes nothing") {
+  test("a damaged note, or one about other columns, changes nothing") {
     val twice = new StructType().add("a", NullType).add("a", NullType)
     Seq("", "\"void\"", "{\"void\"", noted.json.take(200), twice.json, new StructType().add("A", NullType).json)
       .foreach(json => assert(SparkRowTypes.refine(file, json) == file, json))
   }
 
-  test("a noted TIME counts where it has fewer digits than the stored unit") {
-    // Spark 4.0 has no such type.
+  test("a noted TIME replaces the file's type if it has fewer digits") {
+    // Spark 4.0 does not have this type.
     def time(n: Int) = scala.util.Try(DataType.fromJson(s"\"time($n)\"")).toOption
     def refined(stored: DataType, note: DataType) =
       SparkRowTypes.refine(new StructType().add("t", stored), new StructType().add("t", note).json).head.dataType

@@ -15,7 +15,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
 
   private def id(s: FileStatus) = FileId(s.getPath.getName, s.getLen, s.getModificationTime)
 
-  test("footers and rows together know all columns of all types") {
+  test("footers and rows together give statistics of all columns of all types") {
     Seq(DataFormat.Parquet, DataFormat.Orc).foreach { format =>
       val df = Samples.all(spark)
       val dir = folder.resolve(s"all-${format.name}").toString
@@ -50,7 +50,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
-  test("a column that the reader refuses in one file is unknown there, the others are known") {
+  test("a column that the reader refuses in one file is unknown there, and the others are known") {
     Seq(DataFormat.Parquet, DataFormat.Orc).foreach { format =>
       val dir = folder.resolve(s"refused-${format.name}").toString
       val schema = StructType.fromDDL("day date, n double, s struct<x: int, y: double>")
@@ -76,10 +76,10 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     val files = dataFiles(dir).sortBy(_.getPath.getName)
     val schema = StructType.fromDDL("id bigint, n double")
     Files.delete(Paths.get(files(1).getPath.toUri.getPath))
-    // Somebody is at it: this one is being written.
+    // Somebody is writing this file.
     val growing = statusOf(Files.writeString(folder.resolve("left").resolve("growing.parquet"), "no data"))
     val reasons = mutable.Map.empty[String, String]
-    // The third file is touched between footers and the last look.
+    // The third file is changed after its footer was read and before the last check.
     val touched = Paths.get(files(2).getPath.toUri.getPath)
     var once = true
     val setting = IndexBuilder.Setting(
@@ -100,7 +100,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     assert(built.forall(_._2.columns(key(schema, "n")).nanCount == 10))
   }
 
-  test("a file that is no data file is an error") {
+  test("a file that is not a data file is an error") {
     val dir = folder.resolve("words")
     spark.range(0, 40, 1, 2).write.parquet(dir.toString)
     val files = dataFiles(dir.toString)
@@ -138,7 +138,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     ).isEmpty)
   }
 
-  test("missing columns are all null unless they have a default; names that differ by case are unknown") {
+  test("missing columns are all null unless they have a default, and names that differ in case are unknown") {
     val status = written(spark.range(5).selectExpr("id", "id as Upper"), DataFormat.Parquet, "missing")
     val default = new MetadataBuilder().putString("EXISTS_DEFAULT", "7").putString("CURRENT_DEFAULT", "7").build()
     val schema =
@@ -149,7 +149,7 @@ class IndexBuilderSuite extends AnyFunSuite with FooterFixture {
     assert(stats.columns(key(schema, "gone")).nullCount == 5)
   }
 
-  test("damaged data is an error even where the session ignores it") {
+  test("damaged data is an error even if the session ignores it") {
     val status = written(
       spark.range(1000).selectExpr("id", "double(id) / 0.7 + if(id = 1, double('NaN'), 0) as n"),
       DataFormat.Parquet,

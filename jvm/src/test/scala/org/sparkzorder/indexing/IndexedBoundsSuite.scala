@@ -5,7 +5,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.spark.sql.types.LongType
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.index.{BlockSource, IndexContents, Indexes, IndexFile}
+import org.sparkzorder.index.{BlockSource, IndexContents, IndexFile, Indexes}
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
@@ -15,7 +15,7 @@ class IndexedBoundsSuite extends AnyFunSuite {
 
   private def id(f: Int) = FileId(s"f$f", 100L, 5L)
 
-  test("bounds of two keys are read from two columns of many, and what the index lacks is unknown") {
+  test("the bounds of two keys load only two columns, and columns that the index lacks are unknown") {
     val files = (0 until 10).map { f =>
       val columns = (0 until 50).map(c => key(c) -> ColumnStats(Long.box(f.toLong), Long.box(f + c.toLong), 0L, 0L))
       id(f) -> FileStats(10L, columns.toMap)

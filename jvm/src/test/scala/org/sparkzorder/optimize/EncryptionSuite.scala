@@ -16,7 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.ZOrderSparkExtension
 import org.sparkzorder.errors.ZOrderAnalysisException
-import org.sparkzorder.footer.{DataFormat, Encryption, FooterReader, FooterSettings}
+import org.sparkzorder.footer.{DataFormat, Encryption, FooterReaders, FooterSettings}
 
 /** Keeps keys where everybody can see them. */
 class TestKms extends KmsClient {
@@ -86,7 +86,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     folder.getFileSystem(session.newHadoopConf()).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
       .map { f =>
         val schema = spark.read.parquet(path).schema
-        FooterReader.read(
+        FooterReaders.read(
           f,
           DataFormat.Parquet,
           session.newHadoopConf(),

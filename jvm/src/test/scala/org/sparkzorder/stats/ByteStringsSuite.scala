@@ -6,7 +6,10 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 class ByteStringsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** Few bytes, so that many are alike in their first eight, and zeros, which are what is put for those that are missing. */
+  /**
+   * Few different bytes, so that many strings agree in their first eight. Zeros are among them,
+   * since missing bytes count as zeros.
+   */
   private val string: Gen[Array[Byte]] =
     Gen.choose(0, 12).flatMap(Gen.listOfN(_, Gen.frequency(8 -> 0, 1 -> 1, 1 -> -1, 1 -> 127, 1 -> -128)))
       .map(_.map(_.toByte).toArray)
@@ -27,7 +30,7 @@ class ByteStringsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("those that are missing are empty") {
+  test("missing strings are empty") {
     val strings = ByteStrings.of(Array(null, Array[Byte](1), null))
     assert((0 until 3).map(strings(_).toSeq) == Seq(Nil, Seq(1.toByte), Nil))
     assert((0 until 2).map(ByteStrings.empty(2)(_).toSeq) == Seq(Nil, Nil))

@@ -15,13 +15,13 @@ class ColumnDefaultsSuite extends AnyFunSuite {
     .add("s", new StructType().add("x", IntegerType).add("y", IntegerType, nullable = true, default))
     .add("a", ArrayType(new StructType().add("y", IntegerType, nullable = true, default)))
 
-  test("a default is of the column, of a struct that holds it, or of a field in it") {
+  test("a column has a default if it, a struct above it or a field in it has one") {
     def concern(path: String*) = new ColumnDefaults(schema).concern(path)
     assert(!concern("plain") && !concern("s", "x") && !concern("none"))
     assert(concern("five") && concern("s", "y") && concern("s") && concern("a"))
   }
 
-  test("a file of nothing but nulls is unknown where there is a default, and others are as before") {
+  test("with a default, files with only nulls are unknown, and the others are as before") {
     val bounded = new BitSet
     bounded.set(1)
     bounded.set(2)

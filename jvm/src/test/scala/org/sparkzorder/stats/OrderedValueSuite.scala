@@ -28,7 +28,7 @@ class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("decode gives back what encode was given") {
+  test("decode returns the value that was encoded") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val dt = values.atomicType()
@@ -59,7 +59,7 @@ class OrderedValueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(OrderedValue.encoding(TimeType(6)).contains(Encoding.Longs))
   }
 
-  test("decimals are taken at the type's scale") {
+  test("decimals are encoded at the type's scale") {
     assert(OrderedValue.encode(DecimalType(5, 2), Decimal("1.5")) == 150L)
     assert(OrderedValue.encode(DecimalType(5, 2), Decimal("1.5000")) == 150L)
     intercept[IllegalArgumentException](OrderedValue.encode(DecimalType(5, 2), Decimal("1.555")))

@@ -9,7 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProj
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Random types, and values of them in Catalyst's form with the awkward ones well represented. */
+/**
+ * Makes random types, and random values of them in Catalyst's form, including many special values.
+ */
 final class RandomValues(seed: Long) {
   val random = new Random(seed)
 

@@ -66,7 +66,7 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     collector.result()
   }
 
-  test("what is collected is what a naive computation gives") {
+  test("the collector agrees with a naive computation") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val schema = values.schema()
@@ -76,7 +76,7 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("strings that share their first bytes, or are one another's beginning") {
+  test("strings with the same first bytes, and strings that begin other strings") {
     val schema = new StructType().add("s", StringType).add("b", BinaryType)
     forAll { (seed: Long) =>
       val random = new scala.util.Random(seed)
@@ -93,7 +93,7 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("merged statistics of parts are those of the whole") {
+  test("merging the statistics of parts gives those of the whole") {
     forAll { (seed: Long) =>
       val values = new RandomValues(seed)
       val schema = values.schema()
@@ -105,13 +105,13 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       whole.columns.foreach { case (key, w) =>
         val m = merged.columns(key)
         assert(m.nullCount == w.nullCount && m.nanCount == w.nanCount)
-        // A part without an upper bound leaves the whole without; else they are equal.
+        // If a part has no upper bound, the whole has none. Otherwise they are equal.
         assert(same(m.min, w.min) && same(m.max, w.max) || !m.hasBounds, s"$key: $m $w")
       }
     }
   }
 
-  test("what one part does not know the whole does not know") {
+  test("a column that is unknown in one part is unknown in the whole") {
     val key = ColumnKey(Seq("a"), LongType)
     val known = FileStats(2, Map(key -> ColumnStats(1L, 5L, 0, 0)))
     assert(StatsMerge.merge(known, FileStats(1, Map.empty)).columns.isEmpty)
@@ -144,7 +144,7 @@ class StatsCollectorSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a column that the rows do not have is an error that names it") {
+  test("a column that the rows lack is an error with its name") {
     val schema = new StructType().add("a", IntegerType).add("s", new StructType().add("x", LongType))
     Seq(
       ColumnKey(Seq("A"), IntegerType),

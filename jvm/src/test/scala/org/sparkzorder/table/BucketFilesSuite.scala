@@ -16,7 +16,7 @@ class BucketFilesSuite extends AnyFunSuite {
     ).foreach(name => assert(BucketFiles.isOne(name), name))
   }
 
-  test("other names with digits behind an underscore") {
+  test("other names with digits after an underscore") {
     Seq(
       s"part-00000-$uuid-c000.snappy.parquet",
       s"part-00000-$uuid-a7.zstd.parquet",

@@ -21,13 +21,13 @@ class DataFoldersSuite extends AnyFunSuite {
       (s.one.path.getName, s.other.path.getName, s.real.map(r => LocalPath.of(r).getFileName.toString))
     )
 
-  test("folders side by side are no trouble, though the name of one begins like another's") {
+  test("folders side by side are separate, even if the name of one begins with another's") {
     val dir = root()
     Seq("p=1", "p=11", "p=1x/q=1").foreach(n => Files.createDirectories(dir.resolve(n)))
     assert(shared(local, s"file:$dir/p=1", s"file:$dir/p=11", s"file:$dir/p=1x/q=1").isEmpty)
   }
 
-  test("links to a folder, at any level and over others, are that folder") {
+  test("links to a folder, at any level and through other links, are that folder") {
     val dir = root()
     Files.createDirectories(dir.resolve("a/p=1"))
     Files.createSymbolicLink(dir.resolve("b"), LocalPath.of("a"))
@@ -36,14 +36,14 @@ class DataFoldersSuite extends AnyFunSuite {
     assert(found.contains(("p=1", "p=1", Some("p=1"))))
   }
 
-  test("a folder within another is told by its real path") {
+  test("a folder within another is recognized by its real path") {
     val dir = root()
     Files.createDirectories(dir.resolve("p=1/deep/deeper"))
     Files.createSymbolicLink(dir.resolve("p=2"), LocalPath.of("p=1/deep/deeper"))
     assert(shared(local, s"file:$dir/p=2", s"file:$dir/p=1").contains(("p=1", "p=2", None)))
   }
 
-  test("mount points of a view that are one folder are found through the view") {
+  test("mount points of a view that lead to one folder are found through the view") {
     val dir = root()
     Seq("data/x", "data/y").foreach(n => Files.createDirectories(dir.resolve(n)))
     val conf = new Configuration()

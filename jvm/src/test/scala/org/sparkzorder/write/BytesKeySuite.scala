@@ -29,7 +29,7 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def one(dataType: DataType, value: Any): String = hex(key(Seq(dataType), Seq(value)))
 
-  test("a column's bytes are Iceberg's where they are in order") {
+  test("bytes are Iceberg's where Iceberg's are in order") {
     assert(one(IntegerType, 1) == "8000000000000001" && one(ByteType, -1.toByte) == "7fffffffffffffff")
     assert(one(LongType, Long.MinValue) == "0" * 16 && one(DateType, -1) == "7fffffffffffffff")
     assert(one(DoubleType, Double.NegativeInfinity) == "000fffffffffffff" && one(DoubleType, -1d) == "400fffffffffffff")
@@ -40,8 +40,9 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(one(BinaryType, Array.tabulate(9)(_.toByte)) == "0001020304050607")
   }
 
-  test("where they are not, they are put in order") {
-    // Adjacent doubles that Iceberg 1.0 to 1.11 mixes up; dates, which it all took for null; decimals, which it refuses.
+  test("bytes are in order where Iceberg's are not") {
+    // Iceberg 1.0 to 1.11 mixes up adjacent doubles, takes all dates for null, and refuses
+    // decimals.
     for ((x, y) <- Seq(-921614.125 -> -921614.0625, -1.6001329423771755e213 -> -1.600132804916327e213))
       assert(one(DoubleType, x) < one(DoubleType, y))
     assert(one(DoubleType, -0.0d) == one(DoubleType, 0.0d))
@@ -51,7 +52,7 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(Seq(BooleanType, LongType, StringType, TimestampType).forall(t => one(t, null) == "0" * 16))
   }
 
-  test("cut to a size, without what is beyond") {
+  test("the key is cut to a size") {
     def bytes(hex: String) = hex.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
     def cut(limit: Int, inputs: String*) = hex(InterleaveBits.interleave(inputs.map(bytes).toArray, limit))
     assert(cut(6, "ffff", "ff", "", "ffffff") == "ff" * 6)
@@ -73,7 +74,7 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def drawn(values: RandomValues, dataType: DataType, seed: Long): Any =
     if (seed % 7 == 0) null else values.value(dataType)
 
-  test("monotone in every column: the order of the key is Spark's where one column changes") {
+  test("where only one column changes, the key has Spark's order") {
     forAll { (seed: Long, size: Int) =>
       val (types, values) = random(seed)
       val mapping = BytesMapping(1 + (size & 15), 1 + (size >>> 4 & 63))
@@ -88,7 +89,7 @@ class BytesKeySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("of numbers the whole key tells all values apart") {
+  test("the whole key of numbers is different for all values") {
     forAll { (seed: Long) =>
       val (types, values) = random(seed)
       val fixed = types.filterNot(t => t.isInstanceOf[StringType] || t == BinaryType)

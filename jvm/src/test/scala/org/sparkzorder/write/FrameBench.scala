@@ -11,9 +11,12 @@ import org.sparkzorder.layout._
 import org.sparkzorder.stats.ColumnKey
 
 /**
- * What boundaries cost and what they are worth: for several bytes a file, the bytes of the block of intervals for each file, the
- * files that a lookup reads by bounds of columns, the files that a query of a box reads by bounds and by intervals, and the
- * rows of the largest file. Prints a line each. `FrameBench <files> <bytes a file, 0 for all boundaries> ..`
+ * Measures the cost and the use of boundaries, for several sizes in bytes a file: the bytes of the
+ * block of intervals for each file, the files that a lookup reads by bounds of columns, the files
+ * that a query of a box reads by bounds and by intervals, and the rows of the largest file. Prints
+ * one line for each size.
+ *
+ * `FrameBench <files> <bytes a file, 0 for all boundaries> ..`
  */
 object FrameBench {
   private val random = new Random(5)
@@ -119,7 +122,7 @@ object FrameBench {
       byBounds += kept.size
       unit.curve match {
         case plan: BitPlan =>
-          // By value: the row of that rank.
+          // By value, this is the row of that rank.
           val low = (0 until columns).map(c => id(unit, plan, c, byRank(rows, ranks(c), box(c)._1, c)))
           val high = (0 until columns).map(c => id(unit, plan, c, byRank(rows, ranks(c), box(c)._2, c)))
           val q = new QueryBox(plan, low.toArray, high.toArray)

@@ -20,7 +20,7 @@ class KeptSchemaSuite extends AnyFunSuite {
   private def is(spark: String, inputs: String*)(fields: String, lost: String*): Unit =
     assert(kept(spark, inputs: _*) == ((schema(fields).toString, lost.toSeq)))
 
-  test("names, ids and what is required stay where all files agree") {
+  test("names, ids and required columns are kept where all files agree") {
     is("optional int32 a;", "required int32 A = 3;")("required int32 A = 3;")
     is("optional int32 a;", "required int32 A = 3;", "optional int32 A = 3;")("optional int32 A = 3;")
     is("optional int32 a;", "required int32 A = 3;", "required int32 a = 4;")(
@@ -33,7 +33,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     )
   }
 
-  test("columns whose names differ in case only keep their own names, whichever of them a file has") {
+  test("columns whose names differ only in case keep their names, whichever of them a file has") {
     val table = "optional int32 Case; optional binary cASE (STRING);"
     is(table, table)(table)
     is(table, "optional binary cASE (STRING); optional int32 Case;")(table)
@@ -44,7 +44,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     assert(KeptSchema.leaves(schema(table), schema(table)).isEmpty)
   }
 
-  test("each of the table's fields finds its own in a file, and no two find the same") {
+  test("each of the table's fields finds its own field of a file, and no two find the same") {
     val names = Seq("a", "A", "b", "B", "c")
     val orders = names.toSet.subsets().map(_.toSeq).flatMap(_.permutations).toIndexedSeq
     orders.foreach { file =>
@@ -59,7 +59,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     }
   }
 
-  test("the finest unit wins, and the loss is told") {
+  test("the finest unit wins, and the loss is reported") {
     val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
     val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
     is(micros, millis)(millis)
@@ -68,7 +68,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     is(micros, "optional int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
   }
 
-  test("types that Spark reads as the same type stay") {
+  test("types that Spark reads as the same type are kept") {
     is("optional int32 a (INTEGER(16,true));", "optional int32 a (INTEGER(8,false));")(
       "optional int32 a (INTEGER(8,false));"
     )
@@ -85,7 +85,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     )
   }
 
-  test("a length of a type that has none is ignored") {
+  test("the length of a type that should have none is ignored") {
     def of(length: Int) = new MessageType(
       "m",
       Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava
@@ -99,14 +99,14 @@ class KeptSchemaSuite extends AnyFunSuite {
     )
   }
 
-  test("what would be another value, or unreadable, does not stay") {
+  test("types are not kept if values would change or become unreadable") {
     is("optional int64 a;", "optional int32 a;")("optional int64 a;", "stored type of `a`")
     is("optional double a;", "optional float a;")("optional double a;", "stored type of `a`")
     is("optional int32 a (DECIMAL(9,2));", "optional int32 a (DECIMAL(7,2));")(
       "optional int32 a (DECIMAL(9,2));",
       "stored type of `a`"
     )
-    // Spark's vectorized reader fails for these.
+    // Spark's vectorized reader fails for these types.
     is("optional int64 a (DECIMAL(12,3));", "optional binary a (DECIMAL(12,3));")(
       "optional int64 a (DECIMAL(12,3));",
       "stored type of `a`"
@@ -116,7 +116,7 @@ class KeptSchemaSuite extends AnyFunSuite {
   private val three = "optional group l (LIST) { repeated group list { optional int32 element; } }"
   private val two = "optional group l (LIST) { repeated int32 array; }"
 
-  test("lists keep their shape where all files have the same") {
+  test("lists keep their shape where all files have the same shape") {
     is(three, two)(two)
     is(three, "repeated int32 l;")("repeated int32 l;")
     is(three, two, three)(three, "list encoding of `l`")
@@ -128,7 +128,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     is(three, hive)(hive)
   }
 
-  /** Calls that reach the file's own consumer. */
+  /** Records the calls that reach the file's own consumer. */
   private final class Calls extends RecordConsumer {
     val seen = new ArrayBuffer[String]
     def startMessage(): Unit = ()
@@ -160,7 +160,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     consumer.endField(name, 0)
   }
 
-  test("a value that the files' type cannot hold is an error") {
+  test("a value that the type of the files cannot hold is an error") {
     val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
     val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
     assert(through(micros, millis)(c => value(c, "t")(c.addLong(-5000))) == Seq("t@0", "l-5", "/t"))
@@ -178,7 +178,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     assert(through(number, fixed)(c => value(c, "t")(c.addInteger(-2))) == Seq("t@0", "fffffe", "/t"))
   }
 
-  test("a null where the files have none is an error") {
+  test("a null is an error where the files have none") {
     intercept[IllegalStateException](through("optional int32 a;", "required int32 a;")(_ => ()))
     intercept[IllegalStateException](through(three, "repeated int32 l;")(_ => ()))
     intercept[IllegalStateException] {
@@ -195,7 +195,7 @@ class KeptSchemaSuite extends AnyFunSuite {
     }
   }
 
-  test("the entries of a list lose their own group") {
+  test("the entries of a list are written without Spark's group around each") {
     def list(c: RecordConsumer): Unit = value(c, "l") {
       c.startGroup()
       value(c, "list") {

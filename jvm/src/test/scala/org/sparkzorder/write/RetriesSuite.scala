@@ -22,7 +22,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.sparkzorder.implicits._
 import org.sparkzorder.layout.{BytesMapping, LayoutShape, LayoutSpec}
 
-/** Tasks fail half-way and run again: what comes of it is what comes of tasks that do not, byte for byte. */
+/**
+ * Tasks fail half-way and run again. The result must be, byte for byte, that of tasks that do not
+ * fail.
+ */
 class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
   private var spark: SparkSession = _
   private val dir = Files.createTempDirectory("retries").toFile
@@ -95,12 +98,12 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     val calm = rewritten(new ParquetFileFormat, s"calm-$curve-${bytes.isDefined}", shape, bytes)
     RestlessFormat.failures.set(0)
     val restless = rewritten(new RestlessFormat, s"restless-$curve-${bytes.isDefined}", shape, bytes)
-    // Readers of the sample, readers before the shuffle, and writers.
+    // These are the readers of the sample, the readers before the shuffle, and the writers.
     assert(RestlessFormat.failures.get >= 6)
     assert(restless == calm)
   }
 
-  test("OPTIMIZE, the shuffle is lost when half of it was read") {
+  test("OPTIMIZE when the shuffle is lost after half of it was read") {
     val shape = LayoutShape(LayoutSpec.ZOrder, aligned = true)
     val calm = rewritten(new ParquetFileFormat, "calm-lost", shape, None)
     val stages = new java.util.concurrent.ConcurrentLinkedQueue[Int]
@@ -116,7 +119,7 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     val lost =
       try rewritten(new ShuffleLosingFormat, "lost", shape, None)
       finally spark.sparkContext.removeSparkListener(listener)
-    // What was written before stays, and what was read before the shuffle is read again.
+    // Files that were written before stay, and the rows before the shuffle are read again.
     assert(stages.toArray.toSeq.count(_ != 0) >= 2, stages)
     assert(lost == calm)
   }
@@ -137,13 +140,16 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     }
     RestlessFormat.failures.set(0)
     val found = written("restless", restless(col("id")))
-    // Tasks of the sample, and tasks before the shuffle.
+    // These are the tasks of the sample, and the tasks before the shuffle.
     assert(RestlessFormat.failures.get >= 4)
     assert(found == written("calm", same(col("id"))))
   }
 }
 
-/** Parquet of which the first attempt of every task fails after some rows: on reading for some, on writing for all. */
+/**
+ * Parquet whose tasks all fail in their first attempt after some rows: some while they read, all
+ * while they write.
+ */
 private class RestlessFormat extends ParquetFileFormat {
 
   override def prepareWrite(
@@ -209,7 +215,7 @@ private object RestlessFormat {
   }
 }
 
-/** Parquet whose third writer finds the files of the shuffle deleted, as when the disk of a node is lost. */
+/** Parquet whose third writer deletes the files of the shuffle, as if a node had lost its disk. */
 private class ShuffleLosingFormat extends ParquetFileFormat {
 
   override def prepareWrite(

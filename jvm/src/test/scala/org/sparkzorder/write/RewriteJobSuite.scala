@@ -75,7 +75,8 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   private def readOne(format: String, schema: StructType, file: StagedFile): Seq[Row] =
     read(format, schema, Seq(file)).collect().toSeq
 
-  // As text, since arrays of bytes are not equal to one another and NaN is not to itself.
+  // Values as text, since arrays of bytes with the same content are not equal, and NaN is not equal
+  // to itself.
   private def text(v: Any): String = v match {
     case b: Array[Byte]                => b.map(x => f"$x%02x").mkString("0x", "", "")
     case r: Row                        => r.toSeq.map(text).mkString("{", ",", "}")
@@ -110,7 +111,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       val before = bag(df.collect().toSeq)
       val keyed = IndexableColumns.of(schema)
       assert(keyed.length == 19)
-      // All columns in threes, then all at once.
+      // All columns, three at a time, then all at once.
       (keyed.grouped(3).toSeq :+ keyed).foreach { keys =>
         val n = 7
         val result = rewrite(format, schema, Seq(unit(path, name, n)), keys.map(k => KeyColumn(k.path, k.dataType, 1d)))
@@ -128,7 +129,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("around 64 columns, where the nulls of a row take another word") {
+  test("around 64 columns, where the null bits of a row take another word") {
     Seq(61, 62, 65).foreach { n =>
       val columns = (0 until n).map(c => s"if(id % ${c + 2} = 0, null, id * ${c + 3} % 101) c$c").mkString(", ")
       val df = spark.sql(s"select $columns from range(500)")
@@ -141,7 +142,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  /** Statistics against the rows read back. */
+  /** Compares statistics with the rows read back. */
   private def checkStats(format: String, schema: StructType, file: StagedFile): Unit = {
     val rows = read(format, schema, Seq(file)).queryExecution.executedPlan.executeCollect()
     assert(file.stats.rows == rows.length)
@@ -167,7 +168,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     case _                                => false
   }
 
-  test("exactly as many files as asked for: skew, nulls, a boolean, one value only") {
+  test("exactly the requested number of files for skew, nulls, a boolean, and a single value") {
     val format = formats.head
     val cases = Seq("if(rand(1) < 0.9, 42, id)", "if(rand(2) < 0.8, null, id)", "id % 2 = 0", "7L")
     cases.foreach { expression =>
@@ -181,7 +182,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("one key: files are ranges of it, and rows are sorted in them") {
+  test("with one key, files are ranges of it, and rows are sorted within files") {
     formats.foreach { case format @ (name, _) =>
       val path = written(spark.range(0, 30000, 1, 3).selectExpr("cast(hash(id) as string) k", "id"), name)
       val schema = spark.read.format(name).load(path.toString).schema
@@ -191,12 +192,12 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("rows lie along the curve inside files and from file to file, and lookups touch few files") {
+  test("rows follow the curve within files and from file to file, and lookups touch few files") {
     val format = formats.head
     val path = written(spark.range(0, 40000, 1, 4).selectExpr("hash(id) a", "hash(id, 1) c", "id"), "parquet")
     val schema = spark.read.parquet(path.toString).schema
     val keys = Seq("a", "c").map(k => KeyColumn(Seq(k), IntegerType, 1d))
-    // All rows are sampled: the model that rows were placed by can be made again from them.
+    // All rows are sampled, so the model that placed the rows can be computed again from them.
     for {
       (curve, aligned, most) <- Seq(
         (LayoutSpec.ZOrder, false, 1.7),
@@ -224,7 +225,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("a key inside a struct, and names that are ours or have dots and spaces") {
+  test("a key in a struct, and names that we use ourselves or that have dots and spaces") {
     val format = formats.head
     val df = spark.range(0, 5000, 1, 2).selectExpr(
       "id as z",
@@ -244,7 +245,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     assert(result.outputs.forall(_.stats.columns(ColumnKey(keys.head.path, StringType)).hasBounds))
   }
 
-  test("a key that is not there, or of another type, is an error that names it") {
+  test("a missing key, or one of another type, is an error with its name") {
     val path = written(spark.range(10).toDF(), "parquet")
     val schema = spark.read.parquet(path.toString).schema
     val wrong = Seq(Seq("nope") -> LongType, Seq("id") -> IntegerType, Seq("id", "x") -> LongType)
@@ -259,7 +260,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
 
   test("packing keeps the order of arrival over files and their splits") {
     formats.foreach { case format @ (name, _) =>
-      // Files of unequal sizes: the scan takes the largest first.
+      // The files have different sizes, since the scan takes the largest first.
       val df = spark.range(0, 20000, 1, 6).selectExpr("id", "repeat(cast(id as string), int(id / 4000) + 1) s")
       val path = written(df, name)
       val schema = spark.read.format(name).load(path.toString).schema
@@ -272,7 +273,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("several units: no row leaves its unit, also those without rows") {
+  test("no row leaves its unit, and units may have no rows") {
     val paths = Seq(0 -> 10000, 10000 -> 10050, 20000 -> 23000).map { case (a, b) =>
       written(spark.range(a.toLong, b.toLong, 1, 2).toDF(), "parquet")
     }
@@ -297,12 +298,12 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     assert(run() == run())
   }
 
-  test("files of too many rows are several, which are one after the other what the one would have been") {
+  test("a file with too many rows becomes several, which together have the rows in the same order") {
     val columns = (0 until 61).map(i => s"id + $i c$i")
     val (parquet, orc) = (formats.head, formats.last)
     for (
       (format @ (name, _), wide, keys, shape) <- Seq(
-        // With what 64 columns are sorted by, the nulls of a row take another word.
+        // With the columns that 64 columns are sorted by, the null bits of a row take another word.
         (parquet, true, Seq("k", "h"), LayoutShape(LayoutSpec.ZOrder, aligned = true)),
         (parquet, false, Seq("k", "h"), LayoutShape(LayoutSpec.Order, aligned = true)),
         (parquet, false, Seq("h"), LayoutShape(LayoutSpec.ZOrder, aligned = false)),
@@ -329,7 +330,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
       assert(whole.forall(w => rows(ofSlot(w.slot)).flatten == rows(Seq(w)).flatten), s"$name $keys $shape")
       assert(run(1000000).outputs.map(_.rows) == whole.map(_.rows))
       parts.init.foreach(checkStats(name, schema, _))
-      // Of a single key, no value is in two files.
+      // With a single key, no value is in two files.
       if (keys == Seq("h")) {
         val ranges = parts.init.map(p => readOne(name, schema, p).map(_.getInt(1)))
         assert(ranges.zip(ranges.tail).forall { case (a, b) => a.max < b.min })
@@ -337,7 +338,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("code not generated does the same, and adaptive execution does not merge files") {
+  test("interpreted code does the same, and adaptive execution does not merge files") {
     val df = spark.sql(s"select ${everything.replace("\n", " ")} from range(0, 2000, 1, 2)")
     val path = written(df, "parquet")
     val schema = spark.read.parquet(path.toString).schema
@@ -357,7 +358,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("partition numbers are slots") {
+  test("the numbers of partitions are those of slots") {
     Seq(1, 2, 7, 200, 1000).foreach { n =>
       import org.apache.spark.sql.functions.{col, spark_partition_id}
       val keys = RowPlan.slotKeys(n)
@@ -372,7 +373,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     }
   }
 
-  test("a missing input fails the job, whatever the caller says, and the session is left as it was") {
+  test("a missing input fails the job, whatever the caller's settings are, and the session does not change") {
     val path = written(spark.range(0, 1000, 1, 2).toDF(), "parquet")
     val schema = spark.read.parquet(path.toString).schema
     val u = unit(path, "parquet", 2)
@@ -418,7 +419,7 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   }
 }
 
-/** Parquet on a disk that fills up after some rows, and on which not even closing works. */
+/** Parquet on a disk that fills up after some rows, so that not even closing works. */
 private class FailingFormat extends ParquetFileFormat {
   override def prepareWrite(
       session: org.apache.spark.sql.SparkSession,

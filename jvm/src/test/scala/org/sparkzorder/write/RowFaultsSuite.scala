@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
 
-/** The shuffle is made to lose, double or mix up rows: OPTIMIZE ends before it publishes anything. */
+/** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
 class RowFaultsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] = Map(
@@ -101,10 +101,11 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     assert(rows(folder) == before && files(folder) != filesBefore)
   }
 
-  test("rows that come to another folder's files") {
+  test("rows get into another folder's files") {
     val folder = table("mixed")
     val before = rows(folder)
-    // All rows of the table are written, and no other, so counts of the whole table say nothing.
+    // All rows of the table are written, and no others, so counts of the whole table would show
+    // nothing.
     FaultyShuffles.exchange = true
     val error =
       try intercept[Exception](optimize(folder))
@@ -126,7 +127,7 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
     assert(found.head.matches("[0-9a-f]{16}"))
   }
 
-  test("the history has no hash of values that are to be hidden") {
+  test("the history has no hash of rows with values that must be hidden") {
     spark.sql(
       "CREATE TABLE hidden USING parquet TBLPROPERTIES ('zorder.index.exclude-columns' = 's') " +
         "AS SELECT id k, 'secret' s FROM range(100)"
@@ -137,7 +138,7 @@ class RowFaultsSuite extends AnyFunSuite with LocalSpark {
   }
 }
 
-/** Puts faults around the shuffles of a session, as a plug-in with a bug would. */
+/** Adds faults to the shuffles of a session, like a plug-in with a bug. */
 private class FaultyShuffles extends (SparkSessionExtensions => Unit) {
   override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectColumnar(_ =>
     new ColumnarRule {
@@ -149,10 +150,12 @@ private class FaultyShuffles extends (SparkSessionExtensions => Unit) {
 private object FaultyShuffles {
   type Fault = Iterator[UnsafeRow] => Iterator[UnsafeRow]
 
-  /** Whether it is behind the shuffle, and what happens to the rows of its second partition. */
+  /**
+   * Whether the fault is after the shuffle, and what happens to the rows of its second partition.
+   */
   @volatile var fault: Option[(Boolean, Fault)] = None
 
-  /** Whether the first and the last partition of the shuffle change places. */
+  /** Whether the first and the last partition of the shuffle are swapped. */
   @volatile var exchange = false
 
   object Insert extends Rule[SparkPlan] {

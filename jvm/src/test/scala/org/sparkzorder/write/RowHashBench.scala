@@ -11,10 +11,12 @@ import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.IndexableColumns
 
 /**
- * What hashing every row twice costs a rewrite: the same rewrite with and without it, in turns, after one each that
- * warms up. Prints one line of JSON: seconds by the clock and of the tasks' processor, by name.
+ * Measures the cost of hashing every row twice in a rewrite: the same rewrite with and without it,
+ * in turns, after one of each to warm up. Prints one line of JSON: seconds of wall clock and of the
+ * tasks' processor time, by name.
  *
- * `RowHashBench <folder of Parquet files> <key columns, with commas between> <files> <rounds> <folder to write to>`
+ * `RowHashBench <folder of Parquet files> <key columns, with commas between> <files> <rounds>
+ * <folder to write to>`
  */
 object RowHashBench {
 
@@ -39,7 +41,7 @@ object RowHashBench {
           val result = job(hashed)
           val took = (System.nanoTime() - began) / 1e9
           require(!hashed || result.read == result.written, "the rows are the same")
-          // What the listener hears comes later than the result.
+          // The listener gets its events after the result is there.
           Thread.sleep(1000)
           (round, name, took, processor.sum / 1e9)
         }
@@ -55,7 +57,7 @@ object RowHashBench {
     } finally spark.stop()
   }
 
-  /** Of one hash of one row, by the processor. */
+  /** Processor time of one hash of one row. */
   private def nanos(spark: SparkSession, folder: String): Seq[Double] = {
     val table = spark.read.parquet(folder)
     val rows = table.limit(10000).queryExecution.toRdd.map(_.copy()).collect()
@@ -66,7 +68,7 @@ object RowHashBench {
       rows.foreach(hash.of)
       (threads.getCurrentThreadCpuTime - began).toDouble / rows.length
     }
-    // The first half warms up.
+    // The first half of the rounds warms up.
     all.drop(30)
   }
 
@@ -82,7 +84,7 @@ object RowHashBench {
     val fs = path.getFileSystem(spark.sparkContext.hadoopConfiguration)
     val inputs = fs.listStatus(path).filter(_.getPath.getName.startsWith("part-")).sortBy(_.getPath.getName).toSeq
     val rows = table.count()
-    // How many rows which file has does not matter, their sum does.
+    // The number of rows of each file does not matter, their sum does.
     val counted = inputs.map(_ -> rows / inputs.length)
     val columns = keys.map(k => KeyColumn(Seq(k), table.schema(k).dataType, 1d))
     hashed => {

@@ -64,7 +64,7 @@ class RowHashSuite extends AnyFunSuite {
 
   private def hashOf(t: DataType, v: Any): Long = new RowHash(schemaOf(Seq(t))).of(unsafe(Seq(t), Seq(v)))
 
-  test("a row has one hash, whatever stands behind its fields, as a view, as a copy, and as values") {
+  test("a row has the same hash whatever fields follow, as a view, as a copy, and as values") {
     for (n <- Seq(1, 2, 17, 61, 62, 63, 64, 65, 130); _ <- 0 until 4) {
       val own = Seq.fill(n)(types(random.nextInt(types.length)))
       val values = own.map(value)
@@ -79,7 +79,7 @@ class RowHashSuite extends AnyFunSuite {
     }
   }
 
-  test("every value of every type counts, and so does its place") {
+  test("every value of every type changes the hash, and so does its position") {
     types.foreach { t =>
       val values = Iterator.continually(value(t)).take(100).toSeq
       val rows = values.map(v => unsafe(Seq(t), Seq(v)))
@@ -91,14 +91,14 @@ class RowHashSuite extends AnyFunSuite {
     }
   }
 
-  test("values that SQL calls equal, and values that look alike in memory, are told apart") {
+  test("values that SQL calls equal, and values with the same bytes in memory, have different hashes") {
     assert(hashOf(DoubleType, 0.0) != hashOf(DoubleType, -0.0))
     val (quiet, other) = (longBitsToDouble(0x7ff8000000000000L), longBitsToDouble(0x7ff8000000000001L))
     assert(hashOf(DoubleType, quiet) != hashOf(DoubleType, other))
     assert(hashOf(LongType, 0L) != hashOf(LongType, null))
     assert(hashOf(StringType, UTF8String.EMPTY_UTF8) != hashOf(StringType, null))
     def bytes(b: Byte*) = b.toArray
-    // Padded to words, these are the same bytes.
+    // Padded to words, these have the same bytes.
     assert(hashOf(BinaryType, bytes(1, 0)) != hashOf(BinaryType, bytes(1)))
     val two = Seq(StringType, StringType)
     def strings(a: String, b: String) =
@@ -106,7 +106,7 @@ class RowHashSuite extends AnyFunSuite {
     assert(Set(strings("ab", "c"), strings("a", "bc"), strings("abc", ""), strings("", "abc")).size == 4)
   }
 
-  test("the sum does not depend on order or parts, and sees what is lost, doubled or swapped") {
+  test("the sum does not depend on order or parts, and changes when values are lost, doubled or swapped") {
     val two = Seq(LongType, StringType)
     val hash = new RowHash(schemaOf(two))
     def sum(rows: Seq[(Long, String)]) = RowSum.of(rows.map { case (n, s) =>
@@ -125,13 +125,14 @@ class RowHashSuite extends AnyFunSuite {
         assert(sum(rows.updated(i, rows(j))).hash != whole.hash)
         val swapped = rows.updated(i, (rows(j)._1, rows(i)._2)).updated(j, (rows(i)._1, rows(j)._2))
         assert((sum(swapped) == whole) == (swapped.sorted == rows.sorted))
-        // What lies an even number of times in a table would be lost unseen by an exclusive or.
+        // An exclusive or would not notice the loss of rows that a table has an even number of
+        // times.
         assert(sum(rows :+ rows(i) :+ rows(i)).hash != sum(rows :+ rows(j) :+ rows(j)).hash)
       }
     }
   }
 
-  test("an iterator tells what it has seen once, and only after its last row") {
+  test("an iterator reports its sums once, and only after its last row") {
     val two = Seq(LongType, IntegerType)
     val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => unsafe(two, Seq[Any](i.toLong, file)) }
     val hash = new RowHash(schemaOf(Seq(LongType)))

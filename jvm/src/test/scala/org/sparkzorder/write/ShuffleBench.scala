@@ -16,9 +16,10 @@ import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * What a shuffle of columns would save OPTIMIZE: a table's rows come to so many slots by a hash of one column, are put
- * in its order, and every value is looked at, once with Spark's rows and once with columns that are never made rows. A
- * trial that measures: flat columns without nulls, blocks in memory. Prints one line of JSON, seconds by name.
+ * Measures what a shuffle of columns would save OPTIMIZE. A table's rows are sent to slots by a
+ * hash of one column, sorted by it, and every value is looked at: once with Spark's rows, and once
+ * with columns that never become rows. It is a trial with flat columns without nulls and blocks in
+ * memory. Prints one line of JSON, seconds by name.
  *
  * `ShuffleBench <folder of Parquet files> <BIGINT column> <slots> <rounds>`
  */
@@ -50,7 +51,7 @@ object ShuffleBench {
   private def slotOf(key: Long, slots: Int): Int =
     Math.floorMod(java.lang.Long.hashCode(key * 0x9e3779b97f4a7c15L), slots)
 
-  /** Sums up every value of a row. */
+  /** Adds up all values of a row. */
   private final class Looker(schema: StructType) extends Serializable {
     private val types = schema.map(_.dataType).toArray
 
@@ -91,14 +92,14 @@ object ShuffleBench {
       val columns = gathered(found.map(_._2).toIndexedSeq, schema)
       val rows = if (columns.isEmpty) 0 else columns(at).asInstanceOf[Longs].values.length
       val batch = new ColumnarBatch(columns.toArray, rows)
-      // A key and where its row is, in one number.
+      // One number holds a key and the position of its row.
       val order = Array.tabulate(rows)(i => columns(at).getLong(i) << 24 | i)
       java.util.Arrays.sort(order)
       Iterator(order.iterator.map(o => looker.look(batch.getRow((o & 0xffffff).toInt))).sum)
     }.collect().sum
   }
 
-  /** Values of each slot and column, until there are many: then they go as blocks. */
+  /** Collects the values of each slot and column, and sends them as blocks when there are many. */
   private final class Scatter(schema: StructType, at: Int, slots: Int) {
     private val types = schema.map(_.dataType).toArray
     private val mostBytes = 64 << 20
@@ -216,7 +217,7 @@ object ShuffleBench {
     else schema.map(f => f.dataType).map { dataType => new Longs(dataType, longs(next()), next()) }.toIndexedSeq
   }
 
-  /** Numbers, or the lengths of texts that lie one after the other. */
+  /** Numbers, or the lengths of texts that are stored one after the other. */
   private final class Longs(of: DataType, val values: Array[Long], texts: Array[Byte]) extends ColumnVector(of) {
     private lazy val offsets = values.scanLeft(0)((at, length) => at + length.toInt)
     override def close(): Unit = ()

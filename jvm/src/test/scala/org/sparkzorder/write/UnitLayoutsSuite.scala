@@ -17,12 +17,12 @@ class UnitLayoutsSuite extends AnyFunSuite {
     val columns = rows.head.indices.map(c => new BytesKeyValues(rows.map(r => text(r(c))).toArray): KeyValues)
     val sample = new KeySample(new Array[Int](rows.size), Array.tabulate(rows.size)(_.toLong), columns.toArray)
     val shape = LayoutShape(curve, aligned = true)
-    UnitLayouts.of(Seq(sample), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, kept = kept).units(0)
+    UnitLayouts.of(Seq(sample), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = kept).units(0)
   }
 
   private def sizeOf(unit: UnitLayout): Long = unit.distributions.map(FrameBytes.size).sum
 
-  /** Files that a point lookup reads, on the mean over the columns. */
+  /** The number of files that a point lookup reads, averaged over the columns. */
   private def touched(rows: IndexedSeq[IndexedSeq[Int]], unit: UnitLayout): Double = {
     val z = rows.map(r => unit.z(r.map(text)))
     val files = rows.indices.groupBy(i => unit.cuts.slot(z(i), i.toLong)).values.toSeq
@@ -35,7 +35,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     }.sum / rows.head.size
   }
 
-  test("boundaries have a size, whatever the sample, and files are as good as by all of it") {
+  test("few boundaries of a large sample make files as good as all of them") {
     val random = new Random(12)
     val files = 200
     val apart = IndexedSeq.fill(100 * files)(IndexedSeq.fill(2)(random.nextInt(1000000)))
@@ -52,7 +52,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     }
   }
 
-  test("boundaries that are stored take at most 96 bytes a file, and one file's put its rows in order") {
+  test("stored boundaries take at most 96 bytes a file, and those of one file still order its rows") {
     val random = new Random(13)
     val rows = IndexedSeq.fill(2000)(IndexedSeq.fill(2)(random.nextInt(1000000)))
     for (files <- Seq(4, 5, 8, 20)) {
@@ -63,7 +63,7 @@ class UnitLayoutsSuite extends AnyFunSuite {
     assert(one.distributions.forall(_.distinct > 1000) && sizeOf(one) <= (16 << 10))
   }
 
-  test("equal files of a sort are apart by few boundaries as by all") {
+  test("in a sort with equal files, few boundaries separate files as well as all do") {
     val random = new Random(14)
     val rows = random.shuffle((0 until 20000).toVector).map(v => IndexedSeq(v, v))
     val sample = rows.take(8000)
@@ -72,9 +72,9 @@ class UnitLayoutsSuite extends AnyFunSuite {
       val keys = new KeySample(new Array[Int](sample.size), Array.fill(sample.size)(random.nextLong()), columns.toArray)
       val shape = LayoutShape(LayoutSpec.Order, aligned = false)
       val unit =
-        UnitLayouts.of(Seq(keys), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, kept = true).units(0)
+        UnitLayouts.of(Seq(keys), Array(0), IndexedSeq(files), encodings, Seq(1d, 1d), shape, stored = true).units(0)
       assert(unit.distributions.forall(_.distinct < 50 * files) && unit.cuts.slots == files)
-      // Rows that were not sampled, too.
+      // This holds for rows that were not sampled, too.
       val found = rows.groupBy(r => unit.cuts.slot(unit.z(r.map(text)), random.nextLong())).toSeq.sortBy(_._1).map(_._2)
       found.zip(found.tail).foreach { case (a, b) => assert(a.map(_.head).max < b.map(_.head).min) }
       assert(found.forall(f => f.size > 15000 / files && f.size < 26000 / files))

@@ -1,0 +1,73 @@
+package org.sparkzorder.indexing
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.footer.{DataFormat, FileFooter, SchemaCheck, SessionBound}
+import org.sparkzorder.stats.{ColumnKey, FileStats}
+
+/** A listed file with a readable footer. */
+private[indexing] final case class IntactFile(status: FileStatus, footer: FileFooter)
+
+/**
+ * Reads rows for the statistics that footers lack.
+ *
+ * One job reads the files that need the same columns. Files of the same writer usually need the
+ * same ones, so there are few jobs. If there would be many, one job reads the union of the columns
+ * from all files that can be read so.
+ */
+private[indexing] final class RowScans(
+    spark: SparkSession,
+    format: DataFormat,
+    schema: StructType,
+    options: Map[String, String]
+) {
+  import RowScans._
+
+  private val caseSensitive = spark.asInstanceOf[ClassicSession].sessionState.conf.caseSensitiveAnalysis
+
+  /**
+   * Statistics by the file's position in `files`; files whose footers say everything are not read.
+   */
+  def of(files: IndexedSeq[IntactFile]): Map[Int, FileStats] =
+    jobsFor(files).flatMap { job =>
+      val columns = job.columns.toSeq.sortBy(_.path.mkString("."))
+      FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
+    }.toMap
+
+  private def jobsFor(files: IndexedSeq[IntactFile]): Seq[ScanJob] = {
+    val scannable = files.map(f => SchemaCheck.scannable(schema, f.footer, caseSensitive))
+    def canScan(file: Int, key: ColumnKey) = scannable(file)(key.path)
+    val needed = files.indices.map { i =>
+      val lasting = files(i).footer.onlyRowsTell.filterNot(isSessionBound(files(i).footer, _))
+      FileColumns(i, lasting.filter(canScan(i, _)))
+    }.filter(n => n.columns.nonEmpty && files(n.file).footer.rows > 0)
+    val jobs = byColumns(needed)
+    if (jobs.size <= MostJobs) jobs
+    else {
+      val union = jobs.map(_.columns).reduce(_ ++ _)
+      val (all, some) = needed.partition(n => union.forall(canScan(n.file, _)))
+      ScanJob(union, all.map(_.file)) +: byColumns(some)
+    }
+  }
+
+  /**
+   * Whether other sessions may read other values, even other nulls, so that statistics are of no
+   * use to them.
+   */
+  private def isSessionBound(footer: FileFooter, key: ColumnKey): Boolean =
+    footer.sessionBound.get(key).contains(SessionBound.Always)
+
+  private def byColumns(needed: IndexedSeq[FileColumns]): Seq[ScanJob] =
+    needed.groupMap(_.columns)(_.file).map { case (columns, files) => ScanJob(columns, files) }.toSeq
+}
+
+private object RowScans {
+  private val MostJobs = 8
+
+  private final case class FileColumns(file: Int, columns: Set[ColumnKey])
+
+  private final case class ScanJob(columns: Set[ColumnKey], files: IndexedSeq[Int])
+}

@@ -1,0 +1,35 @@
+package org.sparkzorder.write
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.layout.Placement
+
+/**
+ * The files that are rewritten together: those of one partition, or some of them.
+ *
+ * @param files each with its number of rows, in the order in which they arrived
+ * @param outputFiles files to write; there are fewer only when there are fewer rows
+ * @param placement set when the rows join files that are along a curve already
+ * @param staging an existing folder for the unit's new files; None for the job's own folder
+ */
+final case class RewriteUnit(
+    files: Seq[(FileStatus, Long)],
+    outputFiles: Int,
+    placement: Option[UnitPlacement] = None,
+    staging: Option[Path] = None
+) {
+  require(files.nonEmpty, "a rewrite unit needs a file")
+  require(outputFiles >= 1, s"a rewrite unit needs an output file, got $outputFiles")
+
+  def rows: Long = files.map(_._2).sum
+}
+
+/** @param unplaced the unit's files that are not along the curve yet */
+final case class UnitPlacement(placement: Placement, unplaced: Set[Path])
+
+/**
+ * A column to cluster by: names from the row down to the field of a struct, and the weight of
+ * lookups by it.
+ */
+final case class KeyColumn(path: Seq[String], dataType: DataType, weight: Double)
