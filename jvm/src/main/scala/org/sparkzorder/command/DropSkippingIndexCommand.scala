@@ -11,7 +11,7 @@ import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
-/** `DROP SKIPPING INDEX`: deletes the statistics and what queries have asked for; history and trash stay. */
+/** `DROP SKIPPING INDEX`: deletes the statistics and the recorded workload. The history and the trash stay. */
 final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {

@@ -3,6 +3,8 @@ package org.sparkzorder.table
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 
+import org.sparkzorder.conf.TableProperties
+
 /**
  * Names of columns of whose values nothing comes into the table's side folder.
  *
@@ -18,7 +20,7 @@ final case class ExcludedNames(names: Seq[Seq[String]]) {
 object ExcludedNames {
 
   /** Table property: the names with commas between. */
-  val Property = "zorder.index.exclude-columns"
+  val Property: String = TableProperties.excludedColumns.key
 
   // Commas in backquotes belong to a name.
   private val name = "(?:`[^`]*`|[^,`])+".r
