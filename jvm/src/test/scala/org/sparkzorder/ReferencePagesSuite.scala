@@ -6,11 +6,13 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.conf.{Setting, TableProperties, ZOrderConf}
-import org.sparkzorder.optimize.{OptimizeOption, OptionTable}
+import org.sparkzorder.optimize.{OptimizeOption, OptimizeOptions, OptionTable}
+import org.sparkzorder.parser.StatementParser
+import org.sparkzorder.statement.OptimizeStatement
 
 /**
- * Compares the reference pages, and Python's list of options, with the tables in the code. With WRITE_GOLDEN=1 it writes
- * them anew.
+ * Compares the reference pages, and Python's list of options, with the tables in the code. With
+ * WRITE_GOLDEN=1 it writes them anew.
  */
 class ReferencePagesSuite extends AnyFunSuite {
 
@@ -70,6 +72,15 @@ class ReferencePagesSuite extends AnyFunSuite {
     assert(ZOrderConf.retentionMillis(TableProperties.historyRetention.example).isDefined)
   }
 
+  test("the example of OPTIMIZE on the page of options is a statement that we take") {
+    StatementParser.parse(ReferencePages.optimizeExample, _.stripPrefix("'").stripSuffix("'")) match {
+      case s: OptimizeStatement =>
+        val options = OptimizeOptions.parse(s.options, "parquet")
+        assert(options.numFiles.contains(64) && options.compression.contains("zstd"))
+      case other => fail(s"$other")
+    }
+  }
+
   test("each description is made of whole sentences of at most 30 words") {
     val descriptions = OptionTable.all.map(o => o.key -> o.description) ++
       (ZOrderConf.all ++ TableProperties.all).map(s => s.key -> s.description)
@@ -83,13 +94,16 @@ class ReferencePagesSuite extends AnyFunSuite {
 /** The texts that are made from the tables of options and settings. */
 private object ReferencePages {
 
+  val optimizeExample =
+    "OPTIMIZE sales ZORDER BY (customer_id, day) OPTIONS ('num-files' = '64', 'compression' = 'zstd')"
+
   def options: String =
     """# Options of OPTIMIZE
       |
       |`OPTIMIZE` takes options in its last clause. This page lists all of them.
       |
       |```sql
-      |OPTIMIZE sales ZORDER BY (customer_id, day) OPTIONS ('num-files' = '64', 'compression' = 'zstd');
+      |""".stripMargin + optimizeExample + """;
       |```
       |
       |In Python, they are the argument `options`:
@@ -191,12 +205,16 @@ private object ReferencePages {
   private val PythonColumns = 120
 
   private def pythonField(name: String, text: String): String = {
-    val line = s"        $name=${quoted(text)},\n"
-    if (line.length <= PythonColumns + 1) line
+    val line = s"        $name=${quoted(text)},"
+    val indented = s"            ${quoted(text)}"
+    if (line.length <= PythonColumns) line + "\n"
     else {
-      val parts = text.split("(?<= )").foldLeft(Vector("")) { (lines, word) =>
-        if ((lines.last + word).length <= 90) lines.init :+ (lines.last + word) else lines :+ word
-      }
+      val parts =
+        if (indented.length <= PythonColumns) Seq(text)
+        else
+          text.split("(?<= )").foldLeft(Vector("")) { (lines, word) =>
+            if ((lines.last + word).length <= 90) lines.init :+ (lines.last + word) else lines :+ word
+          }
       parts.map(part => s"            ${quoted(part)}\n").mkString(s"        $name=(\n", "", "        ),\n")
     }
   }

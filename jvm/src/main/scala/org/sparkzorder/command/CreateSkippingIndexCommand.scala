@@ -29,8 +29,8 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
     LockedStatements.refuseBusy(table)
-    // Reads the files before it takes the lock, which creates the side folder. If a file cannot be read, the table's folder
-    // is unchanged.
+    // Reads the files before it takes the lock, which creates the side folder. If a file cannot be
+    // read, the table's folder is unchanged.
     val earlier =
       LockedStatements.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
     LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>

@@ -16,8 +16,9 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
- * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its values. The bounds come from
- * the index, or from the footers of files that the index does not know. No data is read.
+ * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its
+ * values. The bounds come from the index, or from the footers of files that the index does not
+ * know. No data is read.
  *
  * @param columns names as written; empty for all columns whose values have an order
  */
@@ -47,9 +48,9 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
   }
 
   /**
-   * The bounds of the columns that the statement asks for. It reads the footers of files that the index does not know, and
-   * of all files for columns that the index was told to leave out. If a column has no statistics in the index for any other
-   * reason, the footers have none either.
+   * The bounds of the columns that the statement asks for. It reads the footers of files that the
+   * index does not know, and of all files for columns that the index was told to leave out. If a
+   * column has no statistics in the index for any other reason, the footers have none either.
    */
   private def statistics(table: PlainTable, asked: Seq[ColumnKey]): KnownBounds = {
     val files = table.listed.flatMap(_.files)
@@ -79,10 +80,12 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
 }
 
 /**
- * The bounds of all files, for one column at a time. The bounds of all columns might not fit into the driver's memory.
+ * The bounds of all files, for one column at a time. The bounds of all columns might not fit into
+ * the driver's memory.
  *
  * @param indexed ordinals in the index of the files that it knows
- * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it leaves none out
+ * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it
+ *   leaves none out
  * @param leftOut the columns that the index was told to leave out
  * @param late footers of the files that the index does not know
  */

@@ -13,8 +13,8 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{KeyColumns, TableSideFolder}
 
 /**
- * `DESCRIBE SKIPPING INDEX`: a row for each file and indexed column. It is a query rather than a command, because the rows
- * of a command are all in the driver at once, with about 750 bytes each.
+ * `DESCRIBE SKIPPING INDEX`: a row for each file and indexed column. It is a query rather than a
+ * command, because the rows of a command are all in the driver at once, with about 750 bytes each.
  *
  * @param columns names as written; empty for all columns that the index has
  */
@@ -24,7 +24,10 @@ final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]
   override def output: Seq[Attribute] = Nil
 }
 
-/** Opens the table when the statement is analyzed, so that its errors appear at once, like those of a command. */
+/**
+ * Opens the table when the statement is analyzed, so that its errors appear at once, like those of
+ * a command.
+ */
 class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp { case d: DescribeSkippingIndex =>
     DataSourceV2Relation.create(rows(d), None, None, CaseInsensitiveStringMap.empty)

@@ -15,7 +15,10 @@ import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
 
-/** What statements do around their own work: they recover the table, take its lock and translate errors. */
+/**
+ * What statements do around their own work: they recover the table, take its lock and translate
+ * errors.
+ */
 object LockedStatements {
 
   def settings(session: classic.SparkSession): LockSettings =
@@ -29,14 +32,17 @@ object LockedStatements {
   }
 
   /**
-   * Finishes or undoes the operation that a dead owner left behind, if there is one. Statements call it before they list
-   * the table's files.
+   * Finishes or undoes the operation that a dead owner left behind, if there is one. Statements
+   * call it before they list the table's files.
    */
   def recover(table: TableLocation): Unit = translated(table, "Recovery") {
     recovering(table)(Recovery.recover(TableSideFolder.of(table), settings(table.session)))
   }
 
-  /** Runs a recovery. Its errors are about the operation that was left behind, not about the statement, and say so. */
+  /**
+   * Runs a recovery. Its errors are about the operation that was left behind, not about the
+   * statement, and say so.
+   */
   private def recovering(table: TableLocation)(work: => Recovered): Unit =
     try { work; () }
     catch {
@@ -51,7 +57,10 @@ object LockedStatements {
       case TableState.NoSideFolder  => false
     })
 
-  /** Refuses a locked table at once, before a statement does long work that does not need the lock yet. */
+  /**
+   * Refuses a locked table at once, before a statement does long work that does not need the lock
+   * yet.
+   */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
     TableState.look(table.root, TableSideFolder.of(table).ops) match {
       case s: TableState.SideFolder =>
@@ -73,8 +82,8 @@ object LockedStatements {
           ExcludedColumns.remember(table, lock)
           work(lock)
         } catch {
-          // The operation is past its commit point. The lock stays like that of a dead owner, so that the next statement
-          // finishes the operation.
+          // The operation is past its commit point. The lock stays like that of a dead owner, so
+          // that the next statement finishes the operation.
           case e: IncompletePublishException =>
             lock.abandon()
             throw e
@@ -91,8 +100,8 @@ object LockedStatements {
     }
 
   /**
-   * Whether the work failed because somebody overwrote the table, and the lock file with it. If the file system cannot
-   * tell at this moment, the answer is no.
+   * Whether the work failed because somebody overwrote the table, and the lock file with it. If the
+   * file system cannot tell at this moment, the answer is no.
    */
   private def isOverwritten(table: TableLocation, lock: Lock, e: Throwable): Boolean = e match {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
@@ -128,7 +137,10 @@ object LockedStatements {
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }
 
-  /** Whether a permission is missing. Local file systems do not say why they fail, so this asks for the folder's rights. */
+  /**
+   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for
+   * the folder's rights.
+   */
   private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
     case _                                                    =>

@@ -28,8 +28,8 @@ import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 import org.sparkzorder.write.RewriteJobs
 
 /**
- * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones. The files are exchanged in one operation, or in
- * several with partial progress.
+ * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones. The files are exchanged
+ * in one operation, or in several with partial progress.
  */
 final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunnableCommand {
   import OptimizeCommand._
@@ -62,8 +62,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     )
 
   /**
-   * Carries a plan out: in one operation, or with partial progress in several, one after the other. Each of them is
-   * complete by itself.
+   * Carries a plan out: in one operation, or with partial progress in several, one after the other.
+   * Each of them is complete by itself.
    */
   private def commit(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
@@ -92,8 +92,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   }
 
   /**
-   * The plan, made anew if another operation may have changed the table since it was listed. Its version tells, but not
-   * if a table above or below shares its folders: that one has versions of its own.
+   * The plan, made anew if another operation may have changed the table since it was listed. Its
+   * version tells, but not if a table above or below shares its folders: that one has versions of
+   * its own.
    */
   private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
     val isCurrent = TableSideFolder.version(planned.table) == planned.version &&
@@ -117,7 +118,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       }
     catch {
       case NonFatal(e) =>
-        logWarning(s"OPTIMIZE of ${table.name}: ${before.size} of ${started.commits.size} commits were made, and stay", e)
+        val commits = s"${before.size} of ${started.commits.size} commits were made and stay"
+        logWarning(s"OPTIMIZE of ${table.name}: $commits", e)
         throw e
     }
   }
@@ -126,8 +128,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     LockedStatements.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /**
-   * Refuses a commit if others changed its inputs. Between two commits nobody holds the lock. The commit itself checks its
-   * inputs too, but only after all of its work.
+   * Refuses a commit if others changed its inputs. Between two commits nobody holds the lock. The
+   * commit itself checks its inputs too, but only after all of its work.
    */
   private def refuseChanged(session: SparkSession, plan: OptimizePlan): Unit = {
     val inputs = plan.inputs.map(_.status)

@@ -11,9 +11,9 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /**
- * Checks that a file keeps its length and modification time when it is renamed. An operation recognizes its files by
- * these. Some object stores (S3A) rename a file by copying it, which changes the time. An operation would then end with a
- * conflict after all of its work.
+ * Checks that a file keeps its length and modification time when it is renamed. An operation
+ * recognizes its files by these. Some object stores (S3A) rename a file by copying it, which
+ * changes the time. An operation would then end with a conflict after all of its work.
  */
 private[command] object RenameCheck {
 
@@ -23,7 +23,8 @@ private[command] object RenameCheck {
   private val known = TrieMap.empty[String, Boolean]
 
   /**
-   * Renames a small file in the side folder to find out, once for each file system. Local disks and HDFS need no test.
+   * Renames a small file in the side folder to find out, once for each file system. Local disks and
+   * HDFS need no test.
    */
   def refuseChanging(table: PlainTable, operation: String): Unit =
     if (!keeps(table)) throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)

@@ -22,22 +22,28 @@ import org.sparkzorder.optimize.UnsafeTables
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
-/** `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so it can be undone. */
+/**
+ * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
+ * it can be undone.
+ */
 final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
+
+  private val operation = History.RestoreOperation
 
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
     val table = LockedStatements.settled(session, target)
-    // These checks come before the lock, which would create the side folder of a table that has no versions.
+    // These checks come before the lock, which would create the side folder of a table that has no
+    // versions.
     val current = TableSideFolder.version(table)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    LockedStatements.translated(table, History.RestoreOperation)(RenameCheck.refuseChanging(table, History.RestoreOperation))
+    LockedStatements.translated(table, operation)(RenameCheck.refuseChanging(table, operation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
-      else LockedStatements.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
+      else LockedStatements.locked(table, operation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
     Seq(metrics.row)
   }
@@ -75,7 +81,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
   ): Record = Record(
     version = 0,
     operationId = operationId,
-    operation = History.RestoreOperation,
+    operation = operation,
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = Map(History.RestoreParameter -> version.toString),
@@ -86,8 +92,8 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
   )
 
   /**
-   * Collects statistics again for the files that OPTIMIZE had written: the index dropped them when the files were retired.
-   * All rows are in place by now.
+   * Collects statistics again for the files that OPTIMIZE had written: the index dropped them when
+   * the files were retired. All rows are in place by now.
    */
   private def index(table: PlainTable, folder: TableFolder, lock: Lock, plan: RestorePlan): Unit =
     try TableIndex.of(table, folder).foreach { snapshot =>
@@ -125,10 +131,11 @@ object RestoreCommand {
   ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
 
   /**
-   * The version to go back to. For a time, it is the version that the table had then, by the time stamps that DESCRIBE
-   * HISTORY shows. Before the first operation that was version 0.
+   * The version to go back to. For a time, it is the version that the table had then, by the time
+   * stamps that DESCRIBE HISTORY shows. Before the first operation that was version 0.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the text is not a time, or the history does not reach back so far
+   * @throws org.apache.spark.sql.AnalysisException when the text is not a time, or the history does
+   *   not reach back so far
    */
   private def versionOf(table: PlainTable, to: RestorePoint): Long = to match {
     case RestorePoint.Version(number) => number

@@ -9,12 +9,15 @@ import org.sparkzorder.commit.{NotRestorableException, OutputFile, RestoreObstac
 import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
-/** Checks files in the trash before RESTORE brings them back, since afterwards it would be too late to find damage. */
+/**
+ * Checks files in the trash before RESTORE brings them back, since afterwards it would be too late
+ * to find damage.
+ */
 private[command] object RestoredFiles {
 
   /**
-   * Reads all footers and compares their numbers of rows with the history. If the file system keeps checksums, a Spark job
-   * also reads the files in full.
+   * Reads all footers and compares their numbers of rows with the history. If the file system keeps
+   * checksums, a Spark job also reads the files in full.
    *
    * @throws NotRestorableException naming the files that are damaged
    */

@@ -6,8 +6,8 @@ import org.apache.spark.sql.internal.SQLConf
 /**
  * All session settings. Nothing else knows their names.
  *
- * `docs/reference/settings.md` is written from [[ZOrderConf.all]] and [[TableProperties.all]]. ReferencePagesSuite fails
- * when they differ.
+ * `docs/reference/settings.md` is written from [[ZOrderConf.all]] and [[TableProperties.all]].
+ * ReferencePagesSuite fails when they differ.
  */
 object ZOrderConf {
 
@@ -50,8 +50,7 @@ object ZOrderConf {
   val lockTimeoutSeconds = SQLConf
     .buildConf("spark.zorder.lock.timeout")
     .doc(
-      "After how many seconds without a heartbeat the owner of a table's lock, if it ran on another host, is considered " +
-        "dead."
+      "The seconds without a heartbeat after which the owner of a table's lock counts as dead, if it ran on another host."
     )
     .version("0.1.0")
     .longConf
@@ -61,7 +60,7 @@ object ZOrderConf {
   val publishWaitSeconds = SQLConf
     .buildConf("spark.zorder.publish.wait")
     .doc(
-      "How many seconds a query waits for an `OPTIMIZE` or `RESTORE` that is exchanging files. After that it reads the " +
+      "The seconds that a query waits for an `OPTIMIZE` or `RESTORE` that is exchanging files. After that it reads the " +
         "files where they are at that moment."
     )
     .version("0.1.0")

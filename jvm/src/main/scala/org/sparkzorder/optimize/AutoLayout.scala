@@ -34,7 +34,10 @@ private[sparkzorder] object AutoLayout {
   /** With fewer rows to a file, the sample could not tell files apart. */
   private val MinSampleRowsPerFile = 50
 
-  /** @throws org.apache.spark.sql.AnalysisException when there are no such queries or no such columns */
+  /**
+   * @throws org.apache.spark.sql.AnalysisException when there are no such queries or no such
+   * columns
+   */
   def recorded(table: PlainTable): AutoCandidates = {
     val sketch = RecordedWorkload.of(table)
     if (sketch.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
@@ -94,8 +97,8 @@ private[sparkzorder] object AutoLayout {
   }
 
   /**
-   * The table's last layout, if it differs from a template only in curve and columns, and the table still has all of its
-   * columns. The keys have no weights.
+   * The table's last layout, if it differs from a template only in curve and columns, and the table
+   * still has all of its columns. The keys have no weights.
    */
   private def lastLike(template: LayoutSpec, table: PlainTable, history: Seq[Record]): Option[ChosenLayout] =
     history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().filter { last =>
@@ -117,7 +120,11 @@ private[sparkzorder] object AutoLayout {
     math.max(2L, all / folders.length)
   }
 
-  private def sampled(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): IndexedSeq[ConstrainedColumn] = {
+  private def sampled(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      keys: Seq[KeyColumn]
+  ): IndexedSeq[ConstrainedColumn] = {
     val relation = table.relation
     val values = ColumnSample.draw(
       table.session,
@@ -151,8 +158,8 @@ private[sparkzorder] object AutoLayout {
   }
 
   /**
-   * The rank of each sampled value. The queries' values were ranked by the index, so these are too; without an index, the
-   * sample itself ranks them.
+   * The rank of each sampled value. The queries' values were ranked by the index, so these are too;
+   * without an index, the sample itself ranks them.
    */
   private def ranks(index: Option[IndexSnapshot], key: KeyColumn, d: ValueDistribution): Array[Double] =
     index.flatMap(ColumnAxes.of(_, Column(key.path, key.dataType))) match {
@@ -161,8 +168,9 @@ private[sparkzorder] object AutoLayout {
     }
 
   /**
-   * For a layout that gives a share of the curve to what queries ask for: a function that adds the recorded queries to the
-   * distributions of the columns. Columns of which nothing is recorded any more keep the distribution of the data.
+   * For a layout that gives a share of the curve to what queries ask for: a function that adds the
+   * recorded queries to the distributions of the columns. Columns without recorded queries keep the
+   * distribution of the data.
    */
   def density(table: PlainTable, layout: ChosenLayout): Option[UnitLayouts.Density] =
     Option.when(layout.spec.queryShare > 0) {

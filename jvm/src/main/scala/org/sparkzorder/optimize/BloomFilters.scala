@@ -9,8 +9,8 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.{KeyColumn, RewriteUnit}
 
 /**
- * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without this library can use
- * them, too.
+ * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without
+ * this library can use them, too.
  */
 private[sparkzorder] sealed trait BloomFilters {
 
@@ -53,7 +53,8 @@ private[sparkzorder] object BloomFilters {
 
   /**
    * @param text names separated by commas, `auto` or `none`; None if the statement does not say
-   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column cannot have a filter
+   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column
+   *   cannot have a filter
    */
   def parse(table: PlainTable, text: Option[String]): BloomFilters = text.map(_.trim) match {
     case None                                  => Off
@@ -78,7 +79,8 @@ private[sparkzorder] object BloomFilters {
         throw ZOrderErrors.invalidOptionValue(option.key, all, option.valueType.expected(table.formatName))
     }
 
-  // The writers take a column as its path with dots between the names, so a name with a dot would be another path.
+  // The writers take a column as its path with dots between the names, so a name with a dot would
+  // be another path.
   private def canHave(path: Seq[String], dataType: DataType): Boolean =
     dataType != BooleanType && !path.exists(_.contains("."))
 
@@ -88,7 +90,8 @@ private[sparkzorder] object BloomFilters {
     if (names.isEmpty) Map.empty
     else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))
     else {
-      // Adaptive filters are as large as the values of the file need. Others are as large as they may ever get.
+      // Adaptive filters are as large as the values of the file need. Others are as large as they
+      // may ever get.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
         ("parquet.bloom.filter.adaptive.enabled" -> "true")
     }

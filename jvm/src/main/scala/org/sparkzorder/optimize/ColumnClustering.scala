@@ -5,14 +5,17 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 import org.sparkzorder.write.{KeyColumn, RewriteResult}
 
 /**
- * How many files a point lookup on a column touches on average, that is, how many have bounds that include a value drawn
- * from the data. None if no value was sampled.
+ * How many files a point lookup on a column touches on average, that is, how many have bounds that
+ * include a value drawn from the data. None if no value was sampled.
  */
 final case class ColumnClustering(column: String, meanFilesBefore: Option[Double], meanFilesAfter: Option[Double])
 
 private[sparkzorder] object ColumnClustering {
 
-  /** For each key column, by the footers of the inputs and by the statistics of the files that were written. */
+  /**
+   * For each key column, by the footers of the inputs and by the statistics of the files that were
+   * written.
+   */
   def of(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {
     val rowsOfFile = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val rowsOfRewrite = plan.rewrites.map(_.files.map(f => rowsOfFile(f.getPath)).sum)

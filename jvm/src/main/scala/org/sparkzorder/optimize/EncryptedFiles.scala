@@ -7,10 +7,16 @@ import org.sparkzorder.footer.{DataFormat, Encryption, FileFooter}
 import org.sparkzorder.stats.FileStats
 import org.sparkzorder.table.PlainTable
 
-/** Makes sure that encrypted data is not written in plain, and that the index, which is not encrypted, does not show it. */
+/**
+ * Makes sure that encrypted data is not written in plain, and that the index, which is not
+ * encrypted, does not show it.
+ */
 private[sparkzorder] object EncryptedFiles {
 
-  /** Refuses encrypted inputs before anything is written, if the writer is not configured to encrypt at all. */
+  /**
+   * Refuses encrypted inputs before anything is written, if the writer is not configured to encrypt
+   * at all.
+   */
   def refuseBefore(table: PlainTable, writeOptions: Map[String, String], inputs: Seq[Input]): Unit =
     inputs.find(!_.footer.encryption.isNone).foreach { i =>
       val conf = table.session.sessionState.newHadoopConfWithOptions(writeOptions)
@@ -21,7 +27,10 @@ private[sparkzorder] object EncryptedFiles {
       if (!encrypts) refuse(i.footer, Encryption.none)
     }
 
-  /** Refuses after writing and before publishing, if the new files are less encrypted than the inputs. */
+  /**
+   * Refuses after writing and before publishing, if the new files are less encrypted than the
+   * inputs.
+   */
   def refuseAfter(inputs: Seq[Input], written: Seq[FileFooter]): Unit =
     for (i <- inputs if !i.footer.encryption.isNone; w <- written) refuse(i.footer, w.encryption)
 

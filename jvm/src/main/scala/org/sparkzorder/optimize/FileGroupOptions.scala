@@ -1,22 +1,26 @@
 package org.sparkzorder.optimize
 
 /**
- * How the files to rewrite are split into file groups, and the groups into commits. A file group is one Spark job.
+ * How the files to rewrite are split into file groups, and the groups into commits. A file group is
+ * one Spark job.
  *
  * @param maxConcurrentRewrites how many file groups are rewritten at the same time
- * @param maxGroupSize largest group in bytes, if the statement sets it. A larger folder is then split into several
- *   groups, each laid out by itself.
+ * @param maxGroupSize largest group in bytes, if the statement sets it. A larger folder is then
+ *   split into several groups, each laid out by itself.
  * @param maxCommits how many commits the statement may make; 1 without partial progress
  */
 final case class FileGroupOptions(maxConcurrentRewrites: Int, maxGroupSize: Option[Long], maxCommits: Int) {
 
-  /** The same rewrites, with those of too large folders split into parts that are rewritten independently. */
+  /**
+   * The same rewrites, with those of too large folders split into parts that are rewritten
+   * independently.
+   */
   private[sparkzorder] def split(rewrites: Seq[Rewrite]): Seq[Rewrite] =
     maxGroupSize.fold(rewrites)(FileGroups.split(rewrites, _))
 
   /**
-   * For each commit its file groups. If the statement sets no size, a folder that is larger than the default makes a
-   * group of its own, and is not split.
+   * For each commit its file groups. If the statement sets no size, a folder that is larger than
+   * the default makes a group of its own, and is not split.
    */
   private[sparkzorder] def commits(rewrites: Seq[Rewrite]): Seq[Seq[Seq[Rewrite]]] = {
     val groups = FileGroups.of(rewrites, maxGroupSize.getOrElse(FileGroupOptions.DefaultMaxGroupSize), maxCommits)

@@ -2,13 +2,17 @@ package org.sparkzorder.optimize
 
 import org.sparkzorder.layout.FileCounts
 
-/** Decides which rewrites run as one job, and which jobs are committed together. The order of the rewrites is kept. */
+/**
+ * Decides which rewrites run as one job, and which jobs are committed together. The order of the
+ * rewrites is kept.
+ */
 private[sparkzorder] object FileGroups {
 
   /**
-   * Splits rewrites into parts of at most `maxBytes`. A single larger file is a part of its own. Files from two parts
-   * of a folder overlap along the curve, because each part is laid out by itself. A rewrite that adds new files to an
-   * existing layout is not split: it has few files, and each row's place is known already.
+   * Splits rewrites into parts of at most `maxBytes`. A single larger file is a part of its own.
+   * Files from two parts of a folder overlap along the curve, because each part is laid out by
+   * itself. A rewrite that adds new files to an existing layout is not split: it has few files, and
+   * each row's place is known already.
    */
   def split(rewrites: Seq[Rewrite], maxBytes: Long): Seq[Rewrite] = rewrites.flatMap { r =>
     val parts = if (r.placement.isDefined) Seq(r.files) else nextFit(r.files, maxBytes)(_.getLen)
@@ -23,7 +27,8 @@ private[sparkzorder] object FileGroups {
   /**
    * Groups of at most `maxBytes`. A single larger rewrite is a group of its own.
    *
-   * @param wanted make at least about this many groups of about equal size, if there are enough rewrites
+   * @param wanted make at least about this many groups of about equal size, if there are enough
+   *   rewrites
    */
   def of(rewrites: Seq[Rewrite], maxBytes: Long, wanted: Int): Seq[Seq[Rewrite]] = {
     val before = rewrites.scanLeft(0L)((sum, r) => sum + bytes(r))
@@ -38,7 +43,8 @@ private[sparkzorder] object FileGroups {
     if (groups.isEmpty) Nil else groups.grouped((groups.size + most - 1) / most).toSeq
 
   /**
-   * Fills bins in the order of the items. An item that does not fit into the open bin opens the next one ("next fit").
+   * Fills bins in the order of the items. An item that does not fit into the open bin opens the
+   * next one ("next fit").
    */
   def nextFit[T](items: Seq[T], limit: Long)(size: T => Long): Seq[Seq[T]] = {
     val bins = Seq.newBuilder[Seq[T]]

@@ -6,7 +6,8 @@ import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.table.DataFolder
 
 /**
- * Chooses the files that an OPTIMIZE rewrites, and the number of files that each rewrite makes of them.
+ * Chooses the files that an OPTIMIZE rewrites, and the number of files that each rewrite makes of
+ * them.
  *
  * @param folders of the partitions that the statement is about
  * @param full whether the statement says FULL
@@ -24,9 +25,10 @@ private[sparkzorder] final class FileSelection(
   private val rewritesAll: Boolean = full || options.rewriteAll
 
   /**
-   * The rewrites that bring files into a layout. A folder whose files all have the layout is left alone, unless the
-   * statement asks for a full rewrite or for another number of files. Where new files came to a folder, as few old files
-   * as possible are rewritten with them, if it is known where the old files lie along the curve.
+   * The rewrites that bring files into a layout. A folder whose files all have the layout is left
+   * alone, unless the statement asks for a full rewrite or for another number of files. Where new
+   * files came to a folder, as few old files as possible are rewritten with them, if it is known
+   * where the old files lie along the curve.
    */
   def clustered(layout: LayoutSpec, incremental: IncrementalSelection): Seq[Rewrite] = {
     lazy val layouts = writers.layoutsOf(folders.flatMap(_.files))
@@ -49,15 +51,16 @@ private[sparkzorder] final class FileSelection(
     val isWanted =
       if (layout.cuts == LayoutSpec.AlignedCuts) math.abs(files - wanted) <= AlignedCuts.CountTolerance * wanted
       else files == wanted
-    // With few rows to a file there must be more files.
+    // If a file may have only so many rows, more files than wanted may be needed.
     val hasMoreForRows = maxRecords > 0 && files > wanted
     options.numFiles.isDefined && !isWanted && !hasMoreForRows
   }
 
   /**
-   * The rewrites that pack files, which need no layout. By size: small files that follow each other in time are merged
-   * into files of the target size, and files that are too large are split. By number: folders that have another number of
-   * files are rewritten, unless the same statement wrote them before.
+   * The rewrites that pack files, which need no layout. By size: small files that follow each other
+   * in time are merged into files of the target size, and files that are too large are split. By
+   * number: folders that have another number of files are rewritten, unless the same statement
+   * wrote them before.
    *
    * @param where the statement's predicate
    */
@@ -88,8 +91,8 @@ private[sparkzorder] final class FileSelection(
   }
 
   /**
-   * The rewrites of [[packed]] without those that could not make fewer files, because a file may have only so many rows.
-   * Every later statement would do them again.
+   * The rewrites of [[packed]] without those that could not make fewer files, because a file may
+   * have only so many rows. Otherwise every later statement would do them again.
    *
    * @param rowsOf rows of each file
    */

@@ -33,11 +33,13 @@ private[sparkzorder] final class FileWriters(names: RelativePath, history: => Se
   }
 
   /**
-   * The record of the operation that wrote each file. An operation cannot have written a file that is younger than its
-   * record, so reading ends where all records are older than the files that are still sought.
+   * The record of the operation that wrote each file. An operation cannot have written a file that
+   * is younger than its record, so reading ends where all records are older than the files that are
+   * still sought.
    */
   private def recordsOf(files: Seq[FileStatus]): Map[FileId, Record] = {
-    // Each file under the name that it was written under: a RESTORE may have brought it back under another.
+    // Each file under the name that it was written under: a RESTORE may have brought it back under
+    // another.
     val sought = mutable.HashMap.from(files.map(idOf).map(id => id -> id))
     val found = Map.newBuilder[FileId, Record]
     var oldest = if (files.isEmpty) Long.MaxValue else files.map(_.getModificationTime).min

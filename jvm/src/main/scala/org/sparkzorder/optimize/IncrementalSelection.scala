@@ -12,16 +12,18 @@ import org.sparkzorder.write.UnitPlacement
 import IncrementalSelection._
 
 /**
- * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new files, some cells,
- * and some of the files over the cells. [[IncrementalPolicy]] decides which. New files whose values are beyond the
- * boundaries of all cells become files of their own. Small files that earlier statements made like that are written
- * again with them, so that they do not pile up.
+ * Chooses what to rewrite in a folder where new files came to files that lie along a curve: the new
+ * files, some cells, and some of the files over the cells. [[IncrementalPolicy]] decides which. New
+ * files whose values are beyond the boundaries of all cells become files of their own. Small files
+ * that earlier statements made like that are written again with them, so that they do not pile up.
  *
  * @param columns the key columns
  * @param snapshot the index, which knows where files lie along the curve
  * @param indexed bounds of the files that the index knows
- * @param limited whether the number of rows in a file is limited, so that rows of one place may be in several files
- * @param read reads the bounds of the key columns from the footers of files that the index does not know
+ * @param limited whether the number of rows in a file is limited, so that rows of one place may be
+ *   in several files
+ * @param read reads the bounds of the key columns from the footers of files that the index does not
+ *   know
  */
 private[sparkzorder] final class IncrementalSelection(
     columns: IndexedSeq[ColumnKey],
@@ -54,7 +56,10 @@ private[sparkzorder] final class IncrementalSelection(
     }
   }
 
-  /** The files that were placed by one frame: of all frames, the one whose cells have the most bytes. */
+  /**
+   * The files that were placed by one frame: of all frames, the one whose cells have the most
+   * bytes.
+   */
   private def mainFrame(placed: Seq[PlacedFile]): Seq[PlacedFile] = {
     def bytesOfCells(files: Seq[PlacedFile]) = sizeOf(files.filter(_.isCell).map(_.file))
     // The id decides between two frames with equal bytes, since the order of a map must not.
@@ -77,8 +82,8 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * A folder with few files keeps no boundaries. Its new files are merged with old ones of about their size and become
-   * files of their own, until the folder has too many.
+   * A folder with few files keeps no boundaries. Its new files are merged with old ones of about
+   * their size and become files of their own, until the folder has too many.
    */
   private def ofFewFiles(folder: DataFolder, placed: Seq[FileStatus]): Either[String, Seq[Rewrite]] = {
     val isPlaced = placed.map(_.getPath).toSet
@@ -103,9 +108,9 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * Whether the cells have about the size that the statement asks for. The rows of one place may be several files, and so
-   * may the rows of one value, so both the number of files and the number of places may give the right mean size. One
-   * small cell is right too, since all rows fit into it.
+   * Whether the cells have about the size that the statement asks for. The rows of one place may be
+   * several files, and so may the rows of one value, so both the number of files and the number of
+   * places may give the right mean size. One small cell is right too, since all rows fit into it.
    */
   private def areCellsOfSize(found: FolderFiles): Boolean = {
     val places = found.cells.map(c => (c.interval.low, c.interval.high)).distinct.size
@@ -125,7 +130,10 @@ private[sparkzorder] final class IncrementalSelection(
     merged.map(rewrite => withRest(found.folder, rewrite.toSeq ++ ownFiles))
   }
 
-  /** Sorts the files that are not along the main curve by whether their values are within its boundaries. */
+  /**
+   * Sorts the files that are not along the main curve by whether their values are within its
+   * boundaries.
+   */
   private def arrivalsOf(found: FolderFiles): Arrivals = {
     def isBeyond(f: BoundedFile): Boolean = IncrementalSelection.isBeyond(found.frame, f.bounds)
     val fresh = found.unplaced.zip(read(found.unplaced)).map { case (file, bounds) => BoundedFile(file, bounds) }
@@ -140,11 +148,14 @@ private[sparkzorder] final class IncrementalSelection(
     Arrivals(beyond, within, rest = old.filterNot(f => isRewritten(f.file.getPath)))
   }
 
-  /** What a lookup reads beside the cells once the files beyond the boundaries are files of their own. */
+  /**
+   * What a lookup reads beside the cells once the files beyond the boundaries are files of their
+   * own.
+   */
   private def besideCells(frame: CurveFrame, arrivals: Arrivals): BesideCells = {
     val newBytes = sizeOf(arrivals.beyond.files)
     val readOfRest = arrivals.rest.map(f => shareOfLookups(frame, f.bounds)).sum
-    // The new files have the bounds of what they are made of, each by its bytes.
+    // A lookup reads a new file as often as the files that it is made of, weighted by their bytes.
     val readOfNew = arrivals.beyond.all.map { f =>
       shareOfLookups(frame, f.bounds) * f.file.getLen / math.max(1L, newBytes)
     }.sum
@@ -158,19 +169,25 @@ private[sparkzorder] final class IncrementalSelection(
   private def asOwnFiles(found: FolderFiles, beyond: Batch): Rewrite = {
     val again = if (beyond.again.isEmpty) "" else s", with ${beyond.again.size} small ones of before"
     val reason =
-      shareOfNew(beyond.fresh.map(_.file), found.totalBytes) + " and lie beyond the boundaries of the cells: they " +
+      shareOfNew(beyond.fresh.map(_.file), found.totalBytes) + " and are beyond the boundaries of the cells: they " +
         "become files of their own" + again
     Rewrite(found.folder, beyond.files, filesFor(sizeOf(beyond.files)), incremental = true, reason = reason)
   }
 
-  /** Why the whole folder has to be rewritten, although no new rows came to the cells; None if it need not be. */
+  /**
+   * Why the whole folder has to be rewritten, although no new rows came to the cells; None if it
+   * need not be.
+   */
   private def reasonAgainstCells(found: FolderFiles, beside: BesideCells): Option[String] = {
     val over = piecesOver(found).map(_.piece)
     val now = IncrementalPolicy.unchanged(found.pieces, over, target, curveColumns(found.frame), beside)
     Option.when(now.isPoor)(f"a lookup would read ${now.ratio}%.2f times the files")
   }
 
-  /** Merges new files with some cells and some files over them, as the policy chooses; or says why not. */
+  /**
+   * Merges new files with some cells and some files over them, as the policy chooses; or says why
+   * not.
+   */
   private def mergedWithCells(
       found: FolderFiles,
       coming: Seq[FileStatus],
@@ -209,8 +226,8 @@ private[sparkzorder] final class IncrementalSelection(
     val placement = Placement(found.frame, range.starts, range.until, files = bytes.toDouble / target)
     val reason =
       f"${shareOfNew(coming, found.totalBytes)}; ${100.0 * bytes / found.totalBytes}%.2f %% are written: " +
-        f"${range.starts.length} of ${found.pieces.length} cells and ${absorbed.size} of ${found.over.size} files over " +
-        "them are merged with new rows, the other new rows lie over the cells; a lookup reads about " +
+        s"${range.starts.length} of ${found.pieces.length} cells and ${absorbed.size} of ${found.over.size} files " +
+        "over them are merged with new rows, the other new rows go to files over the cells; a lookup reads about " +
         f"${choice.ratio}%.2f times the files of a full rewrite"
     Rewrite(
       folder = found.folder,
@@ -223,8 +240,8 @@ private[sparkzorder] final class IncrementalSelection(
   }
 
   /**
-   * The files over the cells. If rows of one place may be several files, these belong together: merging one of them
-   * would not help without the others.
+   * The files over the cells. If rows of one place may be several files, these belong together:
+   * merging one of them would not help without the others.
    */
   private def piecesOver(found: FolderFiles): IndexedSeq[PieceOver] =
     if (!limited) found.over.map(file => PieceOver.of(Seq(file))).toIndexedSeq
@@ -234,8 +251,9 @@ private[sparkzorder] final class IncrementalSelection(
         .map { case (_, files) => PieceOver.of(files) }
 
   /**
-   * Small files to write again together with new ones. Each has at most twice the bytes of all that it is merged with, so
-   * on its way to a file of the target size a row is written only a few times.
+   * Small files to write again together with new ones. Each has at most twice the bytes of all that
+   * it is merged with, so on its way to a file of the target size a row is written only a few
+   * times.
    *
    * @param freshBytes of the new files
    * @param budget bytes that may be written in all
@@ -268,7 +286,10 @@ private[sparkzorder] final class IncrementalSelection(
 
 private[sparkzorder] object IncrementalSelection {
 
-  /** Cells whose mean size is not in this range, as a share of the target size, were made for another target. */
+  /**
+   * Cells whose mean size is not in this range, as a share of the target size, were made for
+   * another target.
+   */
   private val SmallestMean = 0.4
   private val LargestMean = 2.0
 
@@ -300,8 +321,9 @@ private[sparkzorder] object IncrementalSelection {
     val bytesOfCells: Long = sizeOf(cells.map(_.file))
 
     /**
-     * The cells in the order of the curve. Files that share values of the curve are one piece. Two files that share only
-     * the last value of the one and the first value of the other are two pieces: equal cuts may part the rows of a value.
+     * The cells in the order of the curve. Files that share values of the curve are one piece. Two
+     * files that share only the last value of the one and the first value of the other are two
+     * pieces: equal cuts may part the rows of a value.
      */
     val pieces: IndexedSeq[CurvePiece] =
       cells.sortBy(c => (c.interval.low, c.interval.high)).foldLeft(Vector.empty[CurvePiece]) {
@@ -354,7 +376,8 @@ private[sparkzorder] object IncrementalSelection {
   private object CellRange {
     def of(found: FolderFiles, choice: IncrementalChoice): CellRange = {
       val pieces = found.pieces
-      // The first cell takes also what is before the values that it has now, and the last one what is behind.
+      // The first cell of all also takes smaller values than it has now, and the last one larger
+      // values.
       val starts = (choice.from until choice.until).map(i => if (i == 0) 0L else pieces(i).low)
       val until =
         if (starts.isEmpty) 0L
@@ -394,8 +417,8 @@ private[sparkzorder] object IncrementalSelection {
     }
 
   /**
-   * The share of lookups that read a file with these bounds: lookups of values that the cells hold, on the mean of the
-   * key columns.
+   * The share of lookups that read a file with these bounds: lookups of values that the cells hold,
+   * on the mean of the key columns.
    */
   private def shareOfLookups(frame: CurveFrame, bounds: IndexedSeq[FileBounds]): Double =
     frame.distributions.zip(bounds).map { case (d, b) => FilesTouched.mean(d, Seq(b)) }.sum / bounds.length

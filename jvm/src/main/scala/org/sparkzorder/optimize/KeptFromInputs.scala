@@ -14,12 +14,13 @@ import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{FileSpelling, KeptTraits, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
 
 /**
- * What the new files take over from the inputs beside the rows, such as field ids and key-value metadata. It is the same
- * for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
+ * What the new files take over from the inputs beside the rows, such as field ids and key-value
+ * metadata. It is the same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
  *
  * @param files what the writer of each file needs to know; None if nothing is kept
  * @param options options for the file writer; the table's own options override them
- * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files' spelling of their names
+ * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files'
+ *   spelling of their names
  * @param lost what cannot be kept, in words
  */
 private[sparkzorder] final case class KeptFromInputs(
@@ -78,10 +79,10 @@ private[sparkzorder] object KeptFromInputs {
     val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     KeptFromInputs(
-      Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
-      Map.empty,
-      traits.flatMap(_.bloomFilters).distinct,
-      keys.lost ++ mixedCodecs(traits)
+      files = Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
+      options = Map.empty,
+      bloomFilters = traits.flatMap(_.bloomFilters).distinct,
+      lost = keys.lost ++ mixedCodecs(traits)
     )
   }
 
@@ -116,11 +117,12 @@ private final class KeptOfParquet(
     val kept = KeptParquet(sparkSchema, schema.map(_.schema), keys.values)
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
     val (pages, lostPages) = pageVersion
+    val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
     KeptFromInputs(
-      Some(kept),
-      pages,
-      blooms,
-      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
+      files = Some(kept),
+      options = pages,
+      bloomFilters = blooms,
+      lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
     )
   }
 
@@ -134,7 +136,8 @@ private final class KeptOfParquet(
     def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
     val leaves = KeptSchema.leaves(schema, schema)
     val wanted = traits.flatMap(_.bloomFilters).distinct
-    // The writer takes a column as its path with dots between the names, so a name with a dot would be another path.
+    // The writer takes a column as its path with dots between the names, so a name with a dot would
+    // be another path.
     val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of `${p.mkString(".")}`"))
   }
@@ -158,7 +161,10 @@ private final class KeptOfParquet(
     !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
   }
 
-  /** The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be kept. */
+  /**
+   * The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be
+   * kept.
+   */
   private def hasVariant(t: DataType): Boolean = t match {
     case s: StructType => s.exists(f => hasVariant(f.dataType))
     case a: ArrayType  => hasVariant(a.elementType)

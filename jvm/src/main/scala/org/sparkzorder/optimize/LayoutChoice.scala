@@ -13,8 +13,8 @@ import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.KeyColumn
 
 /**
- * Chooses the layout of an OPTIMIZE. If the statement names none, it is the layout of the table's last OPTIMIZE. If
- * there was none, it is the columns of Spark's CLUSTER BY.
+ * Chooses the layout of an OPTIMIZE. If the statement names none, it is the layout of the table's
+ * last OPTIMIZE. If there was none, it is the columns of Spark's CLUSTER BY.
  */
 private[sparkzorder] object LayoutChoice {
 

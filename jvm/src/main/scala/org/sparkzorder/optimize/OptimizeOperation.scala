@@ -85,8 +85,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
   }
 
   /**
-   * Adds the statistics of the new files to the index. Those of the inputs stay in it until its next change, since the
-   * operation may still be undone.
+   * Adds the statistics of the new files to the index. Those of the inputs stay in it until its
+   * next change, since the operation may still be undone.
    */
   private def addToIndex(
       plan: OptimizePlan,
@@ -97,7 +97,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       encryption: Encryption
   ): Unit = {
     val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
-    // The frame of a curve holds sampled values of all keys, so it must not be stored if one of them is encrypted.
+    // The frame of a curve holds sampled values of all keys, so it must not be stored if one of
+    // them is encrypted.
     val intervals =
       if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
       else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
@@ -114,8 +115,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
   }
 
   /**
-   * The folders that somebody overwrote, if that may be why the operation failed. A task then does not find its staging
-   * folder, or a look at a file fails.
+   * The folders that somebody overwrote, if that may be why the operation failed. A task then does
+   * not find its staging folder, or a look at a file fails.
    */
   private def overwrittenFolders(committer: Committer, e: Throwable): Seq[String] = e match {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
@@ -166,7 +167,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
   private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
     val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
-    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom filters.
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
+    // filters.
     val ofInputs =
       if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
       else BloomFilters.settings(format, plan.kept.bloomFilters)
@@ -188,8 +190,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
   }
 
   /**
-   * The hash of all rewritten rows for the history. There is none if some values must stay hidden: somebody who guesses
-   * the values of a few rows could test the guess by it.
+   * The hash of all rewritten rows for the history. There is none if some values must stay hidden:
+   * somebody who guesses the values of a few rows could test the guess by it.
    */
   private def rowHash(plan: OptimizePlan, result: RewriteResult, encryption: Encryption): Option[String] =
     Option.when(encryption.isNone && ExcludedColumns.names(plan.table).names.isEmpty)(

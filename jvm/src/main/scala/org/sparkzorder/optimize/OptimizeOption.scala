@@ -1,7 +1,8 @@
 package org.sparkzorder.optimize
 
 /**
- * An option of OPTIMIZE. Parsing, error messages, the reference page and Python all read it from here.
+ * An option of OPTIMIZE. Parsing, error messages, the reference page and Python all read it from
+ * here.
  *
  * @param group the heading under which the reference page lists it
  * @param valueType how users write its value, and which values are allowed

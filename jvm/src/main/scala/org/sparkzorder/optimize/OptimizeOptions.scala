@@ -4,8 +4,8 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * The options of an OPTIMIZE statement, with defaults where the statement sets none. Sizes are in bytes.
- * [[OptionTable]] describes each option.
+ * The options of an OPTIMIZE statement, with defaults where the statement sets none. Sizes are in
+ * bytes. [[OptionTable]] describes each option.
  *
  * @param numFiles of all files that the statement writes; overrides the size
  * @param sampleRows rows of the sample, of all folders together
@@ -39,15 +39,16 @@ final case class OptimizeOptions(
   def saysSize: Boolean = numFiles.isDefined || asGiven.contains(OptionTable.targetFileSize.key)
 
   /**
-   * These options with a size that an earlier statement set. The history will show it as if this statement had set it.
-   * The sizes that only packing uses stay as they are.
+   * These options with a size that an earlier statement set. The history will show it as if this
+   * statement had set it. The sizes that only packing uses stay as they are.
    */
   def ofRememberedSize(bytes: Long): OptimizeOptions =
     copy(targetFileSize = bytes, asGiven = asGiven + (OptionTable.targetFileSize.key -> bytes.toString))
 
   /**
-   * These options with a number of files that an earlier statement set, turned into a size. It is not set as
-   * `numFiles`, since another number of files alone would then be a reason to rewrite them.
+   * These options with a number of files that an earlier statement set, turned into a size. It is
+   * not set as `numFiles`, since another number of files alone would then be a reason to rewrite
+   * them.
    *
    * @param bytes of all files that the statement is about
    */
@@ -60,21 +61,30 @@ final case class OptimizeOptions(
 
 object OptimizeOptions {
 
-  /** How long an operation's retired files are kept, in hours, by the parameters that its record has. */
+  /**
+   * How long an operation's retired files are kept, in hours, by the parameters that its record
+   * has.
+   */
   def retainHours(parameters: Map[String, String]): Long =
     parameters.get(OptionTable.retainHours.key).flatMap(_.toLongOption).getOrElse(OptionTable.retainHours.defaultValue)
 
-  /** The number of files that an operation's statement set, by the parameters that its record has. */
+  /**
+   * The number of files that an operation's statement set, by the parameters that its record has.
+   */
   private[sparkzorder] def numFiles(parameters: Map[String, String]): Option[Int] =
     parameters.get(OptionTable.numFiles.key).flatMap(_.trim.toIntOption)
 
-  /** The size of files in bytes that an operation's statement set, by the parameters that its record has. */
+  /**
+   * The size of files in bytes that an operation's statement set, by the parameters that its record
+   * has.
+   */
   private[sparkzorder] def targetFileSize(parameters: Map[String, String]): Option[Long] =
     parameters.get(OptionTable.targetFileSize.key).flatMap(ByteSizes.parse).filter(_ > 0)
 
   /**
    * @param formatName format of the table, `parquet` or `orc`: each has its own codecs
-   * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value is not allowed
+   * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value
+   *   is not allowed
    */
   def parse(asWritten: Seq[(String, String)], formatName: String): OptimizeOptions = {
     val values = OptionValues.of(asWritten, formatName)

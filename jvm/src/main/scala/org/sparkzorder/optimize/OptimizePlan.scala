@@ -19,11 +19,14 @@ import org.sparkzorder.write.{KeyColumn, UnitLayouts}
  * @param writeOptions options for the file writer
  * @param bloomFilters the columns that get Bloom filters, as the statement says
  * @param kept what the new files take over from the inputs beside the rows
- * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`; 0 for any number
- * @param untouched bounds of the keys in files that stay in the rewritten folders, as the index knows them
+ * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`;
+ *   0 for any number
+ * @param untouched bounds of the keys in files that stay in the rewritten folders, as the index
+ *   knows them
  * @param auto why AUTO chose the layout
  * @param density where the values of the keys are dense, if that does not depend on the data alone
- * @param reappeared files that are back under a name that an operation retired, so their rows are probably there twice
+ * @param reappeared files that are back under a name that an operation retired, so their rows are
+ *   probably there twice
  */
 private[sparkzorder] final case class OptimizePlan(
     table: PlainTable,

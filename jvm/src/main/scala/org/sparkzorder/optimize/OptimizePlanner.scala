@@ -13,7 +13,10 @@ private[sparkzorder] final case class ListedTable(state: TableState, table: Plai
 
 private[sparkzorder] object OptimizePlanner {
 
-  /** Throws an error if the statement is wrong, as far as this can be told without a look into the files. */
+  /**
+   * Throws an error if the statement is wrong, as far as this can be told without a look into the
+   * files.
+   */
   def check(table: PlainTable, statement: OptimizeStatement): Unit = {
     val options = OptimizeOptions.parse(statement.options, table.formatName)
     statement.where.foreach(PartitionPredicate.check(table, _))
@@ -25,14 +28,18 @@ private[sparkzorder] object OptimizePlanner {
     ()
   }
 
-  /** Looks at the state first, so that an operation that ends while the files are listed does not go unnoticed. */
+  /**
+   * Looks at the state first, so that an operation that ends while the files are listed does not go
+   * unnoticed.
+   */
   def list(place: TableLocation): ListedTable = {
     val state = TableState.look(place.root, TableSideFolder.of(place).ops)
     ListedTable(state, PlainTables.open(place))
   }
 
   /**
-   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this table
+   * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this
+   *   table
    */
   def plan(listed: ListedTable, statement: OptimizeStatement): OptimizePlan =
     try new PlanningSteps(listed, statement).plan

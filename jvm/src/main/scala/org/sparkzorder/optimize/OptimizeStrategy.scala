@@ -11,8 +11,8 @@ import org.sparkzorder.write.RewriteResult
 /**
  * What OPTIMIZE chose to rewrite, and why.
  *
- * @param name `none`, `pack`, `full` (all files of each rewritten folder) or `incremental` (only some files of at least one
- *   folder)
+ * @param name `none`, `pack`, `full` (all files of each rewritten folder) or `incremental` (only
+ *   some files of at least one folder)
  * @param reason the reasons in words
  * @param drift how far the new rows have drifted from the boundaries of the cells, from 0 to 1; see
  *   [[org.sparkzorder.layout.DistributionDrift]]
@@ -29,7 +29,10 @@ final case class OptimizeStrategy(name: String, reason: String, drift: Option[Do
 
 object OptimizeStrategy {
 
-  /** How many reasons the text lists. The reasons of different folders often differ only in their figures. */
+  /**
+   * How many reasons the text lists. The reasons of different folders often differ only in their
+   * figures.
+   */
   private val MostReasons = 3
 
   private[sparkzorder] def nothing(plan: OptimizePlan): OptimizeStrategy =
@@ -49,13 +52,16 @@ object OptimizeStrategy {
     val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
     val misfit =
       if (result.drifts.forall(_.fits)) ""
-      else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
+      else "; new rows are beyond the boundaries of the cells, so the rewritten files have new boundaries"
     val drift = result.drifts.map(_.distance).maxOption
     val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, result) + warning(plan)
     OptimizeStrategy(name, told, drift)
   }
 
-  /** Warns about key columns whose values all begin with the same bytes, so that the layout cannot tell them apart. */
+  /**
+   * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
+   * tell them apart.
+   */
   private def alike(plan: OptimizePlan, result: RewriteResult): String = {
     val columns = plan.keys.indices.filter { c =>
       val seen = result.samples.flatMap(_.lift(c)).filter(_.distinct > 0)
@@ -66,7 +72,7 @@ object OptimizeStrategy {
     }
     columns.map { c =>
       s"; warning: all sampled values of ${plan.keys(c).path.map(p => s"`$p`").mkString(".")} begin with the same " +
-        s"${KeyEncoding.MaxBytes} bytes, and a layout looks at no more, so rows are in no order of it"
+        s"${KeyEncoding.MaxBytes} bytes, and a layout compares no more, so it cannot order rows by this column"
     }.mkString
   }
 

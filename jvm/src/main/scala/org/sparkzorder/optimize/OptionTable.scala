@@ -8,8 +8,8 @@ import OptionType._
 /**
  * All options of OPTIMIZE. Nothing else knows their keys, defaults and ranges.
  *
- * `docs/reference/options.md` and Python's `spark_zorder/options.py` are written from this table. ReferencePagesSuite
- * fails when they differ.
+ * `docs/reference/options.md` and Python's `spark_zorder/options.py` are written from this table.
+ * ReferencePagesSuite fails when they differ.
  */
 private[sparkzorder] object OptionTable {
 
@@ -82,7 +82,7 @@ private[sparkzorder] object OptionTable {
     key = "mapping",
     group = Layout,
     valueType = EitherOf(LayoutSpec.RangeMapping, LayoutSpec.BytesMapping),
-    default = "`range`, or as in the last layout if the statement names none",
+    default = "`range`, or that of the last layout if the statement names no layout",
     description = "How values get their places on the curve. `range` goes by how the values are distributed. `bytes` " +
       "takes the bits of the values in turns, which is the classic Z-order.",
     example = "bytes"
@@ -92,7 +92,7 @@ private[sparkzorder] object OptionTable {
     key = "var-length-contribution",
     group = Layout,
     valueType = int(1, BytesKeyInputs.MostOfVarLength),
-    default = s"${BytesMapping.Default.varLengthContribution}, or as in the last layout",
+    default = s"${BytesMapping.Default.varLengthContribution}, or that of the last layout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer values " +
       "are cut, shorter ones are filled up with zeros.",
     example = "16"
@@ -102,7 +102,7 @@ private[sparkzorder] object OptionTable {
     key = "max-output-size",
     group = Layout,
     valueType = int(1, Int.MaxValue),
-    default = "no limit, or as in the last layout",
+    default = "no limit, or that of the last layout",
     description = "Only with `'mapping' = 'bytes'`: how many bytes of the combined key count. Rows that differ only " +
       "in later bytes are in no particular order.",
     example = "32"
@@ -112,9 +112,9 @@ private[sparkzorder] object OptionTable {
     key = "cuts",
     group = Layout,
     valueType = EitherOf(LayoutSpec.AlignedCuts, LayoutSpec.EqualCuts),
-    default = "`aligned`, or as in the last layout if the statement names none",
-    description = "Where files end. `aligned` ends them at borders of the curve's cells, so queries read fewer files, " +
-      "and the files have 0.5 to 1.5 times the target size. `equal` makes files of equal size.",
+    default = "`aligned`, or that of the last layout if the statement names no layout",
+    description = "Where files end. `aligned` ends them at borders of the curve's cells, so queries read fewer " +
+      "files. The files then have about 0.5 to 1.5 times the target size. `equal` makes files of equal size.",
     example = "equal"
   )
 
@@ -164,8 +164,8 @@ private[sparkzorder] object OptionTable {
     group = Files,
     valueType = ColumnNames("column names separated by commas, `auto` or `none`"),
     default = "the columns that have one in the rewritten files",
-    description = "The columns that get Bloom filters in the new files. `auto` chooses those key columns whose values " +
-      "have fewer rows than there are files that may contain them.",
+    description = "The columns that get Bloom filters in the new files. `auto` chooses those key columns whose " +
+      "values have fewer rows than there are files that may contain them.",
     example = "user_id, address.city"
   )
 

@@ -16,8 +16,8 @@ import PlanningSteps._
 private final case class DriftedException(drift: SchemaDrift) extends RuntimeException(drift.reason)
 
 /**
- * The steps from a statement to its plan: which folders, which layout, which files, and how they are written. Each step
- * refuses what it finds wrong, before anything is changed.
+ * The steps from a statement to its plan: which folders, which layout, which files, and how they
+ * are written. Each step refuses what it finds wrong, before anything is changed.
  */
 private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatement) {
 
@@ -73,7 +73,8 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private def layoutFor(scope: Scope): PlannedLayout = {
     val isAuto = scope.folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)
     val auto = Option.when(isAuto) {
-      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit first.
+      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit
+      // first.
       refuseDrift(Input.read(table, scope.files, Nil))
       AutoLayout.choose(table, scope.folders, asked, history)
     }
@@ -151,7 +152,8 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       throw ZOrderErrors.nanoseconds(found.path, found.column, OptionTable.allowNanosecondLoss.key)
     }
 
-  // The schema of a catalog's table says which columns are text. `binaryAsString` only helps to infer one.
+  // The schema of a catalog's table says which columns are text. `binaryAsString` only helps to
+  // infer one.
   private def footerSettings: FooterSettings = {
     val settings = FooterSettings.of(table.session.sessionState.conf)
     settings.copy(binaryAsString = settings.binaryAsString && table.catalogTable.isEmpty)

@@ -4,12 +4,12 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * Remembers the size, or the number, of files that an earlier statement set. A later statement with the same layout that
- * sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of the default size into a table whose first
- * statement had set `num-files`.
+ * Remembers the size, or the number, of files that an earlier statement set. A later statement with
+ * the same layout that sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of
+ * the default size into a table whose first statement had set `num-files`.
  *
- * A number stays the same while the table grows. It is meant for the folders of its statement, so it counts only for
- * statements with the same predicate.
+ * A number stays the same while the table grows. It is meant for the folders of its statement, so
+ * it counts only for statements with the same predicate.
  */
 private[sparkzorder] object RememberedSize {
 

@@ -7,11 +7,13 @@ import org.sparkzorder.write.{RewriteResult, RowSum}
 private[sparkzorder] object SameRows {
 
   /**
-   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the scan, in the writers,
-   * and in the footers of the outputs. The hash of the rows must be the same in the scan and in the writers.
+   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the
+   * scan, in the writers, and in the footers of the outputs. The hash of the rows must be the same
+   * in the scan and in the writers.
    *
    * @param found rows by the footer of each output
-   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something differs
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something
+   *   differs
    */
   def check(plan: OptimizePlan, result: RewriteResult, found: Seq[Long]): Unit = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap

@@ -6,7 +6,9 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.table._
 
-/** Refuses tables in which an exchange of files could lose or double rows, before any work is done. */
+/**
+ * Refuses tables in which an exchange of files could lose or double rows, before any work is done.
+ */
 private[sparkzorder] object UnsafeTables {
 
   /**
@@ -29,8 +31,8 @@ private[sparkzorder] object UnsafeTables {
   }
 
   /**
-   * Refuses files with old dates that do not say which calendar they use, if this session reads them by another calendar
-   * than most readers do.
+   * Refuses files with old dates that do not say which calendar they use, if this session reads
+   * them by another calendar than most readers do.
    */
   def refuseCalendar(table: PlainTable, footers: Seq[FileFooter]): Unit = {
     val legacy = LegacyCalendar.of(table.relation.options, table.session.sessionState.conf)
@@ -47,15 +49,16 @@ private[sparkzorder] object UnsafeTables {
   }
 
   /**
-   * Refuses a table of which two partitions share a folder. This holds for partitions that the statement is not about,
-   * too: a query that reads one partition would not see that files of the other are being exchanged.
+   * Refuses a table of which two partitions share a folder. This holds for partitions that the
+   * statement is not about, too: a query that reads one partition would not see that files of the
+   * other are being exchanged.
    */
   def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
     DataFolders.shared(table.fileSystem, all).foreach { shared =>
       val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
       // If both partitions have the same location, only their values tell them apart.
       val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
-      val how = shared.real.fold("the second lies in the first")(r => s"both are the folder $r")
+      val how = shared.real.fold("the second is inside the first")(r => s"both are the folder $r")
       throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, how)
     }
 

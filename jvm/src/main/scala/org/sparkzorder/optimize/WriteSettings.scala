@@ -7,7 +7,10 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.table.PlainTable
 
-/** Settings that make the new files as similar to the old ones as possible, since other readers can read those. */
+/**
+ * Settings that make the new files as similar to the old ones as possible, since other readers can
+ * read those.
+ */
 private[sparkzorder] object WriteSettings {
 
   /** Session settings to write with. */
@@ -15,8 +18,9 @@ private[sparkzorder] object WriteSettings {
     val codec = options.compression.orElse(mostly(footers.flatMap(_.codec))).map { c =>
       s"spark.sql.${table.formatName}.compression.codec" -> (if (c == "none") "uncompressed" else c)
     }
-    // Some old readers know only INT96, so it is kept. Other files do not get it, since footers have no statistics for it.
-    // The session's setting does not count: with milliseconds, a default for a column that the files lack could lose digits.
+    // Some old readers know only INT96, so it is kept. Other files do not get it, since footers
+    // have no statistics for it. The session's setting does not count: with milliseconds, a default
+    // for a column that the files lack could lose digits.
     val timestamps = TimestampKind.widest(footers.flatMap(_.timestamps)) match {
       case Some(TimestampKind.Int96) => TimestampKind.Int96
       case _                         => TimestampKind.Micros
@@ -27,7 +31,10 @@ private[sparkzorder] object WriteSettings {
     (codec ++ ofParquet).toMap
   }
 
-  /** Options for the file writer: the table's own for this format, such as encryption, and those of the statement. */
+  /**
+   * Options for the file writer: the table's own for this format, such as encryption, and those of
+   * the statement.
+   */
   def options(table: PlainTable, options: OptimizeOptions): Map[String, String] = {
     val ofTable = table.relation.options match {
       // Some keys contain names of columns, so their case matters.

@@ -14,12 +14,13 @@ import org.sparkzorder.table.Targets
 /**
  * Takes statements about our tables back from Delta Lake.
  *
- * If a session has two extensions, Spark asks the parser of the last one first. If that is Delta Lake's, it takes every
- * statement that both of us have, such as OPTIMIZE, for any table. This rule replaces those about our tables, before their
- * names are resolved.
+ * If a session has two extensions, Spark asks the parser of the last one first. If that is Delta
+ * Lake's, it takes every statement that both of us have, such as OPTIMIZE, for any table. This rule
+ * replaces those about our tables, before their names are resolved.
  *
- * We do not compile against Delta. Its classes are recognized by name and read by reflection. A statement stays Delta's if
- * its class looks different than expected, or if it says something that our statement cannot say.
+ * We do not compile against Delta. Its classes are recognized by name and read by reflection. A
+ * statement stays Delta's if its class looks different than expected, or if it says something that
+ * our statement cannot say.
  */
 class ReclaimFromDelta(session: SparkSession, planOf: TableStatement => LogicalPlan) extends Rule[LogicalPlan] {
 

@@ -19,8 +19,8 @@ final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getT
 object StatementParser {
 
   /**
-   * Whether a text begins like one of our statements, so that it is worth parsing. It looks at four tokens at most, since
-   * every statement of the session comes through here.
+   * Whether a text begins like one of our statements, so that it is worth parsing. It looks at four
+   * tokens at most, since every statement of the session comes through here.
    */
   def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
     case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true

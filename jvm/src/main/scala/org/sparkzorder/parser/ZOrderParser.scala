@@ -15,10 +15,11 @@ import org.sparkzorder.table.{TargetKind, Targets}
 /**
  * Parses our statements and hands every other text to the next parser.
  *
- * Table formats have some statements of ours, too, such as OPTIMIZE, VACUUM and DESCRIBE HISTORY. Such a statement is ours
- * only if its table is. Otherwise the next parser gets the unchanged text. If that parser does not know the statement
- * either, our error says why the table is refused. The parser of a table format takes such a statement for any name. So if
- * the name cannot be a table of a format, for example a view, our error comes at once.
+ * Table formats have some statements of ours, too, such as OPTIMIZE, VACUUM and DESCRIBE HISTORY.
+ * Such a statement is ours only if its table is. Otherwise the next parser gets the unchanged text.
+ * If that parser does not know the statement either, our error says why the table is refused. The
+ * parser of a table format takes such a statement for any name. So if the name cannot be a table of
+ * a format, for example a view, our error comes at once.
  *
  * @param plan makes the plan of one of our statements
  */
@@ -49,7 +50,8 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     if (Targets.isOurs(statement.target, kind)) ours
     else
       try next(sql) match {
-          // For Spark, `DESCRIBE HISTORY a` asks for the column `a` of a table named `history`. The same holds for DETAIL.
+          // For Spark, `DESCRIBE HISTORY a` asks for the column `a` of a table named `history`. The
+          // same holds for DETAIL.
           case d: DescribeColumn               => if (hasRelation(d)) d else ours
           case _ if isNobodys(statement, kind) => ours
           case theirs                          => theirs
@@ -66,7 +68,10 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private def isBetterOurs(sql: String, next: ParseException): Boolean =
     StatementParser.isOursAlone(sql) || StatementParser.isUnknownToSpark(sql) && isUnknown(next)
 
-  /** Whether the next parser does not know the statement at all. Any other error comes from a parser that does. */
+  /**
+   * Whether the next parser does not know the statement at all. Any other error comes from a parser
+   * that does.
+   */
   private def isUnknown(e: ParseException): Boolean = e.getCondition == "PARSE_SYNTAX_ERROR"
 
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {

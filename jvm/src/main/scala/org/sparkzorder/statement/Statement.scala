@@ -1,6 +1,9 @@
 package org.sparkzorder.statement
 
-/** One of our statements, as the user wrote it: names are not resolved, and predicates and queries are text. */
+/**
+ * One of our statements, as the user wrote it: names are not resolved, and predicates and queries
+ * are text.
+ */
 sealed trait Statement
 
 /** A statement about one table. If the table is not ours, the next parser gets the text. */
