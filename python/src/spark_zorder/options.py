@@ -87,7 +87,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="mapping",
         type="word",
-        default="`range`, or as in the last layout if the statement names none",
+        default="`range`, or that of the last layout if the statement names no layout",
         range="`range` or `bytes`",
         description=(
             "How values get their places on the curve. `range` goes by how the values are distributed. "
@@ -98,7 +98,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="var-length-contribution",
         type="whole number",
-        default="8, or as in the last layout",
+        default="8, or that of the last layout",
         range="1 to 256",
         description=(
             "Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value count. Longer "
@@ -109,7 +109,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="max-output-size",
         type="whole number",
-        default="no limit, or as in the last layout",
+        default="no limit, or that of the last layout",
         range="1 or more",
         description=(
             "Only with `'mapping' = 'bytes'`: how many bytes of the combined key count. Rows that "
@@ -120,12 +120,12 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
     OptimizeOption(
         key="cuts",
         type="word",
-        default="`aligned`, or as in the last layout if the statement names none",
+        default="`aligned`, or that of the last layout if the statement names no layout",
         range="`aligned` or `equal`",
         description=(
             "Where files end. `aligned` ends them at borders of the curve's cells, so queries read "
-            "fewer files, and the files have 0.5 to 1.5 times the target size. `equal` makes files of "
-            "equal size."
+            "fewer files. The files then have about 0.5 to 1.5 times the target size. `equal` makes "
+            "files of equal size."
         ),
         example="equal",
     ),
@@ -154,8 +154,7 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
             "`zstd`; orc: `none`, `uncompressed`, `snappy`, `zlib`, `lzo`, `zstd`, `lz4`, `brotli`"
         ),
         description=(
-            "The compression codec of the new files. Some codecs need a library that Spark does not "
-            "bring along."
+            "The compression codec of the new files. Some codecs need a library that Spark does not bring along."
         ),
         example="zstd",
     ),

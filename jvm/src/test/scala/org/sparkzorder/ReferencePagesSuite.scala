@@ -98,28 +98,28 @@ private object ReferencePages {
     "OPTIMIZE sales ZORDER BY (customer_id, day) OPTIONS ('num-files' = '64', 'compression' = 'zstd')"
 
   def options: String =
-    """# Options of OPTIMIZE
-      |
-      |`OPTIMIZE` takes options in its last clause. This page lists all of them.
-      |
-      |```sql
-      |""".stripMargin + optimizeExample + """;
-      |```
-      |
-      |In Python, they are the argument `options`:
-      |
-      |```python
-      |from spark_zorder import ZOrderTable
-      |
-      |sales = ZOrderTable(spark, "sales")
-      |sales.optimize(zorder_by=["customer_id", "day"], options={"num-files": 64, "compression": "zstd"})
-      |```
-      |
-      |- Keys may be in upper or lower case.
-      |- A size is a number of bytes or a text such as `128MB` or `1 GiB`. All units are powers of 1024.
-      |- An unknown option is an error that lists all options. A value out of range is an error that names
-      |  the range.
-      |""".stripMargin + OptionTable.all.map(_.group).distinct.map(optionsOf).mkString
+    s"""# Options of OPTIMIZE
+       |
+       |`OPTIMIZE` takes options in its last clause. This page lists all of them.
+       |
+       |```sql
+       |$optimizeExample;
+       |```
+       |
+       |In Python, they are the argument `options`:
+       |
+       |```python
+       |from spark_zorder import ZOrderTable
+       |
+       |sales = ZOrderTable(spark, "sales")
+       |sales.optimize(zorder_by=["customer_id", "day"], options={"num-files": 64, "compression": "zstd"})
+       |```
+       |
+       |- Keys may be in upper or lower case.
+       |- A size is a number of bytes or a text such as `128MB` or `1 GiB`. All units are powers of 1024.
+       |- An unknown option is an error that lists all options. A value out of range is an error that names
+       |  the range.
+       |""".stripMargin + OptionTable.all.map(_.group).distinct.map(optionsOf).mkString
 
   private def optionsOf(group: String): String = {
     val lines = OptionTable.all.filter(_.group == group).map { o =>

@@ -8,8 +8,9 @@ object TableProperties {
     valueType = "column names",
     default = "none",
     range = "column names separated by commas",
-    description = "Columns whose values must not get into the side folder `_zorder`. They have no statistics, so queries " +
-      "cannot skip files by them. The name of a struct stands for all its fields.",
+    description =
+      "Columns whose values must not get into the side folder `_zorder`. They have no statistics, so queries " +
+        "cannot skip files by them. The name of a struct stands for all its fields.",
     example = "card, person.name"
   )
 
@@ -18,8 +19,9 @@ object TableProperties {
     valueType = "time",
     default = "as `spark.zorder.history.retention` says",
     range = "a number of days, or a time such as `12h`",
-    description = "How long the history keeps finished operations of this table. It takes precedence over the session's " +
-      "setting.",
+    description =
+      "How long the history keeps finished operations of this table. It takes precedence over the session's " +
+        "setting.",
     example = "7"
   )
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{FileSpelling, KeptTraits, KeptOrc, KeptParquet, KeptSchema, RewriteJob}
+import org.sparkzorder.write.{FileSpelling, KeptOrc, KeptParquet, KeptSchema, KeptTraits, RewriteJob}
 
 /**
  * What the new files take over from the inputs beside the rows, such as field ids and key-value

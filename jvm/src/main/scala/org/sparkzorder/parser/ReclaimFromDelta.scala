@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.statement.{DescribeHistoryStatement, LayoutClause, OptimizeStatement, PathTarget, RestorePoint, RestoreStatement, TableStatement, Target, VacuumStatement, WeightedColumn}
+import org.sparkzorder.statement._
 import org.sparkzorder.table.Targets
 
 /**

@@ -9,7 +9,7 @@ import org.antlr.v4.runtime.tree.ParseTree
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.parser.antlr.ZOrderSqlBaseVisitor
 import org.sparkzorder.parser.antlr.ZOrderSqlParser._
-import org.sparkzorder.statement.{CreateSkippingIndexStatement, DescribeClusteringStatement, DescribeDetailStatement, DescribeHistoryStatement, DescribeSkippingIndexStatement, DropSkippingIndexStatement, ExplainSkippingStatement, LayoutClause, OptimizeStatement, PathTarget, RefreshSkippingIndexStatement, RestorePoint, RestoreStatement, Statement, Target, VacuumStatement, WeightedColumn}
+import org.sparkzorder.statement._
 
 /**
  * Turns a parse tree into a [[Statement]].

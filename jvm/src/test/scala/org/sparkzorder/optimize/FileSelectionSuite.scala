@@ -25,18 +25,19 @@ class FileSelectionSuite extends AnyFunSuite {
     }
   )
 
-  private def record(files: Seq[FileStatus], layout: Option[LayoutSpec], parameters: (String, String)*): Record = Record(
-    version = 1,
-    operationId = "id",
-    operation = "OPTIMIZE",
-    timestamp = 0,
-    userId = "u",
-    parameters = parameters.toMap,
-    metrics = Map.empty,
-    inputs = Nil,
-    outputs = files.map(f => OutputFile(names.of(f.getPath), f.getLen, f.getModificationTime, rows = 1)),
-    layout = layout.map(_.json)
-  )
+  private def record(files: Seq[FileStatus], layout: Option[LayoutSpec], parameters: (String, String)*): Record =
+    Record(
+      version = 1,
+      operationId = "id",
+      operation = "OPTIMIZE",
+      timestamp = 0,
+      userId = "u",
+      parameters = parameters.toMap,
+      metrics = Map.empty,
+      inputs = Nil,
+      outputs = files.map(f => OutputFile(names.of(f.getPath), f.getLen, f.getModificationTime, rows = 1)),
+      layout = layout.map(_.json)
+    )
 
   private def selection(
       of: DataFolder,

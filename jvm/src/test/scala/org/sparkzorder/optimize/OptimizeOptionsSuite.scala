@@ -56,7 +56,9 @@ class OptimizeOptionsSuite extends AnyFunSuite {
       "compression" -> "zlib" ->
         "one of none, uncompressed, snappy, gzip, lzo, brotli, lz4, lz4_raw, zstd"
     ).foreach { case ((key, value), expected) =>
-      assert(error(key -> value).contains(s"The value '$value' of the option '$key' is not valid: $expected is expected."))
+      assert(
+        error(key -> value).contains(s"The value '$value' of the option '$key' is not valid: $expected is expected.")
+      )
     }
     assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc").compression.contains("zlib"))
   }
