@@ -76,7 +76,7 @@ def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSe
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
     spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
     message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
-    assert "lies in the first" in message
+    assert "is inside the first" in message
 
 
 def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(
