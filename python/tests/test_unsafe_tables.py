@@ -63,7 +63,7 @@ def test_a_partition_in_another_by_a_link_is_refused(spark: SparkSession, tmp_pa
     write_file(table.root / "p=1" / "_inner" / "x.parquet", range(1000, 1010))
     (table.root / "p=3").symlink_to("p=1/_inner")
     message = refused(spark, table.optimize, "ZORDER_SHARED_FOLDER", tmp_path)
-    assert "the second lies in the first" in message
+    assert "the second is inside the first" in message
 
 
 def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSession, database: Path) -> None:
@@ -78,7 +78,7 @@ def test_two_partitions_of_one_location_are_named_by_their_values(spark: SparkSe
     spark.sql(f"ALTER TABLE t ADD PARTITION (p = 3) LOCATION '{database}/t'")
     spark.sql("INSERT INTO t SELECT id, id, 3 FROM range(60)")
     message = refused(spark, "OPTIMIZE t ZORDER BY (a)", "ZORDER_SHARED_FOLDER", database)
-    assert "lies in the first" in message
+    assert "is inside the first" in message
 
 
 def test_a_root_and_a_partition_that_are_links_to_folders_of_their_own_are_optimized(

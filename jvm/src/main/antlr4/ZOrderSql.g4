@@ -1,5 +1,6 @@
-// The statements of spark-zorder. Whatever does not fit goes to the next parser, so the tokens here need only be
-// good enough to find the ends of our own clauses; predicates and queries are cut out as text for Spark's parser.
+// The grammar of the statements of spark-zorder. A text that does not fit goes to the next parser.
+// The tokens only have to find the ends of our own clauses: predicates and queries are cut out as
+// text, for Spark's parser.
 grammar ZOrderSql;
 
 options { caseInsensitive = true; }

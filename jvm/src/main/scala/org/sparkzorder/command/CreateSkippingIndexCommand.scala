@@ -12,9 +12,9 @@ import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
- * `CREATE [OR REPLACE] SKIPPING INDEX`: statistics of all files of a table.
+ * `CREATE [OR REPLACE] SKIPPING INDEX`: collects statistics of all files of a table.
  *
- * @param columns empty takes every column that can be used
+ * @param columns names of the columns; empty for all columns that can have statistics
  */
 final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[String]], replace: Boolean)
     extends LeafRunnableCommand {
@@ -29,7 +29,8 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
     LockedStatements.refuseBusy(table)
-    // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
+    // Reads the files before it takes the lock, which creates the side folder. If a file cannot be
+    // read, the table's folder is unchanged.
     val earlier =
       LockedStatements.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
     LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
@@ -44,7 +45,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
 
 object CreateSkippingIndexCommand {
 
-  /** Columns by name, refusing those that can have no statistics. */
+  /** The columns with these names. Refuses columns that cannot have statistics. */
   private def chosen(table: PlainTable, columns: Seq[Seq[String]]): Seq[ColumnKey] = {
     val usable = TableIndex.usableColumns(table)
     if (columns.isEmpty) usable

@@ -16,10 +16,11 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
 
 /**
- * `DESCRIBE CLUSTERING`: a row per column, how many files hold a value of it within their bounds. Of the index where it
- * has a file's statistics, else of the file's footer; no data is read.
+ * `DESCRIBE CLUSTERING`: for each column, how many files have bounds that include one of its
+ * values. The bounds come from the index, or from the footers of files that the index does not
+ * know. No data is read.
  *
- * @param columns names as written; none for all that have an order
+ * @param columns names as written; empty for all columns whose values have an order
  */
 final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[String]]) extends LeafRunnableCommand {
 
@@ -47,8 +48,9 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
   }
 
   /**
-   * By the index, of the columns asked for alone. Footers are read of files that it does not know, and where it was told to
-   * leave a column out: a column without statistics in it has none in the footers either.
+   * The bounds of the columns that the statement asks for. It reads the footers of files that the
+   * index does not know, and of all files for columns that the index was told to leave out. If a
+   * column has no statistics in the index for any other reason, the footers have none either.
    */
   private def statistics(table: PlainTable, asked: Seq[ColumnKey]): KnownBounds = {
     val files = table.listed.flatMap(_.files)
@@ -78,11 +80,14 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
 }
 
 /**
- * Bounds of files, column by column: those of all columns at once would take the driver's heap.
+ * The bounds of all files, for one column at a time. The bounds of all columns might not fit into
+ * the driver's memory.
  *
- * @param indexed files as the index counts them
- * @param besideIndex their footers, of the columns that the index was told to leave out; empty when there is none
- * @param late footers of files that the index does not know
+ * @param indexed ordinals in the index of the files that it knows
+ * @param besideIndex footers of these files, for the columns that the index leaves out; empty if it
+ *   leaves none out
+ * @param leftOut the columns that the index was told to leave out
+ * @param late footers of the files that the index does not know
  */
 private final class KnownBounds(
     snapshot: Option[IndexSnapshot],
@@ -93,7 +98,7 @@ private final class KnownBounds(
 ) {
   val files: Long = indexed.size.toLong + late.size
 
-  /** Of each file the bounds, and how many rows are not null. */
+  /** For each file its bounds, and the number of rows that are not null. */
   def bounds(column: ColumnKey): Seq[(FileBounds, Long)] =
     late.map(of(_, column)) ++
       (if (leftOut(column)) besideIndex.map(of(_, column))

@@ -14,8 +14,8 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.TableSideFolder
 
 /**
- * `DESCRIBE DETAIL`: one row about the table, with the columns of Delta's that mean something here, and the version. What
- * only a catalog knows is null for a path.
+ * `DESCRIBE DETAIL`: one row about the table. It has the columns of Delta's result that make sense
+ * here, and the version. Columns that only a catalog knows are null if the statement names a path.
  */
 final case class DescribeDetailCommand(target: Target) extends LeafRunnableCommand {
 

@@ -13,8 +13,10 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
- * `DESCRIBE HISTORY`: a row per operation, newest first, with what its retired files take that are kept. One that was undone has the
- * version that the next one got, and its reason in the metrics; so has one that another process finished after its owner died.
+ * `DESCRIBE HISTORY`: a row for each operation, newest first, with the number and size of its
+ * retired files that are still kept. An undone operation has the version that the next one got. Its
+ * metrics give the reason, as do those of an operation that another process finished after its
+ * owner had died.
  */
 final case class DescribeHistoryCommand(target: Target) extends LeafRunnableCommand {
 
@@ -24,7 +26,7 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     val table = PlainTables.locate(session, target)
     LockedStatements.recover(table)
     if (TableState.look(table.root, TableSideFolder.of(table).ops) == TableState.NoSideFolder) {
-      // Whether it is a table at all, its files tell.
+      // Throws an error if there is no table.
       PlainTables.open(table)
       Nil
     } else rows(table)
@@ -34,7 +36,7 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
     val folder = TableSideFolder.of(table)
     val (history, folders) = History.summaries(folder)
     val trash = Trash.all(folder, history, folders.toSeq).map(t => t.operation.operationId -> t).toMap
-    // An operation that was undone ended before the one that got its version.
+    // An undone operation ended before the one that got its version, so it comes after it here.
     (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map {
       entry =>
         val r = entry.record
@@ -51,7 +53,7 @@ final case class DescribeHistoryCommand(target: Target) extends LeafRunnableComm
 
 object DescribeHistoryCommand {
 
-  /** Why an operation was undone, or that another process finished it. */
+  /** Why an operation was undone, or why another process finished it. */
   private def outcome(entry: HistoryEntry): Map[String, String] = entry.outcome.fold(Map.empty[String, String]) { o =>
     Map("reason" -> o.reason) ++ o.by.map("recoveredBy" -> _) ++ o.by.map(_ => "recovered" -> "true")
   }

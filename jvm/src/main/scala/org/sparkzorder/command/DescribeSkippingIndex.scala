@@ -13,10 +13,10 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{KeyColumns, TableSideFolder}
 
 /**
- * `DESCRIBE SKIPPING INDEX`: a row per file of the table and indexed column. No command but a query, since a command's rows
- * would all be in the driver at once: 750 bytes for each.
+ * `DESCRIBE SKIPPING INDEX`: a row for each file and indexed column. It is a query rather than a
+ * command, because the rows of a command are all in the driver at once, with about 750 bytes each.
  *
- * @param columns names as written; none for all that the index has
+ * @param columns names as written; empty for all columns that the index has
  */
 final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]) extends LeafNode {
   override lazy val resolved: Boolean = false
@@ -24,7 +24,10 @@ final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]
   override def output: Seq[Attribute] = Nil
 }
 
-/** Opens the table when the statement is analysed, as a command would, so that errors come at once. */
+/**
+ * Opens the table when the statement is analyzed, so that its errors appear at once, like those of
+ * a command.
+ */
 class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp { case d: DescribeSkippingIndex =>
     DataSourceV2Relation.create(rows(d), None, None, CaseInsensitiveStringMap.empty)

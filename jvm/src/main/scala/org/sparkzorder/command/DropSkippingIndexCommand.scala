@@ -11,7 +11,10 @@ import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
-/** `DROP SKIPPING INDEX`: deletes the statistics and what queries have asked for; history and trash stay. */
+/**
+ * `DROP SKIPPING INDEX`: deletes the statistics and the recorded workload. The history and the
+ * trash stay.
+ */
 final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
   override def run(session: SparkSession): Seq[Row] = {
@@ -19,7 +22,9 @@ final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCo
     LockedStatements.recover(table)
     val folder = TableSideFolder.of(table)
     if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
-    LockedStatements.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString)(lock => IndexFiles.drop(folder, lock))
+    LockedStatements.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
+      IndexFiles.drop(folder, lock)
+    }
     Nil
   }
 }

@@ -13,14 +13,14 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.skipping.{RecordedQueries, ScanExplanation}
 
-/** `EXPLAIN SKIPPING`: a row per file scan of a query, which is optimized but not run. */
+/** `EXPLAIN SKIPPING`: a row for each file scan of a query. The query is optimized but not run. */
 final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnableCommand with PredicateHelper {
 
   override val output: Seq[Attribute] = toAttributes(ExplainSkippingCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
     val state = session.asInstanceOf[classic.SparkSession].sessionState
-    // Without SKIP the plan of an INSERT or a DROP would be that of its result.
+    // Without SKIP, an INSERT or a DROP would run here, and its plan would be that of its result.
     val plan = RecordedQueries.paused(state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan)
     scans(plan, Nil).zipWithIndex.map { case (Scan(leaf, filters, later), i) =>
       val e = ScanExplanation.of(leaf, filters, later)
@@ -37,11 +37,16 @@ final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnable
     }
   }
 
-  /** A scan with the conjuncts right above it, and those that something keeps from it. */
+  /**
+   * A scan of files.
+   *
+   * @param filters conjuncts directly above it
+   * @param later conjuncts that other operators keep away from it
+   */
   private case class Scan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
 
   /**
-   * Scans of the plan and of the subqueries in it, in the order in which they stand.
+   * The scans of the plan and of its subqueries, in the order of the plan.
    *
    * @param later conjuncts above this plan that are about its rows
    */

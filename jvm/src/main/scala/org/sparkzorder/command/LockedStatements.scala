@@ -15,13 +15,16 @@ import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
 
-/** Recovery, lock and translated errors: what statements do around their own work. */
+/**
+ * What statements do around their own work: they recover the table, take its lock and translate
+ * errors.
+ */
 object LockedStatements {
 
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
-  /** The table with its files as they are once what a dead owner left on it, if anything, is finished or undone. */
+  /** Recovers the table, as [[recover]] does, and lists its files. */
   def settled(session: SparkSession, target: Target): PlainTable = {
     val place = PlainTables.locate(session, target)
     recover(place)
@@ -29,13 +32,17 @@ object LockedStatements {
   }
 
   /**
-   * Finishes or undoes what a dead owner left on the table, if anything. To be called before the table's files are listed.
+   * Finishes or undoes the operation that a dead owner left behind, if there is one. Statements
+   * call it before they list the table's files.
    */
   def recover(table: TableLocation): Unit = translated(table, "Recovery") {
     recovering(table)(Recovery.recover(TableSideFolder.of(table), settings(table.session)))
   }
 
-  /** What fails here says nothing about the statement, but about what was left half done. */
+  /**
+   * Runs a recovery. Its errors are about the operation that was left behind, not about the
+   * statement, and say so.
+   */
   private def recovering(table: TableLocation)(work: => Recovered): Unit =
     try { work; () }
     catch {
@@ -43,14 +50,17 @@ object LockedStatements {
       case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
     }
 
-  /** Whether a table above or below shares folders with it. */
+  /** Whether another table, in a folder above or below this one, shares folders with it. */
   def isNested(table: TableLocation, lock: Lock): Boolean =
     lock.isNested || (TableState.look(table.root, TableSideFolder.of(table).ops) match {
       case s: TableState.SideFolder => NestedRoots.hasBelow(s)
       case TableState.NoSideFolder  => false
     })
 
-  /** Refuses at once what the lock would refuse after long work done without it. */
+  /**
+   * Refuses a locked table at once, before a statement does long work that does not need the lock
+   * yet.
+   */
   def refuseBusy(table: TableLocation): Unit = translated(table, "Locking") {
     TableState.look(table.root, TableSideFolder.of(table).ops) match {
       case s: TableState.SideFolder =>
@@ -62,7 +72,7 @@ object LockedStatements {
     }
   }
 
-  /** Runs the work under the table's lock, with our exceptions turned into Spark's. */
+  /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
   def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
     translated(table, operation) {
       val lock = Locking.acquire(TableSideFolder.of(table), operationId, settings(table.session), operation)
@@ -72,7 +82,8 @@ object LockedStatements {
           ExcludedColumns.remember(table, lock)
           work(lock)
         } catch {
-          // Past the commit point: the lock stays, as a dead owner's, so that the next statement finishes the operation.
+          // The operation is past its commit point. The lock stays like that of a dead owner, so
+          // that the next statement finishes the operation.
           case e: IncompletePublishException =>
             lock.abandon()
             throw e
@@ -88,7 +99,10 @@ object LockedStatements {
       result
     }
 
-  /** Whether a failure comes from that. A file system that fails in this moment as well says nothing. */
+  /**
+   * Whether the work failed because somebody overwrote the table, and the lock file with it. If the
+   * file system cannot tell at this moment, the answer is no.
+   */
   private def isOverwritten(table: TableLocation, lock: Lock, e: Throwable): Boolean = e match {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try !TableSideFolder.of(table).ops.exists(lock.path)
@@ -98,7 +112,7 @@ object LockedStatements {
     case _ => false
   }
 
-  /** Runs work that needs no lock, with our exceptions and those of the file system turned into Spark's. */
+  /** Runs work and turns its exceptions, and those of the file system, into errors for users. */
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work
     catch {
@@ -123,7 +137,10 @@ object LockedStatements {
       case e: IOException                       => throw ZOrderErrors.operationFailed(operation, table.name, e)
     }
 
-  /** Local file systems fail without saying why, so the folder is asked. */
+  /**
+   * Whether a permission is missing. Local file systems do not say why they fail, so this asks for
+   * the folder's rights.
+   */
   private def isDenied(table: TableLocation, e: IOException): Boolean = e match {
     case _: AccessControlException | _: AccessDeniedException => true
     case _                                                    =>

@@ -13,31 +13,41 @@ import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.UnchangedFiles
-import org.sparkzorder.optimize.{OptimizeMetrics, OptimizeOperation, OptimizePlan, OptimizePlanner, OptimizeStrategy}
+import org.sparkzorder.optimize.{
+  ColumnClustering,
+  OptimizeMetrics,
+  OptimizeOperation,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeStrategy,
+  Published,
+  Rewrite
+}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 import org.sparkzorder.write.RewriteJobs
 
 /**
- * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones, and exchanges them in one operation, or for
- * partial progress in several.
+ * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones. The files are exchanged
+ * in one operation, or in several with partial progress.
  */
 final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunnableCommand {
+  import OptimizeCommand._
 
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
     LockedStatements.recover(place)
-    val (state, table) = OptimizePlanner.listed(place)
-    OptimizePlanner.check(table, statement)
-    LockedStatements.translated(table, "OPTIMIZE")(RenameCheck.refuseChanging(table, "OPTIMIZE"))
-    val plan = OptimizePlanner.plan(state, table, statement)
-    val metrics = if (plan.rewrites.isEmpty) nothing(plan) else committed(session, plan)
+    val listed = OptimizePlanner.list(place)
+    OptimizePlanner.check(listed.table, statement)
+    LockedStatements.translated(listed.table, "OPTIMIZE")(RenameCheck.refuseChanging(listed.table, "OPTIMIZE"))
+    val plan = OptimizePlanner.plan(listed, statement)
+    val metrics = if (plan.rewrites.isEmpty) metricsOfNothing(plan) else commit(session, plan)
     Seq(Row(plan.table.root.toString, metrics.row))
   }
 
-  private def nothing(plan: OptimizePlan): OptimizeMetrics =
+  private def metricsOfNothing(plan: OptimizePlan): OptimizeMetrics =
     OptimizeMetrics(
       added = Nil,
       removed = Nil,
@@ -51,48 +61,76 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       auto = plan.auto
     )
 
-  /** Operations one after the other, of which each is whole by itself: one, or several for partial progress. */
-  private def committed(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
+  /**
+   * Carries a plan out: in one operation, or with partial progress in several, one after the other.
+   * Each of them is complete by itself.
+   */
+  private def commit(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
     planned.kept.warn(planned.table)
-    val (plan, commits, first) = operation(planned.table) { lock =>
-      // Somebody may have finished an operation since we listed: then the plan is about files that are gone.
-      // A table above or below has versions of its own.
-      val isOurs = TableSideFolder.version(planned.table) == planned.version && !LockedStatements.isNested(planned.table, lock)
-      val current =
-        if (isOurs) planned
-        else {
-          val (state, table) = OptimizePlanner.listed(PlainTables.locate(session, statement.target))
-          OptimizePlanner.plan(state, table, statement)
-        }
-      val commits = current.options.fileGroups.commits(current.rewrites)
-      val first = commits.headOption.map(groups => operations.run(current.only(groups.flatten, Nil), groups, lock))
-      (current, commits, first)
+    val started = firstCommit(session, planned, operations)
+    val published = started.laterCommits.foldLeft(started.published.toVector) { (before, groups) =>
+      before :+ laterCommit(session, started, before, groups, operations)
     }
-    val done = commits.drop(1).foldLeft(first.toVector) { (done, groups) =>
-      val part = plan.only(groups.flatten, done.flatMap(_.written))
-      try done :+ operation(plan.table) { lock =>
-          refuseChanged(session, part)
-          operations.run(part, groups, lock)
-        }
-      catch {
-        case NonFatal(e) =>
-          logWarning(s"OPTIMIZE of ${plan.table.name}: ${done.size} of ${commits.size} commits were made, and stay", e)
-          throw e
-      }
-    }
-    if (done.isEmpty) nothing(plan)
+    if (published.isEmpty) metricsOfNothing(started.plan)
     else {
-      val whole = RewriteJobs.merged(done.map(_.result))
-      operations.metrics(plan, whole, commits.map(_.size).sum)
-        .copy(version = done.last.version, clustering = OptimizePlanner.clustering(plan, whole))
+      val whole = RewriteJobs.merged(published.map(_.result))
+      operations.metrics(started.plan, whole, started.commits.map(_.size).sum)
+        .copy(version = published.last.version, clustering = ColumnClustering.of(started.plan, whole))
     }
   }
 
-  private def operation[T](table: PlainTable)(work: Lock => T): T =
+  private def firstCommit(
+      session: SparkSession,
+      planned: OptimizePlan,
+      operations: OptimizeOperation
+  ): Started = underLock(planned.table) { lock =>
+    val plan = currentPlan(session, planned, lock)
+    val commits = plan.options.fileGroups.commits(plan.rewrites)
+    val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock))
+    Started(plan, commits, first)
+  }
+
+  /**
+   * The plan, made anew if another operation may have changed the table since it was listed. Its
+   * version tells, but not if a table above or below shares its folders: that one has versions of
+   * its own.
+   */
+  private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
+    val isCurrent = TableSideFolder.version(planned.table) == planned.version &&
+      !LockedStatements.isNested(planned.table, lock)
+    if (isCurrent) planned
+    else OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)
+  }
+
+  private def laterCommit(
+      session: SparkSession,
+      started: Started,
+      before: Seq[Published],
+      groups: FileGroups,
+      operations: OptimizeOperation
+  ): Published = {
+    val table = started.plan.table
+    val part = started.plan.only(groups.flatten, before.flatMap(_.written))
+    try underLock(table) { lock =>
+        refuseChanged(session, part)
+        operations.run(part, groups, lock)
+      }
+    catch {
+      case NonFatal(e) =>
+        val commits = s"${before.size} of ${started.commits.size} commits were made and stay"
+        logWarning(s"OPTIMIZE of ${table.name}: $commits", e)
+        throw e
+    }
+  }
+
+  private def underLock[T](table: PlainTable)(work: Lock => T): T =
     LockedStatements.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
-  /** Between two of our operations the table was anybody's. Their own check of the inputs comes after all the work. */
+  /**
+   * Refuses a commit if others changed its inputs. Between two commits nobody holds the lock. The
+   * commit itself checks its inputs too, but only after all of its work.
+   */
   private def refuseChanged(session: SparkSession, plan: OptimizePlan): Unit = {
     val inputs = plan.inputs.map(_.status)
     val conf = session.asInstanceOf[ClassicSession].sessionState.newHadoopConf()
@@ -109,4 +147,17 @@ object OptimizeCommand {
   val schema: StructType = new StructType()
     .add("path", StringType, nullable = false)
     .add("metrics", OptimizeMetrics.schema, nullable = false)
+
+  /** The file groups of one commit, each with its rewrites. */
+  private type FileGroups = Seq[Seq[Rewrite]]
+
+  /**
+   * An OPTIMIZE after its first commit.
+   *
+   * @param commits the file groups of each commit, the first one among them
+   * @param published the first commit; None if there was nothing to do
+   */
+  private final case class Started(plan: OptimizePlan, commits: Seq[FileGroups], published: Option[Published]) {
+    def laterCommits: Seq[FileGroups] = commits.drop(1)
+  }
 }

@@ -13,8 +13,8 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
 /**
- * `REFRESH SKIPPING INDEX`: takes in new and changed files, and only those; forgets files that are gone. Where there are
- * none, it costs one listing and writes nothing.
+ * `REFRESH SKIPPING INDEX`: adds the statistics of new and changed files, and drops those of files
+ * that are gone. If there are no such files, it lists the table once and writes nothing.
  */
 final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
 
@@ -36,7 +36,8 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnabl
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
       LockedStatements.refuseBusy(table)
-      // Before the lock, which leaves its trace: where a file cannot be read the folder stays as it was.
+      // Reads the files before it takes the lock. If a file cannot be read, the table's folder is
+      // unchanged.
       val columns = TableIndex.columnsOf(table, Some(before))
       val earlier = LockedStatements.translated(table, operation)(TableIndex.build(table, late, columns))
       LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>

@@ -11,25 +11,28 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /**
- * Whether a file is the same after a rename. An exchange of files knows them again by length and modification time. Object
- * stores copy a file under its new name, which gives it another time (S3A), and so would end every exchange with a
- * conflict, when all the work is done.
+ * Checks that a file keeps its length and modification time when it is renamed. An operation
+ * recognizes its files by these. Some object stores (S3A) rename a file by copying it, which
+ * changes the time. An operation would then end with a conflict after all of its work.
  */
 private[command] object RenameCheck {
 
-  /** The clocks of object stores show whole seconds. */
+  /** Longer than a second, since object stores keep times in whole seconds. */
   private val PauseMillis = 1100L
 
   private val known = TrieMap.empty[String, Boolean]
 
-  /** Tries it with a small file in the side folder, once for each file system, and never on local disks and HDFS. */
+  /**
+   * Renames a small file in the side folder to find out, once for each file system. Local disks and
+   * HDFS need no test.
+   */
   def refuseChanging(table: PlainTable, operation: String): Unit =
     if (!keeps(table)) throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
 
   private def keeps(table: PlainTable): Boolean = table.fileSystem match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true
     case fs if fs.getUri.getScheme == "hdfs"        => true
-    // Mount points: each folder may be on another.
+    // Each folder may be mounted from another file system.
     case fs if fs.getUri.getScheme == "viewfs" => keepsHere(fs, TableSideFolder.of(table))
     case fs => known.getOrElseUpdate(fs.getUri.toString, keepsHere(fs, TableSideFolder.of(table)))
   }
@@ -53,7 +56,7 @@ private[command] object RenameCheck {
   private def isSame(before: FileStatus, after: FileStatus): Boolean =
     before.getLen == after.getLen && before.getModificationTime == after.getModificationTime
 
-  // Somebody else may have begun to work there.
+  // The delete fails if somebody else uses the folder by now.
   private def deleteEmpty(fs: FileSystem, side: Path): Unit =
     try { fs.delete(side, false); () }
     catch { case _: IOException => () }

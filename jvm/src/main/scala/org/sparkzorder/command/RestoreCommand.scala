@@ -22,22 +22,28 @@ import org.sparkzorder.optimize.UnsafeTables
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
-/** `RESTORE`: puts the files of an earlier version back from the trash. It is a version of its own, with a way back. */
+/**
+ * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
+ * it can be undone.
+ */
 final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
+
+  private val operation = History.RestoreOperation
 
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
     val table = LockedStatements.settled(session, target)
-    // Without a version to go back to there is nothing to lock, nor a folder for the lock.
+    // These checks come before the lock, which would create the side folder of a table that has no
+    // versions.
     val current = TableSideFolder.version(table)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    LockedStatements.translated(table, History.RestoreOperation)(RenameCheck.refuseChanging(table, History.RestoreOperation))
+    LockedStatements.translated(table, operation)(RenameCheck.refuseChanging(table, operation))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
-      else LockedStatements.locked(table, History.RestoreOperation, UUID.randomUUID().toString)(execute(table, version, _))
+      else LockedStatements.locked(table, operation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
     Seq(metrics.row)
   }
@@ -75,7 +81,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
   ): Record = Record(
     version = 0,
     operationId = operationId,
-    operation = History.RestoreOperation,
+    operation = operation,
     timestamp = System.currentTimeMillis(),
     userId = UserGroupInformation.getCurrentUser.getShortUserName,
     parameters = Map(History.RestoreParameter -> version.toString),
@@ -85,7 +91,10 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
     outputs = plan.outputs
   )
 
-  /** Files that OPTIMIZE wrote had statistics, which the index forgets once they are retired. All rows are in place. */
+  /**
+   * Collects statistics again for the files that OPTIMIZE had written: the index dropped them when
+   * the files were retired. All rows are in place by now.
+   */
   private def index(table: PlainTable, folder: TableFolder, lock: Lock, plan: RestorePlan): Unit =
     try TableIndex.of(table, folder).foreach { snapshot =>
         val written = RestoreCommand.written(folder)
@@ -103,7 +112,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
         }
       }
     catch {
-      // The files are back already. What is lost is speed, until REFRESH SKIPPING INDEX.
+      // The files are back already. Queries only skip fewer of them until REFRESH SKIPPING INDEX.
       case e @ (_: IOException | _: CommitException | _: SparkThrowable) =>
         logWarning(s"No statistics of the files that are back in ${table.root}", e)
     }
@@ -111,7 +120,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
 
 object RestoreCommand {
 
-  /** Delta's names. */
+  /** The columns have Delta's names. */
   private val schema = Seq(
     "table_size_after_restore",
     "num_of_files_after_restore",
@@ -122,10 +131,11 @@ object RestoreCommand {
   ).foldLeft(new StructType())(_.add(_, LongType, nullable = false))
 
   /**
-   * The version that was the table's at a time, by the time stamps that DESCRIBE HISTORY shows. Before the first operation
-   * it was version 0.
+   * The version to go back to. For a time, it is the version that the table had then, by the time
+   * stamps that DESCRIBE HISTORY shows. Before the first operation that was version 0.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the text is no time, or the history does not reach back so far
+   * @throws org.apache.spark.sql.AnalysisException when the text is not a time, or the history does
+   *   not reach back so far
    */
   private def versionOf(table: PlainTable, to: RestorePoint): Long = to match {
     case RestorePoint.Version(number) => number
@@ -133,7 +143,7 @@ object RestoreCommand {
       val zone = getZoneId(table.session.sessionState.conf.sessionLocalTimeZone)
       val micros = stringToTimestamp(UTF8String.fromString(text), zone)
         .getOrElse(throw ZOrderErrors.invalidTime(text))
-      // Newest first. The time stamps of records are in milliseconds.
+      // Newest first. Records have milliseconds, the time has microseconds.
       val records = History.newestFirst(TableSideFolder.of(table)).map(_.record)
       var oldest = 1L
       records.map { r => oldest = r.version; r }.find(_.timestamp <= Math.floorDiv(micros, 1000L)).map(_.version)
@@ -143,7 +153,7 @@ object RestoreCommand {
   private def sources(folder: TableFolder, plan: RestorePlan): Map[String, Path] =
     plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
 
-  /** Path, length and time of all files that an OPTIMIZE wrote. */
+  /** Path, length and modification time of all files that an OPTIMIZE wrote. */
   private def written(folder: TableFolder): Set[(String, Long, Long)] =
     History.read(folder).iterator.flatMap(_.record.outputs).filter(_.source.isEmpty)
       .map(o => (o.path, o.length, o.modificationTime)).toSet
@@ -160,7 +170,7 @@ private[command] final case class RestoreMetrics(
 ) {
   def row: Row = Row(bytesAfter, filesAfter, removedFiles, restoredFiles, removedBytes, restoredBytes)
 
-  /** For the history: Delta's names, values as text. */
+  /** The metrics that the history keeps, with Delta's names. */
   def history: Map[String, String] = Map(
     "tableSizeAfterRestore" -> bytesAfter,
     "numOfFilesAfterRestore" -> filesAfter,
@@ -173,7 +183,7 @@ private[command] final case class RestoreMetrics(
 
 private[command] object RestoreMetrics {
 
-  /** @param before the table's files */
+  /** @param before the files of the table before the RESTORE */
   def of(before: Seq[FileStatus], plan: RestorePlan): RestoreMetrics = {
     val (removed, restored) = (plan.inputs.map(_.length).sum, plan.outputs.map(_.length).sum)
     RestoreMetrics(

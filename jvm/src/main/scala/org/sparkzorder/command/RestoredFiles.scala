@@ -9,12 +9,15 @@ import org.sparkzorder.commit.{NotRestorableException, OutputFile, RestoreObstac
 import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
-/** Checks the files in the trash before RESTORE brings them back: whoever looks at a table later finds the damage too late. */
+/**
+ * Checks files in the trash before RESTORE brings them back, since afterwards it would be too late
+ * to find damage.
+ */
 private[command] object RestoredFiles {
 
   /**
-   * Reads all footers and compares their rows with the record's. Where the file system keeps checksums, it reads the files as a whole,
-   * in a Spark job.
+   * Reads all footers and compares their numbers of rows with the history. If the file system keeps
+   * checksums, a Spark job also reads the files in full.
    *
    * @throws NotRestorableException naming the files that are damaged
    */
@@ -60,7 +63,7 @@ private[command] object RestoredFiles {
 
   private val BufferBytes = 1 << 20
 
-  /** What is wrong with the file by its checksum. None when it has none. */
+  /** The error of a checksum that does not match; None if all match or if there are none. */
   private def damage(path: Path, conf: org.apache.hadoop.conf.Configuration): Option[String] = {
     val fs = path.getFileSystem(conf)
     if (!hasChecksum(fs, path)) None
@@ -74,7 +77,7 @@ private[command] object RestoredFiles {
         None
       } catch {
         case e: ChecksumException => Some(s"$path: ${e.getMessage}")
-        // HDFS, when no copy of a block is whole.
+        // HDFS throws this if all replicas of a block are damaged.
         case e: IOException if e.getClass.getSimpleName == "BlockMissingException" => Some(s"$path: ${e.getMessage}")
       }
   }

@@ -4,10 +4,10 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import org.sparkzorder.statement._
 
-/** The plan that runs each statement. */
+/** Makes the plan that runs a statement. */
 object StatementPlanner {
 
-  /** @param parseQuery for the query inside a statement */
+  /** @param parseQuery parses the query inside a statement */
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
     case s: TableStatement               => plan(s)
     case ExplainSkippingStatement(query) => ExplainSkippingCommand(parseQuery(query))

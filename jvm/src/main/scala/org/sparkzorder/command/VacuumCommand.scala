@@ -14,10 +14,11 @@ import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
 /**
- * `VACUUM`: deletes retired files, after which there is no way back to the versions before. Returns the table's path as
- * Delta's does; a dry run returns the paths of the files that would go.
+ * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
+ * them. It returns the table's path, like Delta's VACUUM. A dry run returns the paths of the files
+ * that would be deleted.
  *
- * @param retainHours as written; by default what OPTIMIZE was told, or seven days
+ * @param retainHours as written; None for what each operation's `retain-hours` says
  */
 final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
     extends LeafRunnableCommand {
@@ -29,7 +30,8 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     LockedStatements.recover(place)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
-    // A partition that was moved or copied has taken its trash along, which no record knows of.
+    // A partition that was moved or copied took its trash along. No record knows of it, so all data
+    // folders are searched.
     val state = TableState.look(place.root, folder.ops)
     val table = PlainTables.open(place)
     val data = table.listed
@@ -53,7 +55,10 @@ object VacuumCommand {
 
   private val millisPerHour = BigDecimal(3600000)
 
-  /** 0 hours are all, also what another machine's clock says is of a later time. */
+  /**
+   * Whether an operation's retired files may go. With 0 hours they all may, even if their clock was
+   * ahead of ours.
+   */
   private def isOld(retainHours: Option[String], now: Long): Record => Boolean = record => {
     val hours = retainHours.map(BigDecimal(_)).getOrElse(BigDecimal(OptimizeOptions.retainHours(record.parameters)))
     hours == 0 || BigDecimal(record.timestamp) + hours * millisPerHour <= now

@@ -3,12 +3,17 @@ package org.sparkzorder.conf
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.internal.SQLConf
 
-/** The names of the session settings: the only place that knows them. */
+/**
+ * All session settings. Nothing else knows their names.
+ *
+ * `docs/reference/settings.md` is written from [[ZOrderConf.all]] and [[TableProperties.all]].
+ * ReferencePagesSuite fails when they differ.
+ */
 object ZOrderConf {
 
   val skippingEnabled = SQLConf
     .buildConf("spark.zorder.skipping.enabled")
-    .doc("Whether queries skip files that cannot hold a matching row. Results are the same either way.")
+    .doc("Whether queries skip files that cannot contain a matching row. The results are the same either way.")
     .version("0.1.0")
     .booleanConf
     .createWithDefault(true)
@@ -16,8 +21,8 @@ object ZOrderConf {
   val trustListing = SQLConf
     .buildConf("spark.zorder.skipping.trust-listing")
     .doc(
-      "Whether a query leaves files out by the listing that the session holds, without a look at the storage. Faster on " +
-        "object stores, and wrong when another program overwrites files in place while the session lasts."
+      "Whether queries skip files by the file listing that the session keeps, without looking at the storage again. This " +
+        "is faster on object stores. Results are wrong if another program overwrites files in place during the session."
     )
     .version("0.1.0")
     .booleanConf
@@ -26,8 +31,7 @@ object ZOrderConf {
   val indexCacheMaxBytes = SQLConf
     .buildConf("spark.zorder.index.cache.max-bytes")
     .doc(
-      "Bound on the driver's memory for cached statistics, in bytes; the least recently used go first. By default 256 MiB, or a " +
-        "tenth of the driver's heap if that is less."
+      "How much of the driver's memory cached statistics may take, in bytes. The least recently used ones are dropped first."
     )
     .version("0.1.0")
     .longConf
@@ -35,14 +39,19 @@ object ZOrderConf {
 
   val workloadEnabled = SQLConf
     .buildConf("spark.zorder.workload.enabled")
-    .doc("Whether queries record which columns they ask for, and where in the columns, for ZORDER BY AUTO.")
+    .doc(
+      "Whether queries record which columns they filter on, and where in the columns, for `ZORDER BY AUTO`. No value is " +
+        "recorded."
+    )
     .version("0.1.0")
     .booleanConf
     .createWithDefault(false)
 
   val lockTimeoutSeconds = SQLConf
     .buildConf("spark.zorder.lock.timeout")
-    .doc("Seconds without a heartbeat after which the owner of a table's lock, on another host, is taken for dead.")
+    .doc(
+      "The seconds without a heartbeat after which the owner of a table's lock counts as dead, if it ran on another host."
+    )
     .version("0.1.0")
     .longConf
     .checkValue(_ >= 10, "must be at least 10 seconds")
@@ -50,7 +59,10 @@ object ZOrderConf {
 
   val publishWaitSeconds = SQLConf
     .buildConf("spark.zorder.publish.wait")
-    .doc("Seconds that a query waits for an OPTIMIZE that is just renaming its files, before it reads around it.")
+    .doc(
+      "The seconds that a query waits for an `OPTIMIZE` or `RESTORE` that is exchanging files. After that it reads the " +
+        "files where they are at that moment."
+    )
     .version("0.1.0")
     .longConf
     .createWithDefault(30)
@@ -58,22 +70,84 @@ object ZOrderConf {
   val historyRetention = SQLConf
     .buildConf("spark.zorder.history.retention")
     .doc(
-      "How long the history keeps an operation whose retired files are deleted and whose own files are all gone. " +
-        "A number of days, or a time such as '12h'. The table property `zorder.history.retention` goes before it."
+      "How long the history keeps an operation once its retired files are deleted and none of the files that it wrote is " +
+        "in the table. The table property `zorder.history.retention` takes precedence."
     )
     .version("0.1.0")
     .stringConf
     .checkValue(retentionMillis(_).isDefined, "must be a number of days, or a time such as '12h'")
     .createWithDefault("30")
 
-  /** The table property that goes before [[historyRetention]]. */
-  val HistoryRetentionProperty = "zorder.history.retention"
+  /** In the order of the reference page. */
+  val all: Seq[Setting] = Seq(
+    Setting(
+      key = skippingEnabled.key,
+      valueType = "boolean",
+      default = code(skippingEnabled.defaultValueString),
+      range = "`true` or `false`",
+      description = skippingEnabled.doc,
+      example = "false"
+    ),
+    Setting(
+      key = trustListing.key,
+      valueType = "boolean",
+      default = code(trustListing.defaultValueString),
+      range = "`true` or `false`",
+      description = trustListing.doc,
+      example = "true"
+    ),
+    Setting(
+      key = indexCacheMaxBytes.key,
+      valueType = "whole number",
+      default = "268435456 (256 MiB), or a tenth of the driver's heap if that is less",
+      range = "0 or more",
+      description = indexCacheMaxBytes.doc,
+      example = "1073741824"
+    ),
+    Setting(
+      key = workloadEnabled.key,
+      valueType = "boolean",
+      default = code(workloadEnabled.defaultValueString),
+      range = "`true` or `false`",
+      description = workloadEnabled.doc,
+      example = "true"
+    ),
+    Setting(
+      key = lockTimeoutSeconds.key,
+      valueType = "seconds",
+      default = lockTimeoutSeconds.defaultValueString,
+      range = "10 or more",
+      description = lockTimeoutSeconds.doc,
+      example = "120"
+    ),
+    Setting(
+      key = publishWaitSeconds.key,
+      valueType = "seconds",
+      default = publishWaitSeconds.defaultValueString,
+      range = "0 or more",
+      description = publishWaitSeconds.doc,
+      example = "60"
+    ),
+    Setting(
+      key = historyRetention.key,
+      valueType = "time",
+      default = s"${historyRetention.defaultValueString} (days)",
+      range = "a number of days, or a time such as `12h`",
+      description = historyRetention.doc,
+      example = "90"
+    )
+  )
 
-  /** Milliseconds; None when the text is neither a number of days nor a time string of Spark's. */
+  /** The table property that takes precedence over [[historyRetention]]. */
+  val HistoryRetentionProperty: String = TableProperties.historyRetention.key
+
+  /** Milliseconds; None if the text is neither a number of days nor one of Spark's time strings. */
   def retentionMillis(text: String): Option[Long] =
     try {
       val trimmed = text.trim
       val time = if (trimmed.nonEmpty && trimmed.forall(_.isDigit)) s"${trimmed}d" else trimmed
       Some(JavaUtils.timeStringAsMs(time)).filter(_ >= 0)
     } catch { case _: IllegalArgumentException => None }
+
+  private def code(value: String): String = s"`$value`"
 }

@@ -1,8 +1,6 @@
 package org.sparkzorder.optimize
 
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.sql.Row
-import org.apache.spark.sql.types.{DoubleType, LongType, StringType, StructType}
 
 import org.sparkzorder.commit.Record
 import org.sparkzorder.errors.ZOrderErrors
@@ -15,64 +13,41 @@ import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable, TableSideFolde
 import org.sparkzorder.workload._
 import org.sparkzorder.write.{ColumnSample, KeyColumn, UnitLayouts}
 
-/**
- * Why AUTO chose what it chose.
- *
- * @param layout as it would be written
- * @param queries recorded ones that it was chosen for
- * @param touched the share of the files that such a query touches, about; of 400 files where there will be more
- * @param equalWeights the same with all the queries' columns at equal weights
- */
-private[sparkzorder] final case class AutoReport(
-    layout: String,
-    reason: String,
-    queries: Long,
-    touched: Double,
-    equalWeights: Double
-) {
-  def row: Row = Row(layout, reason, queries, touched, equalWeights)
-}
+/** The layout that AUTO chose, and its reasons. */
+private[sparkzorder] final case class AutoChoice(layout: ChosenLayout, report: AutoReport)
 
-private[sparkzorder] object AutoReport {
-  val schema: StructType = new StructType()
-    .add("layout", StringType, nullable = false)
-    .add("reason", StringType, nullable = false)
-    .add("queries", LongType, nullable = false)
-    .add("touchedShare", DoubleType, nullable = false)
-    .add("touchedShareEqualWeights", DoubleType, nullable = false)
-}
+/** The queries that sessions recorded, and those of their columns that can be a key. */
+private[sparkzorder] final case class AutoCandidates(sketch: WorkloadSketch, columns: Seq[KeyColumn])
 
-/** `ZORDER BY AUTO`: the layout that the recorded queries touch the fewest files of. */
+/** `ZORDER BY AUTO`: the layout in which the recorded queries touch the fewest files. */
 private[sparkzorder] object AutoLayout {
 
-  /** Room on the curve that the queries get when they are asked for it. */
+  /** The share of the curve that goes to what queries ask for, with the option `hot-ranges`. */
   val QueryShare = 0.5
 
   private val MostColumns = 8
 
-  /** Columns that are looked at. */
+  /** How many columns AUTO tries. */
   private val MostCandidates = 12
   private val SampleRows = 20000
 
-  /** A file of the sample has so many rows at least. */
-  private val RowsOfFile = 50
+  /** With fewer rows to a file, the sample could not tell files apart. */
+  private val MinSampleRowsPerFile = 50
 
-  /** The recorded queries with those of their columns that can be a key.
-   *
-   * @throws org.apache.spark.sql.AnalysisException when there are none
+  /**
+   * @throws org.apache.spark.sql.AnalysisException when there are no such queries or no such
+   * columns
    */
-  def recorded(table: PlainTable): (WorkloadSketch, Seq[KeyColumn]) = {
+  def recorded(table: PlainTable): AutoCandidates = {
     val sketch = RecordedWorkload.of(table)
     if (sketch.isEmpty) throw ZOrderErrors.noWorkload(table.name, "no query has been recorded")
-    val usable =
-      TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined).map(_.path).toSet
-    val columns = sketch.columns.map(_._1).filter(usable).take(MostCandidates)
+    val columns = sketch.columns.map(_._1).filter(possibleKeys(table)).take(MostCandidates)
     if (columns.isEmpty) throw ZOrderErrors.noWorkload(table.name, "the recorded queries ask for no column that it has")
-    sketch -> KeyColumns.resolveAll(table, columns).map { case (path, dataType) => KeyColumn(path, dataType, 1) }
+    AutoCandidates(sketch, keyColumns(table, columns))
   }
 
   /**
-   * @param folders that are to be laid out
+   * @param folders the folders to lay out
    * @param history newest first
    */
   def choose(
@@ -80,56 +55,76 @@ private[sparkzorder] object AutoLayout {
       folders: Seq[DataFolder],
       options: OptimizeOptions,
       history: Seq[Record]
-  ): (LayoutSpec, Seq[KeyColumn], AutoReport) = {
-    val (sketch, candidates) = recorded(table)
-    val share = if (options.hotRanges) QueryShare else 0d
-    val cuts = if (options.alignedCuts.getOrElse(true)) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts
-    val last = history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().filter { spec =>
-      spec.cuts == cuts && spec.queryShare == share && spec.mapping == LayoutSpec.RangeMapping
-    }
-    val lastKeys = last.flatMap(keysOf(table, _))
-    val others = lastKeys.toSeq.flatten.filterNot(k => candidates.exists(_.path == k.path))
-    val columns = sampled(table, folders.flatMap(_.files), candidates ++ others)
-    val wanted = filesOf(folders, options)
-    // As many as the sample can tell apart at most.
-    val files = math.max(2L, math.min(wanted, (columns.head.ofRow.length / RowsOfFile).toLong)).toInt
+  ): AutoChoice = {
+    val recorded = AutoLayout.recorded(table)
+    val template = LayoutSpec(
+      curve = LayoutSpec.ZOrder,
+      mapping = LayoutSpec.RangeMapping,
+      cuts = if (options.alignedCuts.getOrElse(true)) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts,
+      columns = Nil,
+      queryShare = if (options.hotRanges) QueryShare else 0d
+    )
+    val last = lastLike(template, table, history)
+    val lastKeys = last.toSeq.flatMap(_.keys).filterNot(k => recorded.columns.exists(_.path == k.path))
+    val keys = recorded.columns ++ lastKeys
+    val columns = sampled(table, folders.flatMap(_.files), keys)
     val byPath = columns.map(c => c.path -> c).toMap
-    val current = for { spec <- last; _ <- lastKeys } yield Trial(
-      spec.curve,
-      spec.columns.map { case (path, w) => byPath(path) -> w }
-    )
-    val estimate = new LayoutEstimate(columns, sketch, files, cuts == LayoutSpec.AlignedCuts, share)
-    val choice = LayoutChooser.choose(estimate, candidates.map(c => byPath(c.path)), MostColumns, current)
-    val chosen = choice.trial.columns.map { case (c, w) => c.path -> w }
-    val spec = LayoutSpec(choice.trial.curve, LayoutSpec.RangeMapping, cuts, chosen, queryShare = share)
-    val types = (candidates ++ others).map(k => k.path -> k.dataType).toMap
+
+    val filesOfFolder = meanFiles(folders, options)
+    val comparedFiles =
+      math.max(2L, math.min(filesOfFolder, (columns.head.ofRow.length / MinSampleRowsPerFile).toLong)).toInt
+    val isAligned = template.cuts == LayoutSpec.AlignedCuts
+    val estimate = new LayoutEstimate(columns, recorded.sketch, comparedFiles, isAligned, template.queryShare)
+    val current = last.map(l => Trial(l.spec.curve, l.spec.columns.map { case (path, w) => byPath(path) -> w }))
+    val choice = LayoutChooser.choose(estimate, recorded.columns.map(c => byPath(c.path)), MostColumns, current)
+
+    val weights = choice.trial.columns.map { case (c, w) => c.path -> w }
+    val spec = template.copy(curve = choice.trial.curve, columns = weights)
+    val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
-      text(spec),
-      AutoReason.of(choice, sketch.without(!byPath.contains(_)), share, Option.when(files < wanted)(files)),
-      estimate.queries.toLong,
-      choice.touched,
-      choice.naive
+      layout = sql(spec),
+      reason = AutoReason.of(
+        choice,
+        recorded.sketch.without(!byPath.contains(_)),
+        template.queryShare,
+        Option.when(comparedFiles < filesOfFolder)(comparedFiles)
+      ),
+      queries = estimate.queries.toLong,
+      touched = choice.touched,
+      equalWeights = choice.naive
     )
-    (spec, chosen.map { case (path, w) => KeyColumn(path, types(path), w) }, report)
+    AutoChoice(ChosenLayout(spec, weights.map { case (path, w) => KeyColumn(path, types(path), w) }), report)
   }
 
-  /** The keys of an earlier layout; None when the table has not all of them any more. */
-  private def keysOf(table: PlainTable, spec: LayoutSpec): Option[Seq[KeyColumn]] = {
-    val usable =
-      TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined).map(_.path).toSet
-    Option.when(spec.columns.forall(c => usable(c._1))) {
-      KeyColumns.resolveAll(table, spec.columns.map(_._1)).map { case (path, dataType) => KeyColumn(path, dataType, 1) }
-    }
-  }
+  /**
+   * The table's last layout, if it differs from a template only in curve and columns, and the table
+   * still has all of its columns. The keys have no weights.
+   */
+  private def lastLike(template: LayoutSpec, table: PlainTable, history: Seq[Record]): Option[ChosenLayout] =
+    history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().filter { last =>
+      last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping &&
+      last.columns.map(_._1).forall(possibleKeys(table))
+    }.map(last => ChosenLayout(last, keyColumns(table, last.columns.map(_._1))))
 
-  /** Files of one folder. */
-  private def filesOf(folders: Seq[DataFolder], options: OptimizeOptions): Long = {
+  /** Paths of the columns that a layout can have as keys. */
+  private def possibleKeys(table: PlainTable): Set[Seq[String]] =
+    TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined).map(_.path).toSet
+
+  private def keyColumns(table: PlainTable, paths: Seq[Seq[String]]): Seq[KeyColumn] =
+    KeyColumns.resolveAll(table, paths).map { case (path, dataType) => KeyColumn(path, dataType, 1) }
+
+  /** How many files a folder gets, on the mean of all folders. */
+  private def meanFiles(folders: Seq[DataFolder], options: OptimizeOptions): Long = {
     val sizes = folders.map(_.files.map(_.getLen).sum)
     val all = options.numFiles.fold(FileCounts.bySize(sizes, options.targetFileSize).map(_.toLong).sum)(_.toLong)
     math.max(2L, all / folders.length)
   }
 
-  private def sampled(table: PlainTable, files: Seq[FileStatus], keys: Seq[KeyColumn]): IndexedSeq[ConstrainedColumn] = {
+  private def sampled(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      keys: Seq[KeyColumn]
+  ): IndexedSeq[ConstrainedColumn] = {
     val relation = table.relation
     val values = ColumnSample.draw(
       table.session,
@@ -162,7 +157,10 @@ private[sparkzorder] object AutoLayout {
     case (_, v) => throw new IllegalArgumentException(s"not a value of the column: ${v.getClass.getName}")
   }
 
-  /** Places of the sampled values by the statistics that the queries' values were placed by; without any, by the sample. */
+  /**
+   * The rank of each sampled value. The queries' values were ranked by the index, so these are too;
+   * without an index, the sample itself ranks them.
+   */
   private def ranks(index: Option[IndexSnapshot], key: KeyColumn, d: ValueDistribution): Array[Double] =
     index.flatMap(ColumnAxes.of(_, Column(key.path, key.dataType))) match {
       case Some(axis) => ConstrainedColumn.valuesOf(d).map(axis.rank).toArray
@@ -170,26 +168,27 @@ private[sparkzorder] object AutoLayout {
     }
 
   /**
-   * For a layout with room for queries: the distributions of its columns with what queries ask for now. Where nothing is
-   * recorded any more they stay those of the data.
+   * For a layout that gives a share of the curve to what queries ask for: a function that adds the
+   * recorded queries to the distributions of the columns. Columns without recorded queries keep the
+   * distribution of the data.
    */
-  def density(table: PlainTable, spec: LayoutSpec, keys: Seq[KeyColumn]): Option[UnitLayouts.Density] =
-    Option.when(spec.queryShare > 0) {
+  def density(table: PlainTable, layout: ChosenLayout): Option[UnitLayouts.Density] =
+    Option.when(layout.spec.queryShare > 0) {
       val sketch = RecordedWorkload.of(table)
       val index = TableIndex.of(table, TableSideFolder.of(table))
       distributions =>
-        distributions.zip(keys).map { case (d, key) =>
+        distributions.zip(layout.keys).map { case (d, key) =>
           val column = new ConstrainedColumn(key.path, d, Array.emptyIntArray, ranks(index, key, d))
-          ConstrainedColumn.mixed(column, sketch, spec.queryShare)
+          ConstrainedColumn.mixed(column, sketch, layout.spec.queryShare)
         }
     }
 
-  private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
-
-  private def text(spec: LayoutSpec): String = {
+  private def sql(spec: LayoutSpec): String = {
     val columns = spec.columns.map { case (path, w) =>
       AutoReason.name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
     }
     s"${spec.curve.toUpperCase(java.util.Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}"
   }
+
+  private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
 }

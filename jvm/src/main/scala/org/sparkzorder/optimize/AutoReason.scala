@@ -6,15 +6,15 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
 
 import org.sparkzorder.workload.{Choice, ColumnUse, Form, KindSketch, WorkloadSketch}
 
-/** AUTO's choice in words. */
+/** Puts AUTO's choice into words. */
 private[sparkzorder] object AutoReason {
 
-  /** Kinds of queries that are told. */
+  /** How many kinds of queries the text lists. */
   private val MostKinds = 5
 
   /**
-   * @param sketch of the queries that were looked at
-   * @param files that shares are of, when these are fewer than the table is going to have
+   * @param sketch the queries that were considered
+   * @param files how many files the shares are about, if the table is going to have more
    */
   def of(choice: Choice, sketch: WorkloadSketch, queryShare: Double, files: Option[Int]): String = {
     val kinds = sketch.ranked

@@ -9,10 +9,13 @@ import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.{KeyColumn, RewriteUnit}
 
-/** The columns that get Bloom filters of the file format's own writer, which its readers use with nothing of ours. */
+/**
+ * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without
+ * this library can use them, too.
+ */
 private[sparkzorder] sealed trait BloomFilters {
 
-  /** Options of the file writer. */
+  /** Options for the file writer, given how the statement lays out each unit. */
   def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
       model: LayoutModel
   ): Map[String, String]
@@ -20,7 +23,7 @@ private[sparkzorder] sealed trait BloomFilters {
 
 private[sparkzorder] object BloomFilters {
 
-  val Key = "bloom-filter-columns"
+  private val option = OptionTable.bloomFilterColumns
 
   case object Off extends BloomFilters {
     override def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
@@ -28,7 +31,7 @@ private[sparkzorder] object BloomFilters {
     ): Map[String, String] = Map.empty
   }
 
-  /** Those that the layout cannot separate well enough. */
+  /** The key columns whose values the layout cannot separate well enough by itself. */
   case object Auto extends BloomFilters {
     override def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
         model: LayoutModel
@@ -50,43 +53,46 @@ private[sparkzorder] object BloomFilters {
   }
 
   /**
-   * @param text names with commas between them, `auto` or `none`
-   * @throws org.apache.spark.sql.AnalysisException on what is none, or a column that cannot have one
+   * @param text names separated by commas, `auto` or `none`; None if the statement does not say
+   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column
+   *   cannot have a filter
    */
   def parse(table: PlainTable, text: Option[String]): BloomFilters = text.map(_.trim) match {
     case None                                  => Off
     case Some(t) if t.equalsIgnoreCase("none") => Off
     case Some(t) if t.equalsIgnoreCase("auto") => Auto
     case Some(names)                           =>
-      val columns = KeyColumns.resolveAll(table, names.split(BetweenNames).toSeq.map(parts(names, _)))
+      val columns = KeyColumns.resolveAll(table, names.split(BetweenNames).toSeq.map(parts(table, names, _)))
       columns.find { case (path, dataType) => !canHave(path, dataType) }.foreach { case (path, dataType) =>
         val why = if (dataType == BooleanType) "of a type with more than two values" else "without dots in their names"
-        throw ZOrderErrors.invalidOptionValue(Key, quoteNameParts(path), s"columns $why")
+        throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
       }
       Of(columns.map(_._1))
   }
 
-  // Commas outside of backquotes.
+  // Commas in backquotes belong to a name.
   private val BetweenNames = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
 
-  private def parts(all: String, name: String): Seq[String] =
+  private def parts(table: PlainTable, all: String, name: String): Seq[String] =
     try CatalystSqlParser.parseMultipartIdentifier(name.trim)
     catch {
       case _: ParseException =>
-        throw ZOrderErrors.invalidOptionValue(Key, all, "names of columns with commas between them, auto or none")
+        throw ZOrderErrors.invalidOptionValue(option.key, all, option.valueType.expected(table.formatName))
     }
 
-  // The writers are told of a column by its path with dots between.
+  // The writers take a column as its path with dots between the names, so a name with a dot would
+  // be another path.
   private def canHave(path: Seq[String], dataType: DataType): Boolean =
     dataType != BooleanType && !path.exists(_.contains("."))
 
-  /** Options of the file writer for filters of these columns. */
+  /** Options for the file writer that give these columns Bloom filters. */
   def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
     val names = columns.map(_.mkString("."))
     if (names.isEmpty) Map.empty
     else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))
     else {
-      // Sized by the values that come, not by the most that could.
+      // Adaptive filters are as large as the values of the file need. Others are as large as they
+      // may ever get.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
         ("parquet.bloom.filter.adaptive.enabled" -> "true")
     }

@@ -2,19 +2,32 @@ package org.sparkzorder.optimize
 
 import java.util.Locale
 
-/** Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. All units are powers of 1024, as Spark's are. */
+/**
+ * Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. As in Spark, all units are
+ * powers of 1024.
+ */
 private[sparkzorder] object ByteSizes {
 
   private val size = """(\d+(?:\.\d+)?)\s*([a-z]*)""".r
 
   private val units = Seq("b", "k", "m", "g", "t", "p")
 
-  /** Whole bytes; None for what is no size, or has more bytes than a long. */
+  /**
+   * The size in whole bytes; None if the text is not a size, or if a Long cannot hold the bytes.
+   */
   def parse(text: String): Option[Long] = text.trim.toLowerCase(Locale.ROOT) match {
     case size(number, "" | "byte" | "bytes") => number.toLongOption
     case size(number, unit)                  =>
       power(unit).map(p => BigDecimal(number) * BigDecimal(1024).pow(p)).filter(_.isValidLong).map(_.toLong)
     case _ => None
+  }
+
+  /** The size with the largest unit in which it is a whole number, such as `256 MiB`. */
+  def show(bytes: Long): String = {
+    val power = (units.size - 1 to 1 by -1).find(p => bytes > 0 && bytes % (1L << (10 * p)) == 0).getOrElse(0)
+    if (power > 0) s"${bytes >> (10 * power)} ${units(power).toUpperCase(Locale.ROOT)}iB"
+    else if (bytes == 1) "1 byte"
+    else s"$bytes bytes"
   }
 
   private def power(unit: String): Option[Int] =

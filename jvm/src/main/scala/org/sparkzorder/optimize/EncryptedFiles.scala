@@ -7,10 +7,16 @@ import org.sparkzorder.footer.{DataFormat, Encryption, FileFooter}
 import org.sparkzorder.stats.FileStats
 import org.sparkzorder.table.PlainTable
 
-/** What was encrypted is not written in plain, and what is encrypted is not told by an index that is not. */
+/**
+ * Makes sure that encrypted data is not written in plain, and that the index, which is not
+ * encrypted, does not show it.
+ */
 private[sparkzorder] object EncryptedFiles {
 
-  /** Refuses before anything is written, where the writer is not told of any encryption. */
+  /**
+   * Refuses encrypted inputs before anything is written, if the writer is not configured to encrypt
+   * at all.
+   */
   def refuseBefore(table: PlainTable, writeOptions: Map[String, String], inputs: Seq[Input]): Unit =
     inputs.find(!_.footer.encryption.isNone).foreach { i =>
       val conf = table.session.sessionState.newHadoopConfWithOptions(writeOptions)
@@ -21,14 +27,17 @@ private[sparkzorder] object EncryptedFiles {
       if (!encrypts) refuse(i.footer, Encryption.none)
     }
 
-  /** Refuses once all is written and nothing published, where the settings encrypt less than the inputs' writer did. */
+  /**
+   * Refuses after writing and before publishing, if the new files are less encrypted than the
+   * inputs.
+   */
   def refuseAfter(inputs: Seq[Input], written: Seq[FileFooter]): Unit =
     for (i <- inputs if !i.footer.encryption.isNone; w <- written) refuse(i.footer, w.encryption)
 
   private def refuse(input: FileFooter, now: Encryption): Unit =
     input.encryption.beyond(now).foreach(what => throw ZOrderErrors.encryptedFiles(input.path, what))
 
-  /** Statistics without what the file hides. */
+  /** The statistics without those of encrypted columns. */
   def shown(stats: FileStats, encryption: Encryption): FileStats =
     if (encryption.isNone) stats
     else stats.copy(columns = stats.columns.filterNot { case (key, _) => encryption.hides(key.path) })

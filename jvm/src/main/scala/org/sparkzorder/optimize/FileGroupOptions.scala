@@ -1,27 +1,34 @@
 package org.sparkzorder.optimize
 
 /**
- * How the files to rewrite come in groups, and the groups in commits.
+ * How the files to rewrite are split into file groups, and the groups into commits. A file group is
+ * one Spark job.
  *
- * @param maxConcurrentRewrites file groups that are rewritten at the same time; each is a job of its own
- * @param maxGroupSize of a group in bytes, when it was said: then a folder that has more is several groups, each laid
- *   out for itself
- * @param maxCommits of the statement; one without partial progress
+ * @param maxConcurrentRewrites how many file groups are rewritten at the same time
+ * @param maxGroupSize largest group in bytes, if the statement sets it. A larger folder is then
+ *   split into several groups, each laid out by itself.
+ * @param maxCommits how many commits the statement may make; 1 without partial progress
  */
 final case class FileGroupOptions(maxConcurrentRewrites: Int, maxGroupSize: Option[Long], maxCommits: Int) {
 
-  /** Parts of folders that are rewritten each for itself. */
+  /**
+   * The same rewrites, with those of too large folders split into parts that are rewritten
+   * independently.
+   */
   private[sparkzorder] def split(rewrites: Seq[Rewrite]): Seq[Rewrite] =
     maxGroupSize.fold(rewrites)(FileGroups.split(rewrites, _))
 
-  /** File groups, by commit. Where nobody said how large a group may be, a folder beyond the default is one by itself. */
+  /**
+   * For each commit its file groups. If the statement sets no size, a folder that is larger than
+   * the default makes a group of its own, and is not split.
+   */
   private[sparkzorder] def commits(rewrites: Seq[Rewrite]): Seq[Seq[Seq[Rewrite]]] = {
     val groups = FileGroups.of(rewrites, maxGroupSize.getOrElse(FileGroupOptions.DefaultMaxGroupSize), maxCommits)
     FileGroups.commits(groups, maxCommits)
   }
 }
 
-/** Iceberg's defaults. */
+/** The defaults are those of Iceberg's `rewrite_data_files`. */
 object FileGroupOptions {
   val DefaultMaxConcurrentRewrites = 5
   val DefaultMaxGroupSize: Long = 100L << 30

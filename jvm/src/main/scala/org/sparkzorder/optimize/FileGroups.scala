@@ -2,13 +2,17 @@ package org.sparkzorder.optimize
 
 import org.sparkzorder.layout.FileCounts
 
-/** Which rewrites are run as one job, and which jobs are committed together. Order is kept all through. */
+/**
+ * Decides which rewrites run as one job, and which jobs are committed together. The order of the
+ * rewrites is kept.
+ */
 private[sparkzorder] object FileGroups {
 
   /**
-   * Rewrites of no more than so many bytes, but for single files that have more. Files of two parts of a folder overlap
-   * along the curve, since each part is laid out for itself. Files that come to a layout that is there stay together:
-   * they are few, and have their places already.
+   * Splits rewrites into parts of at most `maxBytes`. A single larger file is a part of its own.
+   * Files from two parts of a folder overlap along the curve, because each part is laid out by
+   * itself. A rewrite that adds new files to an existing layout is not split: it has few files, and
+   * each row's place is known already.
    */
   def split(rewrites: Seq[Rewrite], maxBytes: Long): Seq[Rewrite] = rewrites.flatMap { r =>
     val parts = if (r.placement.isDefined) Seq(r.files) else nextFit(r.files, maxBytes)(_.getLen)
@@ -21,9 +25,10 @@ private[sparkzorder] object FileGroups {
   }
 
   /**
-   * Groups of no more than so many bytes, but for single rewrites that have more.
+   * Groups of at most `maxBytes`. A single larger rewrite is a group of its own.
    *
-   * @param wanted there are about so many at least, of about as many bytes, as long as there are rewrites for them
+   * @param wanted make at least about this many groups of about equal size, if there are enough
+   *   rewrites
    */
   def of(rewrites: Seq[Rewrite], maxBytes: Long, wanted: Int): Seq[Seq[Rewrite]] = {
     val before = rewrites.scanLeft(0L)((sum, r) => sum + bytes(r))
@@ -33,11 +38,14 @@ private[sparkzorder] object FileGroups {
     }
   }
 
-  /** At most so many commits, each of about as many groups as the others. */
+  /** At most `most` commits, each with about the same number of groups. */
   def commits[T](groups: Seq[T], most: Int): Seq[Seq[T]] =
     if (groups.isEmpty) Nil else groups.grouped((groups.size + most - 1) / most).toSeq
 
-  /** A bin is closed when the next item would lift it over the limit. */
+  /**
+   * Fills bins in the order of the items. An item that does not fit into the open bin opens the
+   * next one ("next fit").
+   */
   def nextFit[T](items: Seq[T], limit: Long)(size: T => Long): Seq[Seq[T]] = {
     val bins = Seq.newBuilder[Seq[T]]
     var open = Vector.empty[T]

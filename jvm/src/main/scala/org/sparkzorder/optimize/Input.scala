@@ -2,7 +2,38 @@ package org.sparkzorder.optimize
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.footer.FileFooter
+import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
+import org.sparkzorder.indexing.UnreadableFiles
+import org.sparkzorder.layout.FileBounds
+import org.sparkzorder.stats.{ColumnKey, ColumnStats}
+import org.sparkzorder.table.PlainTable
 
-/** A file that is rewritten, with what its footer says. */
-private[sparkzorder] final case class Input(status: FileStatus, footer: FileFooter)
+/** A data file, with what its footer says. */
+private[sparkzorder] final case class Input(status: FileStatus, footer: FileFooter) {
+
+  /** Bounds of a column, which must be among those that the footer was read for. */
+  def bounds(column: ColumnKey): FileBounds =
+    FileBounds.of(footer.stats.getOrElse(column, ColumnStats.unknown), footer.rows)
+}
+
+private[sparkzorder] object Input {
+
+  /**
+   * Reads the footers of some files.
+   *
+   * @param columns columns whose statistics are wanted
+   * @param withTraits whether to read also what the files have beside their rows
+   */
+  def read(
+      table: PlainTable,
+      files: Seq[FileStatus],
+      columns: Seq[ColumnKey],
+      withTraits: Boolean = false
+  ): Seq[Input] = {
+    val format = DataFormat.of(table.formatName).get
+    UnreadableFiles.told(table) {
+      val footers = Footers.readAll(table.session, files, format, table.dataSchema, columns, withTraits = withTraits)
+      files.zip(footers).map { case (file, footer) => Input(file, footer) }
+    }
+  }
+}

@@ -15,10 +15,13 @@ import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{FileSpelling, KeptOrc, KeptParquet, KeptSchema, KeptTraits, RewriteJob}
 
 /**
- * What the new files have of the inputs beside their rows. It is the same for all files of a statement.
+ * What the new files take over from the inputs beside the rows, such as field ids and key-value
+ * metadata. It is the same for all files of a statement. See `docs/what-a-rewrite-keeps.md`.
  *
- * @param options of the file writer, which the table's own options override
- * @param bloomFilters columns that have one in some input, by the new files' names down to the leaf
+ * @param files what the writer of each file needs to know; None if nothing is kept
+ * @param options options for the file writer; the table's own options override them
+ * @param bloomFilters leaf columns that have a Bloom filter in some input, with the new files'
+ *   spelling of their names
  * @param lost what cannot be kept, in words
  */
 private[sparkzorder] final case class KeptFromInputs(
@@ -28,7 +31,7 @@ private[sparkzorder] final case class KeptFromInputs(
     lost: Seq[String]
 ) extends Logging {
 
-  /** Options of the writer that name a column, with the new files' spelling of it. */
+  /** The same options for the writer, with column names in them spelled as in the new files. */
   def spelled(options: Map[String, String]): Map[String, String] = {
     val columns = files.fold(Map.empty[Seq[String], Seq[String]])(_.columns)
     options.map { case (key, value) =>
@@ -41,13 +44,13 @@ private[sparkzorder] final case class KeptFromInputs(
     }
   }
 
-  /** Whether the new files spell a column otherwise than the table. */
+  /** Whether the new files spell a column differently from the table. */
   def namesInAnyCase: Boolean = files.exists(_.namesInAnyCase)
 
   def warn(table: PlainTable): Unit =
     if (lost.nonEmpty) logWarning(s"OPTIMIZE of ${table.name} does not keep: $text")
 
-  /** For the history. */
+  /** The entry for the history. */
   def history: Map[String, String] = if (lost.isEmpty) Map.empty else Map("notKept" -> text)
 
   private def text: String = {
@@ -62,7 +65,7 @@ private[sparkzorder] object KeptFromInputs {
 
   val nothing: KeptFromInputs = KeptFromInputs(None, Map.empty, Nil, Nil)
 
-  /** @param writeConf settings that the session writes with, over its own */
+  /** @param writeConf settings for the write, which override those of the session */
   def of(table: PlainTable, inputs: Seq[Input], writeConf: Map[String, String]): KeptFromInputs = {
     val traits = inputs.flatMap(_.footer.traits).toIndexedSeq
     if (traits.isEmpty || traits.size < inputs.size) nothing
@@ -77,10 +80,10 @@ private[sparkzorder] object KeptFromInputs {
     val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     KeptFromInputs(
-      Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
-      Map.empty,
-      traits.flatMap(_.bloomFilters).distinct,
-      keys.lost ++ mixedCodecs(traits)
+      files = Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
+      options = Map.empty,
+      bloomFilters = traits.flatMap(_.bloomFilters).distinct,
+      lost = keys.lost ++ mixedCodecs(traits)
     )
   }
 
@@ -89,7 +92,7 @@ private[sparkzorder] object KeptFromInputs {
     if (codecs.size > 1) Seq(codecs.mkString("compression (the files have ", ", ", ")")) else Nil
   }
 
-  /** Reads each file once, when a text of it is asked for. */
+  /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */
   final case class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
     private val seen = mutable.Map.empty[Int, Map[String, String]]
     override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
@@ -115,13 +118,12 @@ private final class KeptOfParquet(
     val kept = KeptParquet(sparkSchema, schema.map(_.schema), keys.values)
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
     val (pages, lostPages) = pageVersion
+    val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
     KeptFromInputs(
-      Some(kept),
-      pages,
-      blooms,
-      schema.fold(Seq.empty[String])(_.lost) ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(
-        traits
-      )
+      files = Some(kept),
+      options = pages,
+      bloomFilters = blooms,
+      lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
     )
   }
 
@@ -135,7 +137,8 @@ private final class KeptOfParquet(
     def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
     val leaves = KeptSchema.leaves(schema, schema)
     val wanted = traits.flatMap(_.bloomFilters).distinct
-    // The writer is told of a column by its path with dots between.
+    // The writer takes a column as its path with dots between the names, so a name with a dot would
+    // be another path.
     val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
     (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of ${quoteNameParts(p)}"))
   }
@@ -159,7 +162,10 @@ private final class KeptOfParquet(
     !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
   }
 
-  /** Which columns a variant is shredded into, the writer finds from the rows. */
+  /**
+   * The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be
+   * kept.
+   */
   private def hasVariant(t: DataType): Boolean = t match {
     case s: StructType => s.exists(f => hasVariant(f.dataType))
     case a: ArrayType  => hasVariant(a.elementType)
@@ -169,7 +175,7 @@ private final class KeptOfParquet(
   }
 }
 
-/** The table's schema with the files' spelling of the names, where all files agree. */
+/** Gives the table's schema the files' spelling of names, where all files agree. */
 private[sparkzorder] object FileNames {
 
   def of(table: StructType, files: Seq[StructType]): StructType = {

@@ -12,53 +12,66 @@ import org.sparkzorder.statement.{LayoutClause, WeightedColumn}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
 import org.sparkzorder.write.KeyColumn
 
-/** Which layout an OPTIMIZE is about: the one it names, else that of the table's last one, else Spark's CLUSTER BY, else none. */
+/**
+ * Chooses the layout of an OPTIMIZE. If the statement names none, it is the layout of the table's
+ * last OPTIMIZE. If there was none, it is the columns of Spark's CLUSTER BY.
+ */
 private[sparkzorder] object LayoutChoice {
 
+  /** The table property in which Spark keeps the columns of CLUSTER BY. */
   private val clusteringProperty = "clusteringColumns"
 
   /**
    * @param history newest first
-   * @param auto what AUTO has chosen, if the clause asks for it
-   * @return the layout and its keys; None packs small files
+   * @param auto the choice of AUTO, if the statement asks for it
+   * @return None if small files are to be packed, without a layout
    */
   def of(
       table: PlainTable,
       clause: Option[LayoutClause],
       options: OptimizeOptions,
       history: => Seq[Record],
-      auto: Option[(LayoutSpec, Seq[KeyColumn])] = None
-  ): Option[(LayoutSpec, Seq[KeyColumn])] = {
-    val chosen = curveOf(table, clause, options.alignedCuts, history, auto)
-    if (chosen.isEmpty) options.mapping.unused.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
-    chosen.map { case (spec, keys) => options.mapping.of(spec) -> keys }
+      auto: Option[ChosenLayout] = None
+  ): Option[ChosenLayout] = {
+    val chosen = withoutMapping(table, clause, options.alignedCuts, history, auto)
+    if (chosen.isEmpty) options.mapping.onlyOfBytes.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
+    chosen.map(c => c.copy(spec = options.mapping.of(c.spec)))
   }
 
-  /** Throws what can be told to be wrong without the history. */
+  /** Throws an error if the layout is wrong, as far as this can be told without the history. */
   def check(table: PlainTable, clause: Option[LayoutClause], options: OptimizeOptions): Unit =
     clause match {
       case Some(LayoutClause.Auto) => ()
       case Some(_)                 => of(table, clause, options, Nil); ()
-      case None                    => curveOf(table, clause, options.alignedCuts, Nil); ()
+      case None                    => withoutMapping(table, clause, options.alignedCuts, Nil); ()
     }
 
-  private def curveOf(
+  private def withoutMapping(
       table: PlainTable,
       clause: Option[LayoutClause],
       alignedCuts: Option[Boolean],
       history: => Seq[Record],
-      auto: Option[(LayoutSpec, Seq[KeyColumn])] = None
-  ): Option[(LayoutSpec, Seq[KeyColumn])] =
+      auto: Option[ChosenLayout] = None
+  ): Option[ChosenLayout] =
     clause match {
       case Some(LayoutClause.Auto)               => auto
       case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts))
       case None                                  =>
-        history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption() match {
-          case Some(spec) =>
-            val wanted = alignedCuts.fold(spec)(aligned => spec.copy(cuts = cutsOf(aligned)))
-            Some(wanted -> keys(table, wanted))
-          case None => clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts))
-        }
+        lastLayout(table, alignedCuts, history).orElse(
+          clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts))
+        )
+    }
+
+  private def lastLayout(
+      table: PlainTable,
+      alignedCuts: Option[Boolean],
+      history: => Seq[Record]
+  ): Option[ChosenLayout] =
+    history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().map { last =>
+      val spec = alignedCuts.fold(last)(aligned => last.copy(cuts = cutsOf(aligned)))
+      val paths = KeyColumns.resolveAll(table, spec.columns.map(_._1))
+      val keys = paths.zip(spec.columns).map { case ((path, dataType), (_, w)) => KeyColumn(path, dataType, w) }
+      ChosenLayout(spec, keys)
     }
 
   private def cutsOf(aligned: Boolean): String = if (aligned) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts
@@ -68,22 +81,19 @@ private[sparkzorder] object LayoutChoice {
       curve: String,
       columns: Seq[WeightedColumn],
       alignedCuts: Option[Boolean]
-  ): (LayoutSpec, Seq[KeyColumn]) = {
+  ): ChosenLayout = {
     if (curve == LayoutSpec.Order)
       columns.find(_.weight.isDefined).foreach(c => throw ZOrderErrors.weightInSort(c.parts))
     val weights = columns.map(weight)
     val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
     if (columns.size > LayoutSpec.MostColumns)
       throw ZOrderErrors.tooManyColumns(columns.size, LayoutSpec.MostColumns)
-    val spec =
-      LayoutSpec(curve, LayoutSpec.RangeMapping, cutsOf(alignedCuts.getOrElse(true)), paths.map(_._1).zip(weights))
-    spec -> paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
+    val cuts = cutsOf(alignedCuts.getOrElse(true))
+    ChosenLayout(
+      LayoutSpec(curve, LayoutSpec.RangeMapping, cuts, paths.map(_._1).zip(weights)),
+      paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
+    )
   }
-
-  private def keys(table: PlainTable, spec: LayoutSpec): Seq[KeyColumn] =
-    KeyColumns.resolveAll(table, spec.columns.map(_._1)).zip(spec.columns).map { case ((path, dataType), (_, w)) =>
-      KeyColumn(path, dataType, w)
-    }
 
   private def weight(column: WeightedColumn): Double = column.weight.fold(1.0) { text =>
     text.toDoubleOption.filter(w => w > 0 && w <= 1e6).getOrElse(throw ZOrderErrors.invalidWeight(column.parts, text))

@@ -4,11 +4,13 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{BytesMapping, LayoutSpec}
 
 /**
- * How values get their places on the curve, as OPTIONS say it; None where they say nothing.
+ * What a statement's options say about how values get their places on the curve. None where they
+ * say nothing.
  *
- * @param mapping range or bytes
- * @param varLengthContribution of the bytes mapping
- * @param maxOutputSize of the bytes mapping
+ * @param mapping `range` or `bytes`
+ * @param varLengthContribution only for the bytes mapping: how many bytes of a string or binary
+ *   value count
+ * @param maxOutputSize only for the bytes mapping: how many bytes of the combined key count
  */
 final case class MappingOptions(
     mapping: Option[String],
@@ -16,19 +18,19 @@ final case class MappingOptions(
     maxOutputSize: Option[Int]
 ) {
 
-  /** The name of an option that means something for the bytes mapping alone. */
-  def unused: Option[String] =
-    varLengthContribution.map(_ => OptimizeOptions.varLengthContributionKey)
-      .orElse(maxOutputSize.map(_ => OptimizeOptions.maxOutputSizeKey))
+  /** The key of an option that is set although only the bytes mapping uses it. */
+  def onlyOfBytes: Option[String] =
+    varLengthContribution.map(_ => OptionTable.varLengthContribution.key)
+      .orElse(maxOutputSize.map(_ => OptionTable.maxOutputSize.key))
 
   /**
-   * A layout with this mapping; with its own where nothing is said.
+   * The layout with this mapping. What the options do not say stays as the layout has it.
    *
-   * @throws org.apache.spark.sql.AnalysisException when the layout cannot have it
+   * @throws org.apache.spark.sql.AnalysisException when the layout cannot have this mapping
    */
   def of(spec: LayoutSpec): LayoutSpec =
     if (mapping.getOrElse(spec.mapping) == LayoutSpec.RangeMapping) {
-      unused.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
+      onlyOfBytes.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
       spec.copy(mapping = LayoutSpec.RangeMapping, bytes = None)
     } else {
       if (spec.curve != LayoutSpec.ZOrder) throw ZOrderErrors.curveOfBytesMapping(spec.curve)
@@ -44,12 +46,15 @@ final case class MappingOptions(
 
 object MappingOptions {
 
-  /** What the history says of a layout's mapping: nothing of the usual one. */
+  /**
+   * What the history says about a layout's mapping. It says nothing about the range mapping, the
+   * usual one.
+   */
   def parameters(spec: LayoutSpec): Map[String, String] = spec.bytes.toSeq.flatMap { b =>
     Seq(
-      OptimizeOptions.mappingKey -> LayoutSpec.BytesMapping,
-      OptimizeOptions.varLengthContributionKey -> b.varLengthContribution.toString,
-      OptimizeOptions.maxOutputSizeKey -> b.maxOutputSize.toString
+      OptionTable.mapping.key -> LayoutSpec.BytesMapping,
+      OptionTable.varLengthContribution.key -> b.varLengthContribution.toString,
+      OptionTable.maxOutputSize.key -> b.maxOutputSize.toString
     )
   }.toMap
 }

@@ -11,21 +11,18 @@ final case class FileSizes(sizes: Seq[Long]) {
 }
 
 /**
- * Mean number of files that a point lookup on a column touches: files whose bounds hold a value drawn from the data.
- * None before where nothing was sampled.
- */
-final case class ColumnClustering(column: String, meanFilesBefore: Option[Double], meanFilesAfter: Option[Double])
-
-/**
- * What OPTIMIZE did, in the fields of Delta's result where the meaning is the same.
+ * What OPTIMIZE did. Fields that mean the same as in Delta's result have Delta's names.
  *
- * @param considered files of the partitions asked for
- * @param partitions folders rewritten
- * @param batches file groups, each rewritten by a job of its own
- * @param auto of ZORDER BY AUTO: what was chosen, and why
+ * @param added sizes of the new files
+ * @param removed sizes of the files that were replaced
+ * @param considered how many files the partitions have that the statement is about
+ * @param partitions how many folders were rewritten
+ * @param batches how many file groups were rewritten, each by a job of its own
+ * @param clustered whether the files were laid out by key columns; otherwise they were packed
  * @param version of the table after the statement; 0 before the first OPTIMIZE
- * @param strategy what was chosen to be rewritten, and why
- * @param rowHash of all rows rewritten, whatever their order; for the history
+ * @param strategy what was rewritten, and why
+ * @param auto what ZORDER BY AUTO chose, and why
+ * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
 final case class OptimizeMetrics(
     added: Seq[Long],
@@ -61,25 +58,27 @@ final case class OptimizeMetrics(
     )
   }
 
-  /** For the history: Delta's names, values as text. */
+  /** The metrics that the history keeps, with Delta's names. */
   def history: Map[String, String] = Map(
     "numAddedFiles" -> added.size.toString,
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ strategy.history ++ rowHash.map("rowHash" -> _) ++ (if (added.isEmpty) Map.empty[String, String]
-                                                           else {
-                                                             val sorted = added.sorted
-                                                             def at(p: Double): String =
-                                                               sorted(((sorted.size - 1) * p).round.toInt).toString
-                                                             Map(
-                                                               "minFileSize" -> at(0),
-                                                               "p25FileSize" -> at(0.25),
-                                                               "p50FileSize" -> at(0.5),
-                                                               "p75FileSize" -> at(0.75),
-                                                               "maxFileSize" -> at(1)
-                                                             )
-                                                           })
+  ) ++ strategy.history ++ rowHash.map("rowHash" -> _) ++ quantilesOfSizes
+
+  private def quantilesOfSizes: Map[String, String] =
+    if (added.isEmpty) Map.empty
+    else {
+      val sorted = added.sorted
+      def at(p: Double): String = sorted(((sorted.size - 1) * p).round.toInt).toString
+      Map(
+        "minFileSize" -> at(0),
+        "p25FileSize" -> at(0.25),
+        "p50FileSize" -> at(0.5),
+        "p75FileSize" -> at(0.75),
+        "maxFileSize" -> at(1)
+      )
+    }
 }
 
 object OptimizeMetrics {

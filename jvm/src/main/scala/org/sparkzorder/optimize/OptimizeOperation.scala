@@ -2,67 +2,47 @@ package org.sparkzorder.optimize
 
 import java.io.IOException
 
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.footer.Encryption
+import org.sparkzorder.footer.{DataFormat, Encryption, Footers}
+import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.table.TableSideFolder
-import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum}
+import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum, StagedFile}
 
-/** @param written files that are new */
+import OptimizeOperation._
+
+/**
+ * A committed operation of an OPTIMIZE.
+ *
+ * @param version of the table that it made
+ * @param written the files that it added
+ */
 private[sparkzorder] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
 
-/** One exchange of files for an OPTIMIZE, which is a version of the table. */
+/** Exchanges files of a table for rewritten ones, as one version of the table. */
 private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) {
 
   /**
-   * Writes, validates and publishes the plan's rewrites; all or nothing.
+   * Writes, checks and publishes the rewrites of a plan, either all of them or none.
    *
-   * @param groups the same rewrites, those together that are one job
+   * @param groups the plan's rewrites; those of a group are one job
    */
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
-    val table = plan.table
-    val folder = TableSideFolder.of(table)
-    val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(table))
+    val folder = TableSideFolder.of(plan.table)
+    val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(plan.table))
     val published =
-      try {
-        committer.stage(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
-        val snapshot = TableIndex.of(table, folder)
-        val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot))
-        val encryption = validate(plan, result)
-        result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
-          folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
-        }
-        val names = result.outputs.map(o => o -> finalName(plan, o.unit, o.path.getName))
-        val outputs = names.map { case (o, name) => OutputFile(name, o.length, o.modificationTime, o.rows) }
-        val prepared = committer.prepare(
-          recordOf(
-            plan,
-            lock.operationId,
-            outputs,
-            metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, encryption))
-          ),
-          names.map { case (o, n) => n -> o.path }.toMap
-        )
-        // Entries of the inputs stay until the next change of the index: the operation may still be undone.
-        val added = names.map { case (o, n) =>
-          FileId(n, o.length, o.modificationTime) -> EncryptedFiles.shown(o.stats, encryption)
-        }
-        // Frames hold sampled values of the keys: there are none where one of them is hidden.
-        val placed =
-          if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
-          else names.flatMap { case (o, n) => o.interval.map(FileId(n, o.length, o.modificationTime) -> _) }.toMap
-        TableIndex.add(table, folder, lock, snapshot, plan.listed, added, placed, plan.kept.namesInAnyCase)
-        Published(prepared.version, result, added.map(_._1))
-      } catch {
+      try prepare(plan, groups, folder, lock, committer)
+      catch {
         case e: Throwable =>
-          val overwritten = gone(committer, e)
+          val overwritten = overwrittenFolders(committer, e)
           committer.abort()
           if (overwritten.isEmpty) throw e
           val conflict =
@@ -74,21 +54,76 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
           throw conflict
       }
     committer.commit()
-    table.refreshCaches()
+    plan.table.refreshCaches()
     published
   }
 
-  /** Folders that were overwritten, if that may be why it failed: a task finds its folder gone, or a look at a file does. */
-  private def gone(committer: Committer, e: Throwable): Seq[String] = e match {
+  /** Everything up to the commit point. */
+  private def prepare(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      lock: Lock,
+      committer: Committer
+  ): Published = {
+    committer.stage(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
+    val snapshot = TableIndex.of(plan.table, folder)
+    val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(plan.table, snapshot))
+    val encryption = check(plan, result)
+    result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+      folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
+    }
+    val newFiles = result.outputs.map(o => NewFile(o, finalName(plan, o)))
+    val metricsOfRecord =
+      metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, encryption))
+    val prepared = committer.prepare(
+      recordOf(plan, lock.operationId, newFiles, metricsOfRecord),
+      newFiles.map(f => f.name -> f.staged.path).toMap
+    )
+    addToIndex(plan, folder, lock, snapshot, newFiles, encryption)
+    Published(prepared.version, result, newFiles.map(_.id))
+  }
+
+  /**
+   * Adds the statistics of the new files to the index. Those of the inputs stay in it until its
+   * next change, since the operation may still be undone.
+   */
+  private def addToIndex(
+      plan: OptimizePlan,
+      folder: TableFolder,
+      lock: Lock,
+      snapshot: Option[IndexSnapshot],
+      newFiles: Seq[NewFile],
+      encryption: Encryption
+  ): Unit = {
+    val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
+    // The frame of a curve holds sampled values of all keys, so it must not be stored if one of
+    // them is encrypted.
+    val intervals =
+      if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
+      else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
+    TableIndex.add(
+      plan.table,
+      folder,
+      lock,
+      snapshot,
+      plan.listed,
+      statistics,
+      intervals,
+      namesInAnyCase = plan.kept.namesInAnyCase
+    )
+  }
+
+  /**
+   * The folders that somebody overwrote, if that may be why the operation failed. A task then does
+   * not find its staging folder, or a look at a file fails.
+   */
+  private def overwrittenFolders(committer: Committer, e: Throwable): Seq[String] = e match {
     case _: IOException | _: SparkException | _: ZOrderRuntimeException =>
       try committer.overwritten()
       catch { case _: IOException => Nil }
     case _ => Nil
   }
-
-  /** Relative to the root, "" being the root. */
-  private def folderOf(plan: OptimizePlan, rewrite: Rewrite): String =
-    if (rewrite.folder.path == plan.table.root) "" else plan.table.names.of(rewrite.folder.path)
 
   private def rewrite(
       plan: OptimizePlan,
@@ -104,7 +139,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         val staging = folder.stagingOf(folderOf(plan, r), operationId)
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
-      val share = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
+      val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
       new RewriteJob(
         spark = plan.table.session,
         format = plan.table.relation.fileFormat,
@@ -120,7 +155,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         description =
           s"OPTIMIZE ${plan.table.name}" + (if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"),
         shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
-        sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * share).toLong)),
+        sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density
@@ -131,39 +166,42 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
 
   private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
-    // What the statement says of Bloom filters is all that counts.
-    val blooms = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
+    // filters.
     val ofInputs =
       if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
       else BloomFilters.settings(format, plan.kept.bloomFilters)
-    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ blooms)
+    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ ofStatement)
   }
 
-  /** The outputs have the rows of the inputs, and what was encrypted still is. Returns what is. */
-  private def validate(plan: OptimizePlan, result: RewriteResult): Encryption = {
-    val footers =
-      OptimizePlanner.footersOf(plan.table, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+  /**
+   * Checks that the new files have the rows of the inputs, and that what was encrypted still is.
+   *
+   * @return what is encrypted in the new files
+   */
+  private def check(plan: OptimizePlan, result: RewriteResult): Encryption = {
+    val table = plan.table
+    val files = result.outputs.map(o => table.fileSystem.getFileStatus(o.path))
+    val footers = Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil)
     SameRows.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }
 
-  /** None where values are hidden: with a guess of the row in hand, a hash of few rows would tell. */
+  /**
+   * The hash of all rewritten rows for the history. There is none if some values must stay hidden:
+   * somebody who guesses the values of a few rows could test the guess by it.
+   */
   private def rowHash(plan: OptimizePlan, result: RewriteResult, encryption: Encryption): Option[String] =
     Option.when(encryption.isNone && ExcludedColumns.names(plan.table).names.isEmpty)(
       RowSum.of(result.written).hex
     )
 
-  private def finalName(plan: OptimizePlan, unit: Int, stagedName: String): String = {
-    val folder = folderOf(plan, plan.rewrites(unit))
-    val name = stagedName.stripSuffix(FileTask.Suffix)
-    if (folder.isEmpty) name else s"$folder/$name"
-  }
-
   private def recordOf(
       plan: OptimizePlan,
       operationId: String,
-      outputs: Seq[OutputFile],
+      newFiles: Seq[NewFile],
       metrics: OptimizeMetrics
   ): Record = Record(
     version = 0,
@@ -176,7 +214,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     inputs = plan.inputs.map { i =>
       InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
     },
-    outputs = outputs,
+    outputs = newFiles.map(_.output),
     layout = plan.layout.map(_.json)
   )
 
@@ -184,7 +222,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
 
   private def parameters(plan: OptimizePlan): Map[String, String] = {
-    val mapper = new com.fasterxml.jackson.databind.ObjectMapper()
+    val mapper = new ObjectMapper()
     val zOrderBy = mapper.createArrayNode()
     plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
     Map(
@@ -193,9 +231,10 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
       plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
-      Map(OptimizeOptions.retainHoursKey -> plan.options.retainHours.toString)
+      Map(OptionTable.retainHours.key -> plan.options.retainHours.toString)
   }
 
+  /** @param groups how many file groups were rewritten */
   def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics = OptimizeMetrics(
     added = result.outputs.map(_.length),
     removed = plan.inputs.map(_.status.getLen),
@@ -208,4 +247,27 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     strategy = OptimizeStrategy.of(plan, result),
     auto = plan.auto
   )
+}
+
+private[sparkzorder] object OptimizeOperation {
+
+  /**
+   * A file that is written but not yet published.
+   *
+   * @param name its later name, relative to the table's root
+   */
+  private final case class NewFile(staged: StagedFile, name: String) {
+    def id: FileId = FileId(name, staged.length, staged.modificationTime)
+    def output: OutputFile = OutputFile(name, staged.length, staged.modificationTime, staged.rows)
+  }
+
+  private def finalName(plan: OptimizePlan, staged: StagedFile): String = {
+    val folder = folderOf(plan, plan.rewrites(staged.unit))
+    val name = staged.path.getName.stripSuffix(FileTask.Suffix)
+    if (folder.isEmpty) name else s"$folder/$name"
+  }
+
+  /** The folder of a rewrite relative to the table's root; empty for the root itself. */
+  private def folderOf(plan: OptimizePlan, rewrite: Rewrite): String =
+    if (rewrite.folder.path == plan.table.root) "" else plan.table.names.of(rewrite.folder.path)
 }

@@ -7,19 +7,26 @@ import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.{KeyColumn, UnitLayouts}
 
 /**
- * All that an OPTIMIZE is going to do, found without touching anything.
+ * All that an OPTIMIZE is going to do. Making the plan changes nothing.
  *
- * @param version of the table when it was listed
- * @param considered files of the partitions asked for
+ * @param layout None for packing
+ * @param keys the layout's key columns; empty for packing
+ * @param inputs the files that the rewrites read
+ * @param considered how many files the partitions have that the statement is about
  * @param listed all files of the table
- * @param keys empty for packing
- * @param bloomFilters of the files that are written
- * @param kept what the files that are written have of the inputs beside their rows
- * @param maxRecords rows of a file at most, as `spark.sql.files.maxRecordsPerFile` says it; 0 for any number
- * @param untouched bounds of the keys in files that lie beside those rewritten, and stay, as the index knows them
+ * @param version of the table when it was listed
+ * @param writeConf session settings to write with
+ * @param writeOptions options for the file writer
+ * @param bloomFilters the columns that get Bloom filters, as the statement says
+ * @param kept what the new files take over from the inputs beside the rows
+ * @param maxRecords how many rows a file may have at most, by `spark.sql.files.maxRecordsPerFile`;
+ *   0 for any number
+ * @param untouched bounds of the keys in files that stay in the rewritten folders, as the index
+ *   knows them
  * @param auto why AUTO chose the layout
- * @param density what ids are made of, when not of the data alone
- * @param reappeared files under names that an operation retired: their rows are probably there twice
+ * @param density where the values of the keys are dense, if that does not depend on the data alone
+ * @param reappeared files that are back under a name that an operation retired, so their rows are
+ *   probably there twice
  */
 private[sparkzorder] final case class OptimizePlan(
     table: PlainTable,
@@ -43,9 +50,9 @@ private[sparkzorder] final case class OptimizePlan(
 ) {
 
   /**
-   * The part of it that rewrites these, after others were committed.
+   * The part of this plan that does some of its rewrites, after others were committed.
    *
-   * @param written by those
+   * @param written files that the others wrote
    */
   def only(some: Seq[Rewrite], written: Seq[FileId]): OptimizePlan = {
     val paths = some.flatMap(_.files.map(_.getPath)).toSet

@@ -10,11 +10,13 @@ import org.sparkzorder.stats.KeyEncoding
 import org.sparkzorder.write.RewriteResult
 
 /**
- * What OPTIMIZE chose to rewrite.
+ * What OPTIMIZE chose to rewrite, and why.
  *
- * @param name `none`, `pack`, `full` (all files of each folder rewritten) or `incremental` (only some of at least one)
- * @param reason in words, one for each kind of folder
- * @param drift how far new rows are from the boundaries that they came to, from 0 to 1; see [[org.sparkzorder.layout.Drift]]
+ * @param name `none`, `pack`, `full` (all files of each rewritten folder) or `incremental` (only
+ *   some files of at least one folder)
+ * @param reason the reasons in words
+ * @param drift how far the new rows have drifted from the boundaries of the cells, from 0 to 1; see
+ *   [[org.sparkzorder.layout.DistributionDrift]]
  */
 final case class OptimizeStrategy(name: String, reason: String, drift: Option[Double]) {
 
@@ -28,7 +30,10 @@ final case class OptimizeStrategy(name: String, reason: String, drift: Option[Do
 
 object OptimizeStrategy {
 
-  /** Folders differ in their figures: some of the reasons say enough. */
+  /**
+   * How many reasons the text lists. The reasons of different folders often differ only in their
+   * figures.
+   */
   private val MostReasons = 3
 
   private[sparkzorder] def nothing(plan: OptimizePlan): OptimizeStrategy =
@@ -48,13 +53,16 @@ object OptimizeStrategy {
     val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
     val misfit =
       if (result.drifts.forall(_.fits)) ""
-      else "; new rows lie beyond the boundaries of the cells, so what was rewritten has new ones"
+      else "; new rows are beyond the boundaries of the cells, so the rewritten files have new boundaries"
     val drift = result.drifts.map(_.distance).maxOption
     val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, result) + warning(plan)
     OptimizeStrategy(name, told, drift)
   }
 
-  /** Keys that the layout cannot tell apart, as URLs with a long beginning of their own. */
+  /**
+   * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
+   * tell them apart.
+   */
   private def alike(plan: OptimizePlan, result: RewriteResult): String = {
     val columns = plan.keys.indices.filter { c =>
       val seen = result.samples.flatMap(_.lift(c)).filter(_.distinct > 0)
@@ -65,7 +73,7 @@ object OptimizeStrategy {
     }
     columns.map { c =>
       s"; warning: all sampled values of ${quoteNameParts(plan.keys(c).path)} begin with the same " +
-        s"${KeyEncoding.MaxBytes} bytes, and a layout looks at no more, so rows are in no order of it"
+        s"${KeyEncoding.MaxBytes} bytes, and a layout compares no more, so it cannot order rows by this column"
     }.mkString
   }
 

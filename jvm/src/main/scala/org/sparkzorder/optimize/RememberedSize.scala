@@ -4,21 +4,21 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.layout.LayoutSpec
 
 /**
- * The size, or the number, of files that a table's layout was asked for with. A statement that goes on with that layout
- * and says neither means the same: else a nightly `OPTIMIZE t` would make files of the default size out of all that a
- * first statement has cut with `num-files`.
+ * Remembers the size, or the number, of files that an earlier statement set. A later statement with
+ * the same layout that sets neither keeps it. Otherwise a nightly `OPTIMIZE t` would write files of
+ * the default size into a table whose first statement had set `num-files`.
  *
- * A number stays a number while the table grows. It is meant for the folders that the statement was about, so it counts for
- * statements with the same predicate.
+ * A number stays the same while the table grows. It is meant for the folders of its statement, so
+ * it counts only for statements with the same predicate.
  */
 private[sparkzorder] object RememberedSize {
 
   /**
-   * The options with that where they say none.
+   * The options, with the remembered size or number if they set neither.
    *
-   * @param predicate of the statement, empty for none
-   * @param bytes of the folders that it is about
-   * @param history newest first; read as far as the last operation with a layout
+   * @param predicate the statement's predicate, empty if it has none
+   * @param bytes of the folders that the statement is about
+   * @param history newest first; read only up to the last operation with a layout
    */
   def of(
       asked: OptimizeOptions,

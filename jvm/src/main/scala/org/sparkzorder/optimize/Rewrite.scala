@@ -6,12 +6,14 @@ import org.sparkzorder.table.DataFolder
 import org.sparkzorder.write.UnitPlacement
 
 /**
- * Files of one folder that are rewritten together, into so many.
+ * Files of one folder that are rewritten together.
  *
- * @param placement when they come to files that are along a curve already
- * @param incremental whether others of the folder are left as they are
- * @param reason why these files
- * @param rest files of the folder that are left, once for all of the folder's rewrites
+ * @param outputFiles how many files to make of them
+ * @param placement where each row goes, if the files are added to others that lie along a curve
+ *   already
+ * @param incremental whether other files of the folder stay as they are
+ * @param reason why these files are rewritten, in words
+ * @param rest files of the folder that stay; only the first rewrite of each folder lists them
  */
 private[sparkzorder] final case class Rewrite(
     folder: DataFolder,

@@ -3,15 +3,17 @@ package org.sparkzorder.optimize
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.write.{RewriteResult, RowSum}
 
-/** The check that a rewrite kept every row, which is made before anything is published. */
+/** Checks that a rewrite kept every row, before anything is published. */
 private[sparkzorder] object SameRows {
 
   /**
-   * For the files of each folder that are rewritten together: as many rows by the footers of the inputs, by the scan, by
-   * the writers, and by the footers of the outputs; and the same rows by the scan and by the writers.
+   * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the
+   * scan, in the writers, and in the footers of the outputs. The hash of the rows must be the same
+   * in the scan and in the writers.
    *
    * @param found rows by the footer of each output
-   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something differs
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something
+   *   differs
    */
   def check(plan: OptimizePlan, result: RewriteResult, found: Seq[Long]): Unit = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
@@ -19,7 +21,7 @@ private[sparkzorder] object SameRows {
     check(plan.table.name, units, result, found)
   }
 
-  /** @param units the folder of each unit of the rewrite, and its rows by the footers of the inputs */
+  /** @param units the folder of each rewrite, and its rows by the footers of the inputs */
   private[sparkzorder] def check(
       table: String,
       units: Seq[(String, Long)],
@@ -37,7 +39,7 @@ private[sparkzorder] object SameRows {
         throw ZOrderErrors.rowCountMismatch(table, folder, stored, in.rows, out.rows, onDisk)
       if (in.hash != out.hash) throw ZOrderErrors.rowHashMismatch(table, folder, stored)
     }
-    // An output of no unit would be published, too.
+    // An output that belongs to no unit would be published, too.
     val all = RowSum.of(result.outputs.map(o => RowSum(o.rows, o.rowHash)))
     require(all == RowSum.of(written), s"$all is written, and ${RowSum.of(written)} for the units")
   }

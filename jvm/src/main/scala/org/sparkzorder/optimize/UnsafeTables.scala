@@ -7,12 +7,14 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.table._
 
-/** Refuses tables whose rows an exchange of files could lose or double, before any work is done. */
+/**
+ * Refuses tables in which an exchange of files could lose or double rows, before any work is done.
+ */
 private[sparkzorder] object UnsafeTables {
 
   /**
-   * @param all the table's data folders
-   * @param chosen those that the statement is about
+   * @param all all data folders of the table
+   * @param chosen the folders that the statement is about
    */
   def refuse(table: PlainTable, all: Seq[DataFolder], chosen: Seq[DataFolder]): Unit = {
     refuseOptions(table)
@@ -29,7 +31,10 @@ private[sparkzorder] object UnsafeTables {
     links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
   }
 
-  /** Old dates in files that do not say their calendar, where this session reads them by another than most readers. */
+  /**
+   * Refuses files with old dates that do not say which calendar they use, if this session reads
+   * them by another calendar than most readers do.
+   */
   def refuseCalendar(table: PlainTable, footers: Seq[FileFooter]): Unit = {
     val legacy = LegacyCalendar.of(table.relation.options, table.session.sessionState.conf)
     for {
@@ -44,13 +49,17 @@ private[sparkzorder] object UnsafeTables {
     }
   }
 
-  /** Of all partitions, since a query that reads one of the two cannot tell that the other is being exchanged. */
+  /**
+   * Refuses a table of which two partitions share a folder. This holds for partitions that the
+   * statement is not about, too: a query that reads one partition would not see that files of the
+   * other are being exchanged.
+   */
   def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
     DataFolders.shared(table.fileSystem, all).foreach { shared =>
       val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
-      // One location of two partitions: only their values tell them apart.
+      // If both partitions have the same location, only their values tell them apart.
       val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
-      val how = shared.real.fold("the second lies in the first")(r => s"both are the folder $r")
+      val how = shared.real.fold("the second is inside the first")(r => s"both are the folder $r")
       throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, how)
     }
 

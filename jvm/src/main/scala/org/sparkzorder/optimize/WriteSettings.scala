@@ -7,16 +7,20 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.table.PlainTable
 
-/** How the new files are written: as much like the old ones as can be, since other readers know those. */
+/**
+ * Settings that make the new files as similar to the old ones as possible, since other readers can
+ * read those.
+ */
 private[sparkzorder] object WriteSettings {
 
-  /** Session settings for the write. */
+  /** Session settings to write with. */
   def conf(table: PlainTable, options: OptimizeOptions, footers: Seq[FileFooter]): Map[String, String] = {
     val codec = options.compression.orElse(mostly(footers.flatMap(_.codec))).map { c =>
       s"spark.sql.${table.formatName}.compression.codec" -> (if (c == "none") "uncompressed" else c)
     }
-    // Old readers know INT96 only; who has none in his files does not want it, its footers have no statistics.
-    // The session's setting does not count: it may be milliseconds, and a column that the files lack has a default then.
+    // Some old readers know only INT96, so it is kept. Other files do not get it, since footers
+    // have no statistics for it. The session's setting does not count: with milliseconds, a default
+    // for a column that the files lack could lose digits.
     val timestamps = TimestampKind.widest(footers.flatMap(_.timestamps)) match {
       case Some(TimestampKind.Int96) => TimestampKind.Int96
       case _                         => TimestampKind.Micros
@@ -27,14 +31,17 @@ private[sparkzorder] object WriteSettings {
     (codec ++ ofParquet).toMap
   }
 
-  /** Options of the file writer: those of the format that the table has (Bloom filters, encryption..), and ours. */
+  /**
+   * Options for the file writer: the table's own for this format, such as encryption, and those of
+   * the statement.
+   */
   def options(table: PlainTable, options: OptimizeOptions): Map[String, String] = {
     val ofTable = table.relation.options match {
-      // Names of columns stand in some of them.
+      // Some keys contain names of columns, so their case matters.
       case insensitive: CaseInsensitiveMap[String] => insensitive.originalMap
       case others                                  => others
     }
-    // The codec is that of the files, or the statement's.
+    // The codec comes from the files or from the statement, not from the table.
     val codecs = Set("parquet.compression", "orc.compress")
     ofTable.filter { case (key, _) =>
       key.toLowerCase(Locale.ROOT).startsWith(s"${table.formatName}.") && !codecs(key.toLowerCase(Locale.ROOT))

@@ -8,15 +8,19 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
-import org.sparkzorder.statement.{DescribeHistoryStatement, LayoutClause, OptimizeStatement, PathTarget, RestorePoint, RestoreStatement, TableStatement, Target, VacuumStatement, WeightedColumn}
+import org.sparkzorder.statement._
 import org.sparkzorder.table.Targets
 
 /**
- * Of two extensions the parser of the last one is asked first. When that is Delta Lake's, it takes the statements that it
- * has as well of any table; those about ours are taken back here, before their names are resolved.
+ * Takes statements about our tables back from Delta Lake.
  *
- * Delta's classes are not on our class path. They are known by name and read by reflection, and what is not of the known
- * shape, or says what ours has no words for, stays Delta's.
+ * If a session has two extensions, Spark asks the parser of the last one first. If that is Delta
+ * Lake's, it takes every statement that both of us have, such as OPTIMIZE, for any table. This rule
+ * replaces those about our tables, before their names are resolved.
+ *
+ * We do not compile against Delta. Its classes are recognized by name and read by reflection. A
+ * statement stays Delta's if its class looks different than expected, or if it says something that
+ * our statement cannot say.
  */
 class ReclaimFromDelta(session: SparkSession, planOf: TableStatement => LogicalPlan) extends Rule[LogicalPlan] {
 

@@ -9,12 +9,12 @@ import org.antlr.v4.runtime.tree.ParseTree
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.parser.antlr.ZOrderSqlBaseVisitor
 import org.sparkzorder.parser.antlr.ZOrderSqlParser._
-import org.sparkzorder.statement.{CreateSkippingIndexStatement, DescribeClusteringStatement, DescribeDetailStatement, DescribeHistoryStatement, DescribeSkippingIndexStatement, DropSkippingIndexStatement, ExplainSkippingStatement, LayoutClause, OptimizeStatement, PathTarget, RefreshSkippingIndexStatement, RestorePoint, RestoreStatement, Statement, Target, VacuumStatement, WeightedColumn}
+import org.sparkzorder.statement._
 
 /**
- * Parse tree to [[Statement]].
+ * Turns a parse tree into a [[Statement]].
  *
- * @param unquote the value of a SQL string literal, as the session's own parser sees it
+ * @param unquote gives the value of a SQL string literal, as the session's own parser reads it
  */
 private[parser] class StatementBuilder(unquote: String => String) extends ZOrderSqlBaseVisitor[AnyRef] {
 
@@ -92,7 +92,7 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
   private def optionValue(ctx: OptionValueContext): String =
     if (ctx.STRING != null) unquote(ctx.STRING.getText) else ctx.getText
 
-  /** The text as it was written, with its white space. */
+  /** The text as the user wrote it, with its white space. */
   private def text(ctx: ParserRuleContext): String =
     ctx.getStart.getInputStream.getText(Interval.of(ctx.getStart.getStartIndex, ctx.getStop.getStopIndex))
 

@@ -7,17 +7,20 @@ import org.antlr.v4.runtime._
 import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
 import org.sparkzorder.statement.Statement
 
-/** A text is not a statement of ours: `at` is the first token that does not fit. */
+/** The text is not one of our statements.
+ *
+ * @param at the first token that does not fit
+ */
 final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getText) {
   def near: String = if (at.getType == Token.EOF) "end of input" else s"'${at.getText}'"
 }
 
-/** Text to [[Statement]], apart from Spark. */
+/** Parses the text of a [[Statement]], without Spark. */
 object StatementParser {
 
   /**
-   * Whether the first words of a text are those of a statement of ours, so that it is worth parsing. Looks at no more than
-   * four tokens: every statement of the session comes by here.
+   * Whether a text begins like one of our statements, so that it is worth parsing. It looks at four
+   * tokens at most, since every statement of the session comes through here.
    */
   def mayBeOurs(sql: String): Boolean = firstWords(sql, 4) match {
     case "OPTIMIZE" :: _ | "RESTORE" :: _ | "VACUUM" :: _                                 => true
@@ -27,14 +30,14 @@ object StatementParser {
     case _                                                                                => false
   }
 
-  /** Whether the first words are those of statements that nobody but us has. */
+  /** Whether a text begins like a statement that only we have. */
   def isOursAlone(sql: String): Boolean = firstWords(sql, 4) match {
     case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _ => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _               => true
     case _                                                              => false
   }
 
-  /** Whether the first word begins no statement of Spark's. */
+  /** Whether Spark has no statement that begins with the first word of a text. */
   def isUnknownToSpark(sql: String): Boolean = firstWords(sql, 1) match {
     case ("OPTIMIZE" | "RESTORE" | "VACUUM") :: Nil => true
     case _                                          => false
@@ -42,7 +45,7 @@ object StatementParser {
 
   private val layout = "[ZORDER BY (c, ..) | HILBERT BY (c, ..) | ORDER BY (c, ..)]"
 
-  /** How the statement is written that a text begins as, for its error. */
+  /** The syntax of the statement that a text begins like, for its error message. */
   def form(sql: String): String = firstWords(sql, 1) match {
     case "OPTIMIZE" :: Nil =>
       s"OPTIMIZE [TABLE] <table> [FULL] [WHERE <predicate>] $layout [OPTIONS ('key' = 'value', ..)]"
@@ -56,8 +59,8 @@ object StatementParser {
   }
 
   /**
-   * @param unquote value of a string literal
-   * @throws StatementSyntaxError when the text is none of our statements
+   * @param unquote gives the value of a string literal
+   * @throws StatementSyntaxError when the text is not one of our statements
    */
   def parse(sql: String, unquote: String => String): Statement = {
     val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))

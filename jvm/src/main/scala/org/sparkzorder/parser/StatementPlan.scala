@@ -4,9 +4,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 import org.sparkzorder.statement.Statement
 
-/** Plans a statement. The parser is given one, and so knows no commands. */
+/**
+ * Makes the plan of a statement. The parser receives it as an argument, so that it does not depend
+ * on the commands.
+ */
 trait StatementPlan {
 
-  /** @param parseQuery for the query inside a statement */
+  /** @param parseQuery parses the query inside a statement */
   def apply(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan
 }

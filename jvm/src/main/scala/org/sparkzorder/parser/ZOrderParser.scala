@@ -13,12 +13,15 @@ import org.sparkzorder.statement.{SharedStatement, TableStatement}
 import org.sparkzorder.table.{TargetKind, Targets}
 
 /**
- * Takes the statements of ours out and hands everything else on. A statement whose grammar we share with a table format (OPTIMIZE,
- * VACUUM, DESCRIBE HISTORY ..) is ours only when its table is; otherwise the next parser gets the text untouched, and only
- * when that one does not know it either do we say what we take. A format's grammar takes any name, so of what is no format's
- * table, like a view, we say it at once.
+ * Parses our statements and hands every other text to the next parser.
  *
- * @param plan of a statement that is ours
+ * Table formats have some statements of ours, too, such as OPTIMIZE, VACUUM and DESCRIBE HISTORY.
+ * Such a statement is ours only if its table is. Otherwise the next parser gets the unchanged text.
+ * If that parser does not know the statement either, our error says why the table is refused. The
+ * parser of a table format takes such a statement for any name. So if the name cannot be a table of
+ * a format, for example a view, our error comes at once.
+ *
+ * @param plan makes the plan of one of our statements
  */
 class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: StatementPlan) extends ParserShim {
 
@@ -47,7 +50,8 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     if (Targets.isOurs(statement.target, kind)) ours
     else
       try next(sql) match {
-          // `DESCRIBE HISTORY a` is Spark's for the column `a` of a table named `history`, so is `DESCRIBE DETAIL a`.
+          // For Spark, `DESCRIBE HISTORY a` asks for the column `a` of a table named `history`. The
+          // same holds for DETAIL.
           case d: DescribeColumn               => if (hasRelation(d)) d else ours
           case _ if isNobodys(statement, kind) => ours
           case theirs                          => theirs
@@ -64,7 +68,10 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private def isBetterOurs(sql: String, next: ParseException): Boolean =
     StatementParser.isOursAlone(sql) || StatementParser.isUnknownToSpark(sql) && isUnknown(next)
 
-  /** Nobody has such a statement; other errors come from one who has it. */
+  /**
+   * Whether the next parser does not know the statement at all. Any other error comes from a parser
+   * that does.
+   */
   private def isUnknown(e: ParseException): Boolean = e.getCondition == "PARSE_SYNTAX_ERROR"
 
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {
@@ -86,7 +93,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
 
 object ZOrderParser {
 
-  /** Whether a table format, whose grammar takes the statement, can have no such table. */
+  /** Whether the target of a shared statement cannot be a table of any table format. */
   private[parser] def isNobodys(statement: TableStatement, kind: TargetKind): Boolean = (statement, kind) match {
     case (_: SharedStatement, TargetKind.Foreign(_, ofSpark)) => ofSpark
     case _                                                    => false

@@ -1,14 +1,17 @@
 package org.sparkzorder.statement
 
-/** A statement of ours, as written: names are not resolved, predicates and queries are text. */
+/**
+ * One of our statements, as the user wrote it: names are not resolved, and predicates and queries
+ * are text.
+ */
 sealed trait Statement
 
-/** Statements about one table. If the table is not ours, the next parser gets the text. */
+/** A statement about one table. If the table is not ours, the next parser gets the text. */
 sealed trait TableStatement extends Statement {
   def target: Target
 }
 
-/** Statements that table formats have as well. */
+/** A statement that table formats such as Delta Lake have, too. */
 sealed trait SharedStatement extends TableStatement
 
 final case class OptimizeStatement(
@@ -25,16 +28,16 @@ object LayoutClause {
   case object Auto extends LayoutClause
 }
 
-/** What RESTORE goes back to. */
+/** Which version RESTORE goes back to. */
 sealed trait RestorePoint
 object RestorePoint {
   final case class Version(number: Long) extends RestorePoint
 
-  /** @param text of a timestamp, in the session's time zone if it names none */
+  /** @param text a timestamp; without a zone it is in the session's time zone */
   final case class Time(text: String) extends RestorePoint
 }
 
-/** A key column by its parts, with the text of its weight. */
+/** The parts of a key column's name, and the text of its weight. */
 final case class WeightedColumn(parts: Seq[String], weight: Option[String])
 
 final case class CreateSkippingIndexStatement(target: Target, columns: Seq[Seq[String]], replace: Boolean)

@@ -3,6 +3,8 @@ package org.sparkzorder.table
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 
+import org.sparkzorder.conf.TableProperties
+
 /**
  * The names of columns whose values must not get into the table's side folder.
  *
@@ -21,8 +23,8 @@ final case class ExcludedNames(names: Seq[Seq[String]]) {
 
 object ExcludedNames {
 
-  /** The table property, which lists the names separated by commas. */
-  val Property = "zorder.index.exclude-columns"
+  /** Table property: the names with commas between. */
+  val Property: String = TableProperties.excludedColumns.key
 
   // Commas within backquotes belong to a name.
   private val name = "(?:`[^`]*`|[^,`])+".r

@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.commit.Meters
 
-/** The local disk, until a call after the lock was written: then nothing of it can be reached. */
+/** The local disk, which becomes unreachable after a number of calls. */
 final class AwayFs extends RawLocalFileSystem {
   override def getScheme: String = "away"
   override def getUri: URI = URI.create("away:///")
@@ -42,7 +42,7 @@ final class AwayFs extends RawLocalFileSystem {
 
 object AwayFs {
 
-  /** Calls until it is away; negative when it is not going to be. */
+  /** How many calls still succeed; negative for all. */
   @volatile var left = -1
 
   def count(): Unit = synchronized {
@@ -69,7 +69,7 @@ class AwaySessionSuite extends AnyFunSuite with BeforeAndAfterAll {
     FileUtils.deleteDirectory(dir.toFile)
   }
 
-  test("a statement whose file system goes away leaves no lock that lives, and the next one runs") {
+  test("if the file system goes away during a statement, no lock stays alive, and the next statement works") {
     val target = s"parquet.`away:${dir.resolve("t")}`"
     spark.range(0, 400, 1, 4).selectExpr("id", "id % 7 AS a").write.parquet(dir.resolve("t").toString)
     val statements = Seq(

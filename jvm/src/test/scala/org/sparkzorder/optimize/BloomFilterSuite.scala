@@ -17,7 +17,9 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Bloom filters that parquet-java's and ORC's own writers make and Spark's own readers use. */
+/**
+ * Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
+ */
 class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
   private var spark: SparkSession = _
   private val dir = Files.createTempDirectory("bloom")
@@ -27,7 +29,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
       .config("spark.sql.shuffle.partitions", "2").config("spark.sql.adaptive.enabled", "false")
       .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    // Where a dictionary holds all values of a chunk, that is what readers look into, and no filter is written.
+    // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
     spark.conf.set("parquet.enable.dictionary", "false")
   }
 
@@ -36,7 +38,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     FileUtils.deleteDirectory(dir.toFile)
   }
 
-  /** 20,000 rows: `k` has few values, `u` is even and unique, `s.v` a text of it. */
+  /** 20,000 rows: `k` has few values, `u` is even and unique, and `s.v` is `u` as text. */
   private def table(name: String, format: String): String = {
     val folder = dir.resolve(name)
     spark.range(0, 20000, 1, 4)
@@ -59,7 +61,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def files(name: String): Seq[LocalPath] =
     dir.resolve(name).toFile.listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
 
-  /** Columns of Parquet with a filter in every row group of every file. */
+  /** The columns that have a filter in every row group of every Parquet file. */
   private def filtered(name: String): Set[String] = files(name).map { file =>
     val input = HadoopInputFile.fromPath(new Path(file.toUri), new Configuration())
     val reader = ParquetFileReader.open(input)
@@ -81,7 +83,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
   }
 
-  test("columns that are named, of Parquet") {
+  test("the named columns of a Parquet table get Bloom filters, which readers use") {
     val target = table("named", "parquet")
     optimize(target, "k", "u, `s`.v")
     assert(filtered("named") == Set("u", "s.v"))
@@ -92,7 +94,7 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(spark.sql(s"SELECT * FROM $target WHERE s.v = 'v77'").count() == 1)
   }
 
-  test("columns that are named, of ORC") {
+  test("the named columns of an ORC table get Bloom filters, which readers use") {
     val target = table("orc", "orc")
     optimize(target, "k", "u,s.v")
     val schema = OrcFile.createReader(new Path(files("orc").head.toUri), OrcFile.readerOptions(new Configuration()))
@@ -111,20 +113,20 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
   }
 
-  test("auto takes keys of which a value has fewer rows than files must be looked into") {
+  test("auto chooses the keys whose values have fewer rows than there are files that may contain them") {
     val target = table("auto", "parquet")
     optimize(target, "k, u", "auto")
     assert(filtered("auto") == Set("u"))
     optimize(target, "k, s.v", "AUTO")
     assert(filtered("auto") == Set("s.v"))
-    // A sorted column needs none.
+    // Few files may contain a value of a sorted column, so it needs no filter.
     optimize(target, "u", "auto")
     assert(filtered("auto").isEmpty)
     optimize(target, "k, u", "none")
     assert(filtered("auto").isEmpty)
   }
 
-  test("what cannot be is refused, and nothing is touched") {
+  test("columns that do not exist or cannot have a filter are refused, and no file changes") {
     val target = table("refused", "parquet")
     val before = files("refused")
     def condition(columns: String): String =

@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class ByteSizesSuite extends AnyFunSuite {
 
-  test("bytes, and units of 1024 in any case, with or without a space, B or iB") {
+  test("a size is a number of bytes, or has a unit of 1024: in any case, with or without a space, B or iB") {
     Seq(
       "0" -> 0L,
       "134217728" -> (128L << 20),
@@ -20,7 +20,7 @@ class ByteSizesSuite extends AnyFunSuite {
     ).foreach { case (text, bytes) => assert(ByteSizes.parse(text).contains(bytes), text) }
   }
 
-  test("what is no whole number of bytes is no size") {
+  test("a text that is not a whole number of bytes is not a size") {
     Seq(
       "",
       "MB",

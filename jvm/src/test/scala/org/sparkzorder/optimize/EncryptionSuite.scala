@@ -18,7 +18,7 @@ import org.sparkzorder.ZOrderSparkExtension
 import org.sparkzorder.errors.ZOrderAnalysisException
 import org.sparkzorder.footer.{DataFormat, Encryption, FooterReaders, FooterSettings}
 
-/** Keeps keys where everybody can see them. */
+/** A key service for tests, which keeps its keys in plain sight. */
 class TestKms extends KmsClient {
   override def initialize(conf: Configuration, id: String, url: String, token: String): Unit = ()
   override def wrapKey(key: Array[Byte], master: String): String = master + ":" + Base64.getEncoder.encodeToString(key)
@@ -46,13 +46,13 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   override protected def beforeEach(): Unit =
     (keys.keySet ++ writing(false).keySet).foreach(spark.conf.unset)
 
-  /** What who reads encrypted columns sets. */
+  /** Settings that a reader of encrypted columns needs. */
   private val keys = Map(
     "parquet.crypto.factory.class" -> classOf[PropertiesDrivenCryptoFactory].getName,
     "parquet.encryption.kms.client.class" -> classOf[TestKms].getName
   )
 
-  /** What who writes them sets besides. */
+  /** Settings that a writer of encrypted columns needs as well. */
   private def writing(plainFooter: Boolean): Map[String, String] = Map(
     "parquet.encryption.column.keys" -> "k1:secret,s.deep",
     "parquet.encryption.footer.key" -> "k2",
@@ -105,7 +105,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     e
   }
 
-  test("an encrypted column of a file with a plain footer is not in the index, the others are") {
+  test("if the footer is plain, the index has all columns but the encrypted ones") {
     val path = write("plain_footer", keys ++ writing(plainFooter = true))
     Seq(Map.empty[String, String], keys).foreach { known =>
       set(known)
@@ -117,7 +117,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     assert(kept(path, "s.deep = 5000") == 3 && rows(path, "s.deep = 5000").size == 1)
   }
 
-  test("of a file whose footer is encrypted nothing is in the index") {
+  test("if the footer is encrypted, the index has nothing of the file") {
     val path = write("secret_footer", keys ++ writing(plainFooter = false))
     set(keys)
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
@@ -125,16 +125,16 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   }
 
   for (plainFooter <- Seq(true, false)) {
-    test(s"what was encrypted stays so, or OPTIMIZE refuses: plain footer $plainFooter") {
+    test(s"encrypted columns stay encrypted, or OPTIMIZE refuses: plain footer $plainFooter") {
       val path = write(s"rewritten_$plainFooter", keys ++ writing(plainFooter))
       val before = names(path)
       val statement = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '4')"
       if (plainFooter) assert(refused(statement).getMessage.contains("the column `s"))
-      // Who can read only.
+      // A session that can only read them.
       set(keys)
       val all = rows(path, "true")
       refused(statement)
-      // Who encrypts less.
+      // A session that encrypts fewer columns.
       set(writing(plainFooter) + ("parquet.encryption.column.keys" -> "k1:secret"))
       if (plainFooter) refused(statement)
       assert(names(path) == before && rows(path, "true") == all)
@@ -148,7 +148,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     }
   }
 
-  test("a table that says how it is encrypted is written so") {
+  test("OPTIMIZE encrypts as the options of the table say") {
     spark.sql("DROP TABLE IF EXISTS told")
     val options = (keys ++ writing(plainFooter = true)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
     val location = base.resolve("told").toUri
@@ -165,14 +165,14 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     spark.sql("DROP TABLE told")
   }
 
-  test("files that are plain and are written encrypted are told by no index either") {
+  test("if plain files are encrypted when they are rewritten, the index does not show their values either") {
     val path = write("to_be_encrypted", Map.empty)
     set(keys ++ writing(plainFooter = true))
     spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (secret, id) OPTIONS ('num-files' = '4')").collect()
     assert(encryptions(path).forall(_.columns.size == 2) && indexed(path) == Set("id", "s.open"))
   }
 
-  test("encrypted ORC files are not rewritten, and their secrets not indexed") {
+  test("encrypted ORC files are not rewritten, and their encrypted columns are not in the index") {
     val folder = base.resolve("orc")
     Files.createDirectories(folder)
     val schema = TypeDescription.fromString("struct<id:bigint,secret:string>")

@@ -25,7 +25,7 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bytes(r: Rewrite): Long = r.files.map(_.getLen).sum
 
-  test("parts have every file once, in order, and are within the bound unless they are one file") {
+  test("the parts of a folder have every file once, in order, and only single files exceed the bound") {
     forAll(rewrites, Gen.choose(1L, 400L)) { (all, limit) =>
       val parts = FileGroups.split(all, limit)
       assert(parts.flatMap(_.files) == all.flatMap(_.files))
@@ -38,13 +38,13 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a folder within the bound is left as it is") {
+  test("a folder within the bound is not split") {
     val whole = rewrite(0, Seq(40L, 60L), 3)
     assert(FileGroups.split(Seq(whole), 100) == Seq(whole))
     assert(FileGroups.split(Seq(whole), 99).map(_.files.size) == Seq(1, 1))
   }
 
-  test("groups have every rewrite once, in order, and are within the bound unless they are one rewrite") {
+  test("groups have every rewrite once, in order, and only single rewrites exceed the bound") {
     forAll(rewrites, Gen.choose(1L, 1000L), Gen.choose(1, 10)) { (all, limit, wanted) =>
       val groups = FileGroups.of(all, limit, wanted)
       assert(groups.flatten == all)
@@ -52,7 +52,7 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("equal folders come in as many groups as are wanted") {
+  test("folders of equal size make as many groups as are wanted") {
     val all = (0 until 12).map(rewrite(_, Seq(10L, 10L), 1))
     assert(FileGroups.of(all, Long.MaxValue, 1).map(_.size) == Seq(12))
     assert(FileGroups.of(all, Long.MaxValue, 4).map(_.size) == Seq(3, 3, 3, 3))
@@ -62,7 +62,7 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(FileGroups.of(alike, Long.MaxValue, 100).map(_.size) == Seq.fill(12)(1))
   }
 
-  test("there are at most so many commits, with every group once and in order") {
+  test("there are at most as many commits as allowed, with every group once and in order") {
     forAll(Gen.listOf(Gen.choose(0, 9)), Gen.choose(1, 12)) { (groups, most) =>
       val commits = FileGroups.commits(groups, most)
       assert(commits.flatten == groups)

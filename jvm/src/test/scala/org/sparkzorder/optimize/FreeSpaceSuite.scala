@@ -10,7 +10,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class FreeSpaceSuite extends AnyFunSuite {
 
-  /** Three copies of each block, a quota on one folder, and a folder above that is not ours to ask about. */
+  /**
+   * Has three replicas of each block, quotas on some folders, and a root folder that we may not ask
+   * about.
+   */
   private final class FakeHdfs(remaining: Long, quotas: Map[String, (Long, Long)], capacity: Long = 1000L)
       extends FilterFileSystem {
     override def getConf: Configuration = new Configuration()
@@ -29,22 +32,22 @@ class FreeSpaceSuite extends AnyFunSuite {
   private def short(fs: FileSystem, bytes: Long): Seq[(String, Long)] =
     FreeSpace.of(fs, root, Seq(root -> bytes)).filterNot(_.isEnough).map(r => (r.where, r.available))
 
-  test("every byte takes as many as there are copies") {
+  test("every byte takes as much space as there are replicas") {
     assert(short(new FakeHdfs(300, Map.empty), 100).isEmpty)
     assert(short(new FakeHdfs(300, Map.empty), 101) == Seq("the file system of hdfs://x/a/t" -> 100L))
   }
 
-  test("quotas count, of folders above as well") {
+  test("quotas count, also those of folders above") {
     assert(short(new FakeHdfs(900, Map("t" -> (600L, 300L))), 100).isEmpty)
     assert(short(new FakeHdfs(900, Map("t" -> (600L, 301L))), 100) == Seq("the quota of hdfs://x/a/t" -> 99L))
     assert(short(new FakeHdfs(900, Map("a" -> (600L, 700L))), 1) == Seq("the quota of hdfs://x/a" -> 0L))
   }
 
-  test("a file system that does not know its size is not asked again") {
+  test("a file system that does not know its size refuses nothing") {
     assert(short(new FakeHdfs(0, Map.empty, capacity = 0), 1000000L).isEmpty)
   }
 
-  test("a local disk tells what it has left") {
+  test("a local disk tells how much space is left") {
     val dir = new Path(Files.createTempDirectory("space").toUri)
     val local = FileSystem.getLocal(new Configuration())
     assert(FreeSpace.of(local, dir, Seq(dir -> 1L)).forall(_.isEnough))

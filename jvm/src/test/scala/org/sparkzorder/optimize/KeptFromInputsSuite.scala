@@ -20,7 +20,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
 
-/** Files of other writers keep their schema and what their footers say, and Spark reads the same rows from them. */
+/**
+ * Files of other writers keep their schema and the entries of their footers, and Spark reads the
+ * same rows from them.
+ */
 class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
 
   override protected def settings: Map[String, String] =
@@ -37,7 +40,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
     finally reader.close()
   }
 
-  /** Two files of forty rows; the row number is given to what fills a record. */
+  /** Two files of forty rows together; `fill` gets the number of each row. */
   private def parquet(name: String, schema: String, metadata: Map[String, String] = Map.empty)(
       fill: (Group, Int) => Unit
   ): File = {
@@ -60,7 +63,7 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
   private def rows(format: String, folder: File): Seq[String] =
     spark.read.format(format).load(folder.toString).collect().map(_.toString).toSeq.sorted
 
-  /** What the history says is not kept. */
+  /** What was not kept, as the history says it. */
   private def optimize(format: String, folder: File): String = {
     val before = rows(format, folder)
     assert(before.nonEmpty)
@@ -161,13 +164,13 @@ class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
       group.add("l", (i - 20).toLong)
       if (i % 2 == 0) group.add("wide", bytes(i - 20, 3))
     }
-    // Spark reads plain values and those of a dictionary in different ways.
+    // Spark reads plain values in another way than those of a dictionary.
     spark.conf.set("parquet.enable.dictionary", "false")
     try keepsSchema(folder)
     finally spark.conf.unset("parquet.enable.dictionary")
   }
 
-  test("a table's own spelling of names does not come into the files, and does not mislead case-sensitive sessions") {
+  test("new files keep the spelling of names that the old files have, and case-sensitive sessions get right answers") {
     val folder = parquet("spelling", "message m { required int32 a; optional int32 MixedCase; }") { (group, i) =>
       if (i % 2 == 0) group.add("MixedCase", i)
     }

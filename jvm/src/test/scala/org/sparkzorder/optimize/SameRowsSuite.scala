@@ -9,7 +9,7 @@ import org.sparkzorder.write.{RewriteResult, RowSum, StagedFile}
 
 class SameRowsSuite extends AnyFunSuite {
 
-  /** Outputs are given as unit, rows and hash. */
+  /** @param outputs unit, rows and hash of each output */
   private def check(read: Seq[RowSum], outputs: Seq[(Int, Long, Long)], stored: Seq[Long], found: Seq[Long]): Unit = {
     val staged = outputs.zipWithIndex.map { case ((unit, rows, hash), i) =>
       StagedFile(new Path(s"/t/f$i"), 1, 1, rows, unit, i, FileStats(rows, Map.empty), None, hash)
@@ -28,28 +28,28 @@ class SameRowsSuite extends AnyFunSuite {
   private val stored = Seq(5L, 3L, 0L)
   private val found = Seq(2L, 3L, 3L)
 
-  test("the same rows") {
+  test("the same rows pass") {
     check(read, outputs, stored, found)
     check(Nil, Nil, Nil, Nil)
   }
 
-  test("each count of each folder") {
+  test("each of the four counts of each folder is checked") {
     val count = "ZORDER_ROW_COUNT_MISMATCH"
     assert(condition(check(read, outputs, Seq(5L, 2L, 1L), found)) == s"$count /t/p=1")
     assert(condition(check(read.updated(0, RowSum(4, 7)), outputs, stored, found)) == s"$count /t/p=0")
     assert(condition(check(read, outputs.updated(0, (1, 2L, 0L)), stored, found)) == s"$count /t/p=0")
     assert(condition(check(read, outputs, stored, Seq(2L, 3L, 2L))) == s"$count /t/p=1")
-    // Rows of two files of a folder that cancel out in sum are not seen by counts alone.
+    // If one file of a folder has a row too many and another one too few, the counts agree.
     check(read, outputs, stored, Seq(3L, 2L, 3L))
   }
 
-  test("the hash of each folder, also where that of the table is the same") {
+  test("the hash of each folder is checked, even if the hash of the whole table is right") {
     val swapped = Seq((0, 2L, 0L), (0, 3L, 6L), (1, 3L, 0L))
     assert(RowSum.of(swapped.map(o => RowSum(o._2, o._3))) == RowSum.of(read))
     assert(condition(check(read, swapped, stored, found)) == "ZORDER_ROW_HASH_MISMATCH /t/p=0")
   }
 
-  test("rows that nobody hashed are not taken for the same") {
+  test("rows without a hash are not taken for the same") {
     intercept[IllegalArgumentException](check(Nil, outputs, stored, found))
   }
 }

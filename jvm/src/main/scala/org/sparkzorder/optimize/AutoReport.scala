@@ -1,0 +1,31 @@
+package org.sparkzorder.optimize
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types.{DoubleType, LongType, StringType, StructType}
+
+/**
+ * What AUTO chose, and why.
+ *
+ * @param layout the chosen layout, as SQL
+ * @param queries how many recorded queries it was chosen for
+ * @param touched the estimated share of the files that such a query touches
+ * @param equalWeights the same share if all columns that the queries ask for had equal weights
+ */
+private[sparkzorder] final case class AutoReport(
+    layout: String,
+    reason: String,
+    queries: Long,
+    touched: Double,
+    equalWeights: Double
+) {
+  def row: Row = Row(layout, reason, queries, touched, equalWeights)
+}
+
+private[sparkzorder] object AutoReport {
+  val schema: StructType = new StructType()
+    .add("layout", StringType, nullable = false)
+    .add("reason", StringType, nullable = false)
+    .add("queries", LongType, nullable = false)
+    .add("touchedShare", DoubleType, nullable = false)
+    .add("touchedShareEqualWeights", DoubleType, nullable = false)
+}
