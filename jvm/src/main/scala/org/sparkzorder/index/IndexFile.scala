@@ -79,7 +79,8 @@ object IndexFile {
       if (Block.crc(json).toInt != at.crc) throw new IndexFormatException("the footer has a wrong checksum")
       val footer = IndexFooter.parse(json, blocksEnd = at.offset, limit, source.name)
       val block = footer.fileBlock
-      val files = FileTable.fromRaw(footer.files, Block.unpack(footer.id, block, bytes.read(block.offset, block.length)))
+      val files =
+        FileTable.fromRaw(footer.files, Block.unpack(footer.id, block, bytes.read(block.offset, block.length)))
       new IndexSnapshot(source, footer, files)
     } catch {
       case e: IndexFormatException =>

@@ -131,7 +131,10 @@ private final class CatalystTranslator(operands: Operands) {
       val order = TypeUtils.getInterpretedOrdering(values.head.dataType)
       val (least, most) = (values.minBy(_.value)(order), values.maxBy(_.value)(order))
       val between = And(f.comparison(Operator.GreaterOrEqual, least), f.comparison(Operator.LessOrEqual, most))
-      val which = Unknown(Reason(ReasonCode.FunctionOfColumn, s"of ${values.size} values only the least and the greatest are used"))
+      val which = Unknown(Reason(
+        ReasonCode.FunctionOfColumn,
+        s"of ${values.size} values only the least and the greatest are used"
+      ))
       Or(none, And(between, which))
     } else {
       // To `f(c) = value` belongs one value of the column, a range of them, or none.
@@ -194,7 +197,10 @@ private final class CatalystTranslator(operands: Operands) {
       case Some(LikePattern(prefix, LikePattern.Something)) =>
         // A value without the prefix gives false, one with it anything. A null row gives null or
         // false: LIKE gives null.
-        And(startsWith(column, prefix), Unknown(Reason(ReasonCode.UnsupportedExpression, "only the prefix of LIKE is used")))
+        And(
+          startsWith(column, prefix),
+          Unknown(Reason(ReasonCode.UnsupportedExpression, "only the prefix of LIKE is used"))
+        )
       case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "the pattern of LIKE is invalid"))
     }
 

@@ -87,7 +87,6 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 
 private[predicate] object Operands {
 
-
   def isNull(literal: Literal): Boolean = literal.value == null
 
   /**

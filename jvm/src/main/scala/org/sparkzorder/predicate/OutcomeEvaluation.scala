@@ -45,7 +45,6 @@ private[predicate] object OutcomeEvaluation {
         of(column, table)(valued(column, IntervalTest.startsWith(prefix.bytes), Null, _, table.rows, settled))
     }
 
-
   private def comparison(
       column: Column,
       operator: Operator,

@@ -92,7 +92,8 @@ object SketchJson {
   private def positions(node: JsonNode, name: String): Positions =
     if (!node.has(name)) Positions.empty
     else {
-      val numbers = array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
+      val numbers =
+        array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
       if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts do not form pairs")
       val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toSeq
       if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")

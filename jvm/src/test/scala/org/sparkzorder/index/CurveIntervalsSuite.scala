@@ -184,7 +184,9 @@ class CurveIntervalsSuite extends AnyFunSuite {
     assert(kept == (520 - kept.size until 520) && kept.size >= 12)
     assert(raw.length <= CurveIntervals.maxBytes(intervals.size.toLong))
     val left = 30 - kept.size / 4
-    assert(warnings.result().map(_.takeWhile(_ != ':')) == Seq(s"The index has no room for $left of 31 sets of boundaries"))
+    assert(
+      warnings.result().map(_.takeWhile(_ != ':')) == Seq(s"The index has no room for $left of 31 sets of boundaries")
+    )
     assert(read.memoryBytes > (12 << 20))
   }
 

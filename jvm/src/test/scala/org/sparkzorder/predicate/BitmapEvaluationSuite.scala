@@ -76,7 +76,9 @@ class BitmapEvaluationSuite extends AnyFunSuite {
     }
 
   for (complete <- Seq(true, false))
-    test(s"the files that may have true, with ${if (complete) "complete bounds" else "nulls, NaN and missing bounds"}") {
+    test(
+      s"the files that may have true, with ${if (complete) "complete bounds" else "nulls, NaN and missing bounds"}"
+    ) {
       for (_ <- 1 to 300) {
         val files = Seq.fill(1 + random.nextInt(150))(stats(complete))
         val table = new ModelTable(files)

@@ -26,7 +26,10 @@ class ColumnConstraintSuite extends AnyFunSuite {
     assert(ColumnConstraint.of(And(p, unknown)) == ColumnConstraint.of(p))
     assert(ColumnConstraint.of(And(is(a, Operator.LessOrEqual, 3), is(a, Operator.GreaterOrEqual, 3))) ==
       Map(a -> Values(Set(LongValue(3)))))
-    assert(ColumnConstraint.of(And(is(a, Operator.Less, 3), is(a, Operator.Less, 7))) == Map(a -> Between(None, value(3))))
+    assert(ColumnConstraint.of(And(
+      is(a, Operator.Less, 3),
+      is(a, Operator.Less, 7)
+    )) == Map(a -> Between(None, value(3))))
   }
 
   test("alternatives of one column give its values or their range; alternatives of several columns give nothing") {
@@ -56,7 +59,8 @@ class ColumnConstraintSuite extends AnyFunSuite {
 
   test("only ranks of values are recorded") {
     val axis = RankAxis.of(IndexedSeq(FileBounds.Longs(0, 100) -> 10L), floating = false).get
-    def observed(p: StatsPredicate) = ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(Seq("a"), _, axis))
+    def observed(p: StatsPredicate) =
+      ColumnConstraint.of(p).get(a).flatMap(ColumnConstraint.observed(Seq("a"), _, axis))
     assert(observed(equal(a, 25)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Equal), Seq(0.25), Nil)))
     assert(observed(is(a, Operator.Greater, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Seq(0.5), Nil)))
     assert(observed(is(a, Operator.Less, 50)).contains(ObservedUse(ColumnUse(Seq("a"), Form.Range), Nil, Seq(0.5))))

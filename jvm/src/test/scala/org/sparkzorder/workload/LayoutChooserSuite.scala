@@ -31,7 +31,12 @@ class LayoutChooserSuite extends AnyFunSuite {
 
   private def sketch(queries: Seq[Seq[ObservedUse]]) = queries.foldLeft(WorkloadSketch.empty)(_.add(_))
 
-  private def choose(columns: IndexedSeq[ConstrainedColumn], s: WorkloadSketch, files: Int, current: Option[Trial] = None) =
+  private def choose(
+      columns: IndexedSeq[ConstrainedColumn],
+      s: WorkloadSketch,
+      files: Int,
+      current: Option[Trial] = None
+  ) =
     LayoutChooser.choose(new LayoutEstimate(columns, s, files, aligned = true, 0d), columns, 8, current)
 
   /**
