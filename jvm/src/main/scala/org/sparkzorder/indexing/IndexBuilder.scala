@@ -16,7 +16,7 @@ import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, Fi
 object IndexBuilder extends Logging {
 
   /**
-   * What `build` can be told beyond the files.
+   * Optional settings of `build`.
    *
    * @param options of the table, as its reader takes them
    * @param leftOut called for each file without statistics, with the reason
