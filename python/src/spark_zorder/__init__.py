@@ -20,6 +20,7 @@ from spark_zorder.artifacts import jar_path
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.errors import NoExtensionError, NoJarError
+from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 
@@ -27,11 +28,13 @@ __version__ = version("spark_zorder")
 
 __all__ = [
     "EXTENSION",
+    "OPTIMIZE_OPTIONS",
     "Clustering",
     "ColumnDepth",
     "FileRange",
     "NoExtensionError",
     "NoJarError",
+    "OptimizeOption",
     "ZOrderTable",
     "__version__",
     "configure_spark",

@@ -9,7 +9,13 @@ from typing import NamedTuple
 
 
 class OptimizeOption(NamedTuple):
-    """An option of `OPTIMIZE`, in words for readers."""
+    """An option of `OPTIMIZE`, in words for readers.
+
+    Examples:
+        >>> from spark_zorder import OPTIMIZE_OPTIONS
+        >>> next(option.range for option in OPTIMIZE_OPTIONS if option.key == "num-files")
+        '1 to 1,000,000'
+    """
 
     key: str
     type: str

@@ -103,36 +103,32 @@ class ZOrderTable:
         """Rewrite the table's files along a space-filling curve: `OPTIMIZE`.
 
         The statement's options are listed here. A size is a number of bytes, or a text such as `"128MB"`. Its units are
-        powers of 1024.
+        powers of 1024. `spark_zorder.OPTIMIZE_OPTIONS` has their types, defaults and ranges.
 
-        - `num-files`: the number of files to write. It replaces `target-file-size-bytes`.
-        - `target-file-size-bytes`: the size of the files to write. Default: 256 MiB.
-        - `rewrite-all`: rewrite all files, as `full` does. Default: false.
-        - `min-file-size-bytes`: without a layout, pack smaller files. Default: 0.75 of the target size.
-        - `max-file-size-bytes`: without a layout, split larger files. Default: 1.8 times the target size.
-        - `min-input-files`: without a layout, pack groups of at least this number of files. Default: 2.
-        - `cuts`: `aligned` ends files where the curve leaves a cell. `equal` writes files of equal size. Default:
-          `aligned`.
-        - `mapping`: `range` follows the distribution of the values. `bytes` interleaves the columns' bytes, as Iceberg
-          does. Default: `range`.
-        - `var-length-contribution`: with the mapping `bytes`, how many bytes of a string count. Default: 8.
-        - `max-output-size`: with the mapping `bytes`, the greatest length of the whole key in bytes. Default: no limit.
-        - `hot-ranges`: with `auto`, put values that queries often ask for into smaller files. Default: false.
-        - `sample-rows`: the number of rows that the layout is computed from, in all folders together. Default: 100 for
-          each file to write, and at least 2000 for each folder.
-        - `bloom-filter-columns`: columns that get Bloom filters, with commas between them, or `auto` or `none`.
-          Default: `none`.
-        - `compression`: the codec of the files to write. Default: the codec of most of the old files.
-        - `row-group-size-bytes`: the size of a row group in Parquet or of a stripe in ORC. Default: the table's own
-          setting.
-        - `allow-nanosecond-loss`: rewrite timestamps with digits below the microsecond, and drop these digits. Default:
-          false.
-        - `retain-hours`: for how many hours `vacuum` keeps the replaced files. Default: 168.
-        - `max-file-group-size-bytes`: how many bytes one job rewrites. If you set it, larger partitions are split.
-          Default: 100 GiB.
-        - `max-concurrent-file-group-rewrites`: how many of these jobs run at the same time. Default: 5.
-        - `partial-progress.enabled`: commit finished jobs in several versions. Default: false.
-        - `partial-progress.max-commits`: with partial progress, the greatest number of versions. Default: 10.
+        - `target-file-size-bytes`: The size that new files should have.
+        - `num-files`: The number of files that the statement should write in all, at least one for each partition.
+        - `min-file-size-bytes`: Only for packing, that is, without a layout: smaller files are packed together.
+        - `max-file-size-bytes`: Only for packing: larger files are split.
+        - `min-input-files`: Only for packing: a group of fewer files is left as it is.
+        - `rewrite-all`: Whether to rewrite all files, also those that have the layout and the size already.
+        - `mapping`: How values get their places on the curve.
+        - `var-length-contribution`: Only with `'mapping' = 'bytes'`: how many bytes of a string or binary value
+          count.
+        - `max-output-size`: Only with `'mapping' = 'bytes'`: how many bytes of the combined key count.
+        - `cuts`: Where files end.
+        - `hot-ranges`: Only with `ZORDER BY AUTO`: whether values that queries often ask for go to smaller files.
+        - `sample-rows`: How many rows to sample in all.
+        - `compression`: The compression codec of the new files.
+        - `row-group-size-bytes`: The size of a row group (Parquet) or of a stripe (ORC) in the new files.
+        - `bloom-filter-columns`: The columns that get Bloom filters in the new files.
+        - `allow-nanosecond-loss`: Whether timestamps may lose their digits below the microsecond, which Spark
+          cannot keep.
+        - `max-concurrent-file-group-rewrites`: How many file groups are rewritten at the same time.
+        - `max-file-group-size-bytes`: The size of a file group.
+        - `partial-progress.enabled`: Whether finished file groups are committed before the others are done.
+        - `partial-progress.max-commits`: Only with partial progress: the largest number of commits of the
+          statement.
+        - `retain-hours`: How many hours `VACUUM` keeps the files that this statement replaces.
 
         Args:
             zorder_by: The columns to cluster by. For weights, a dict: `{"day": 2, "user": 1}`. Without any columns, the

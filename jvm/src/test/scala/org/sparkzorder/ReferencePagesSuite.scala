@@ -173,7 +173,13 @@ private object ReferencePages {
        |
        |
        |class OptimizeOption(NamedTuple):
-       |    ${quotes}An option of `OPTIMIZE`, in words for readers.$quotes
+       |    ${quotes}An option of `OPTIMIZE`, in words for readers.
+       |
+       |    Examples:
+       |        >>> from spark_zorder import OPTIMIZE_OPTIONS
+       |        >>> next(option.range for option in OPTIMIZE_OPTIONS if option.key == "num-files")
+       |        '1 to 1,000,000'
+       |    $quotes
        |
        |    key: str
        |    type: str

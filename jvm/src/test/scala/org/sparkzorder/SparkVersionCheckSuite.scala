@@ -8,7 +8,13 @@ class SparkVersionCheckSuite extends AnyFunSuite {
 
   test("a jar fits its own minor version, whatever patch and vendor") {
     val minor = SparkMinor.compiledFor
-    assert(Seq(minor, s"$minor.0", s"$minor.17", s"$minor.0-SNAPSHOT", s"$minor.1-amzn-0").forall(SparkVersionCheck.fits))
+    assert(Seq(
+      minor,
+      s"$minor.0",
+      s"$minor.17",
+      s"$minor.0-SNAPSHOT",
+      s"$minor.1-amzn-0"
+    ).forall(SparkVersionCheck.fits))
   }
 
   test("it fits no other") {

@@ -137,12 +137,6 @@ final case class TableFolder(
 object TableFolder {
   private[commit] val Threads = 8
 
-  /** The name of a side folder. */
-  val Side: String = SideNames.Side
-
-  /** The folder part of a relative name, "" for a file in the root. */
-  def parent(file: String): String = FileNames.parent(file)
-
   /** The first format of records that are hidden, and whose operations' staging is hidden. */
   private val HiddenSince = 4
 

@@ -2,7 +2,7 @@ package org.sparkzorder.skipping
 
 import scala.collection.mutable
 
-import org.sparkzorder.commit.{Record, RecordFile, RecordState, TableFolder}
+import org.sparkzorder.commit.{FileNames, Record, RecordFile, RecordState}
 
 /**
  * What an operation changed in the table's folders, by relative names.
@@ -54,7 +54,7 @@ private[skipping] object ListingAge {
    */
   def isStale(listed: Set[String], operations: Iterator[Traces]): Option[Boolean] = {
     // A listing may cover only some folders.
-    val folders = listed.map(TableFolder.parent)
+    val folders = listed.map(FileNames.parent)
     val decided = mutable.HashSet.empty[String]
     var begun = Option.empty[Long]
     while (operations.hasNext) {
@@ -62,7 +62,7 @@ private[skipping] object ListingAge {
       if (begun.exists(_ > operation.endTime)) return Some(false)
       val gone = operation.gone.filterNot(decided)
       val there = operation.there.filterNot(decided)
-      val reached = there.filter(f => folders.contains(TableFolder.parent(f)))
+      val reached = there.filter(f => folders.contains(FileNames.parent(f)))
       if (gone.exists(listed) || !reached.forall(listed)) return Some(true)
       if (operation.isNew && reached.nonEmpty && begun.isEmpty) begun = Some(operation.time - LongestListing)
       decided ++= gone ++= there

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.{CreateTempViewUsing, DataSource}
 import org.apache.spark.sql.zorder.SparkOwn
 
-import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.SideNames
 import org.sparkzorder.skipping.RetryPathResolution.isOurs
 import org.sparkzorder.stream.StreamedTables
 import org.sparkzorder.table.Targets
@@ -83,7 +83,7 @@ class PathPatterns(session: SparkSession) extends Rule[LogicalPlan] {
     SparkOwn.matching(Targets.fileSystem(session, path), path)
   }
 
-  private def isInSide(path: Path): Boolean = path.toUri.getPath.split('/').contains(TableFolder.Side)
+  private def isInSide(path: Path): Boolean = path.toUri.getPath.split('/').contains(SideNames.Side)
 
   private def matching(pattern: Path): Option[Seq[Path]] = {
     val path = Targets.qualified(classicSession, pattern)

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnresolvedDataS
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
-import org.sparkzorder.commit.{NestedRoots, TableFolder}
+import org.sparkzorder.commit.{NestedRoots, SideNames}
 import org.sparkzorder.skipping.RetryPathResolution.isOurs
 import org.sparkzorder.table.Targets
 
@@ -42,7 +42,7 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
     try {
       val path = Targets.qualified(classicSession, new Path(text))
       (path +: NestedRoots.partitionedAbove(path)).exists { root =>
-        !Targets.isSurelyMissing(classicSession, new Path(root, TableFolder.Side))
+        !Targets.isSurelyMissing(classicSession, new Path(root, SideNames.Side))
       }
     } catch { case _: IllegalArgumentException => false }
 }

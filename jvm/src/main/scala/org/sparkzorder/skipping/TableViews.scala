@@ -66,7 +66,7 @@ object TableViews extends Logging {
   }
 
   private def isBare(session: classic.SparkSession, root: Path): Boolean = {
-    def isMissing(folder: Path) = Targets.isSurelyMissing(session, new Path(folder, TableFolder.Side))
+    def isMissing(folder: Path) = Targets.isSurelyMissing(session, new Path(folder, SideNames.Side))
     isMissing(root) && Targets.spellings(session, root).flatMap(NestedRoots.partitionedAbove).forall(isMissing)
   }
 
@@ -190,7 +190,7 @@ object TableViews extends Logging {
       tables: Seq[TableFolder],
       files: => Seq[Path]
   ): Seq[TableFolder] =
-    NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(TableFolder.parent))
+    NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(FileNames.parent))
 
   /** Whether an operation was published since the tables were settled, or other tables share folders now. */
   private def isMovedSince(

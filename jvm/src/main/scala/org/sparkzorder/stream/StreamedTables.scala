@@ -60,12 +60,12 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     val wait = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val folders = roots(files)
-      .filterNot(root => Targets.isSurelyMissing(session, new Path(root, TableFolder.Side)))
+      .filterNot(root => Targets.isSurelyMissing(session, new Path(root, SideNames.Side)))
       .map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
     val own = Recovery.settled(folders, wait, settings, orStandstill = false)
     val beside = NestedRoots.beside(
       own.map { case (folder, s) => folder -> s.state },
-      folder => files.flatMap(folder.relative).map(TableFolder.parent).toSet
+      folder => files.flatMap(folder.relative).map(FileNames.parent).toSet
     )
     (own ++ Recovery.settled(
       beside,
