@@ -25,8 +25,10 @@ sbt_name   = spark$(subst .,,$(1))
 sbt_output = jvm/target/$(call jar_name,$(1))
 older_env  = build/envs/$(1)/bin/python
 
+# Of the user's home sbt uses the caches of downloads, and neither plugins nor settings.
 SBT := $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
-	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
+	-Dsbt.repository.config=project/repositories -Dsbt.global.base=$(CURDIR)/build/sbt \
+	-Dsbt.boot.directory=$(HOME)/.sbt/boot $(SBT_FLAGS) -jar $(SBT_JAR)
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
 BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
