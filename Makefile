@@ -25,8 +25,10 @@ sbt_name   = spark$(subst .,,$(1))
 sbt_output = jvm/target/$(call jar_name,$(1))
 older_env  = build/envs/$(1)/bin/python
 
-SBT := $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
-	-Dsbt.repository.config=project/repositories $(SBT_FLAGS) -jar $(SBT_JAR)
+# Of the user's home sbt uses the caches of downloads, and neither plugins nor settings.
+SBT = $(JAVA) -Xmx3g -Xss8m -Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.override.build.repos=true \
+	-Dsbt.repository.config=project/repositories -Dsbt.global.base=$(CURDIR)/build/sbt \
+	-Dsbt.boot.directory=$(HOME)/.sbt/boot $(SBT_FLAGS) -jar $(SBT_JAR)
 
 # Folders are listed beside files: that a file went away shows in its folder's time stamp only.
 BUILD_FILES  := VERSION spark-versions.txt build.sbt project/build.properties project/plugins.sbt project/repositories
@@ -142,6 +144,9 @@ mutants: $(SBT_JAR) $(STAMPS)/dev
 # `make test-jvm SUITE='*LockSuite'` runs one suite. The tag is ScalaTest's for what takes long.
 test-jvm: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly $(or $(SUITE),-- -l org.scalatest.tags.Slow)"
+
+# sbt itself does little where all is compiled: the first compiler of the JVM starts it with a quarter of the work.
+test-jvm test-jvm-slow: SBT_FLAGS += -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 
 test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+pytestmark = pytest.mark.matrix
+
 FORMATS = pytest.mark.parametrize("file_format", ["parquet", "orc"])
 ROWS = 120_000
 FILES = 40

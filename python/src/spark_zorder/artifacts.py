@@ -19,7 +19,7 @@ def available_jars() -> dict[str, Path]:
 
 
 def installed_spark() -> str:
-    """The version of the installed pyspark, such as `4.3.0`.
+    """The version of the installed pyspark, such as `4.1.0`.
 
     Raises:
         NoJarError: pyspark is not installed.
@@ -35,7 +35,7 @@ def jar_path(spark_version: str | None = None) -> Path:
     """The path of the jar for a version of Spark.
 
     Args:
-        spark_version: `4.1`, `4.1.4` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
+        spark_version: `4.1`, `4.1.0` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
 
     Raises:
         NoJarError: There is no jar for this minor version. The message lists the versions that have one.
