@@ -95,13 +95,14 @@ class ReferencePagesSuite extends AnyFunSuite {
 private object ReferencePages {
 
   val optimizeExample =
-    "OPTIMIZE sales ZORDER BY (customer_id, day) OPTIONS ('num-files' = '64', 'compression' = 'zstd')"
+    "OPTIMIZE flights ZORDER BY (carrier, dest) OPTIONS ('num-files' = '8', 'compression' = 'zstd')"
 
   def options: String =
     s"""# Options of OPTIMIZE
        |
        |`OPTIMIZE` takes options in its last clause. This page lists all of them.
        |
+       |<!-- table: flights -->
        |```sql
        |$optimizeExample;
        |```
@@ -111,8 +112,8 @@ private object ReferencePages {
        |```python
        |from spark_zorder import ZOrderTable
        |
-       |sales = ZOrderTable(spark, "sales")
-       |sales.optimize(zorder_by=["customer_id", "day"], options={"num-files": 64, "compression": "zstd"})
+       |flights = ZOrderTable(spark, "flights")
+       |flights.optimize(zorder_by=["carrier", "dest"], options={"num-files": 8, "compression": "zstd"})
        |```
        |
        |- Keys may be in upper or lower case.
@@ -145,8 +146,9 @@ private object ReferencePages {
         |
         |They hold for every session. Only tables in a catalog have properties.
         |
+        |<!-- table: flights -->
         |```sql
-        |ALTER TABLE sales SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'card, person.name');
+        |ALTER TABLE flights SET TBLPROPERTIES ('zorder.index.exclude-columns' = 'carrier, dest');
         |```
         |
         |""".stripMargin + table("Property", TableProperties.all.map(cells))
