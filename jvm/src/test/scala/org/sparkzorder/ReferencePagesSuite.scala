@@ -76,7 +76,7 @@ class ReferencePagesSuite extends AnyFunSuite {
     StatementParser.parse(ReferencePages.optimizeExample, _.stripPrefix("'").stripSuffix("'")) match {
       case s: OptimizeStatement =>
         val options = OptimizeOptions.parse(s.options, "parquet")
-        assert(options.numFiles.contains(64) && options.compression.contains("zstd"))
+        assert(options.numFiles.contains(8) && options.compression.contains("zstd"))
       case other => fail(s"$other")
     }
   }
