@@ -31,7 +31,7 @@ object TableIndex {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
         val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-        new IndexStore(table.fileSystem, table.root, memory).newest(statuses)
+        new IndexStore(table.fileSystem, memory).newest(statuses)
       case _ => None
     }
 

@@ -130,7 +130,7 @@ object TableViews extends Logging {
         else {
           val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-          new IndexStore(fs, folder.root, memory).newest(indexes)
+          new IndexStore(fs, memory).newest(indexes)
         }
       Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _, options))))
     case _ => None

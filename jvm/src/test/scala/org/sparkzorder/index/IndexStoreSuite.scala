@@ -3,7 +3,7 @@ package org.sparkzorder.index
 import java.nio.file.Files
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.types.LongType
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
@@ -31,6 +31,8 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
       FileId(s"f$i", 1, 1) -> FileStats(1, Map(key -> ColumnStats(0L, max, 0, 0)))
     ))
 
+  private def write(contents: IndexContents, number: Long) = Indexes.write(fs, root, contents, number)
+
   private def listing = fs.listStatus(new Path(root, "_zorder")).toSeq
 
   private def maxOf(s: IndexSnapshot): Any = s.fileStats(0).columns(key).max
@@ -42,10 +44,10 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("the index with the highest number counts, and other files are ignored") {
-    val store = new IndexStore(fs, root, big)
+    val store = new IndexStore(fs, big)
     assert(store.newest(listing).isEmpty)
     Seq(9L, 10L, 2L).foreach { n =>
-      val status = store.write(contents(n), n)
+      val status = write(contents(n), n)
       assert(status.getPath.getName == f"_index-$n%010d.zidx" && status.getLen > 0)
     }
     Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n =>
@@ -59,50 +61,37 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("if an index cannot be read, the one before is used") {
-    val store = new IndexStore(fs, root, big)
-    store.write(contents(1), 1)
-    spoil(store.write(contents(2), 2).getPath)
-    fs.delete(store.write(contents(3), 3).getPath, false)
+    val store = new IndexStore(fs, big)
+    write(contents(1), 1)
+    spoil(write(contents(2), 2).getPath)
+    fs.delete(write(contents(3), 3).getPath, false)
     val before = listing
     assert(maxOf(store.newest(before).get) == 1L)
-    val third = store.write(contents(3), 3)
+    val third = write(contents(3), 3)
     fs.delete(third.getPath, false)
     assert(maxOf(store.newest(listing :+ third).get) == 1L)
   }
 
-  test("a number is not given twice, and a failed write leaves nothing") {
-    val store = new IndexStore(fs, root, big)
-    store.write(contents(1), 1)
-    intercept[FileAlreadyExistsException](store.write(contents(2), 1))
-    assert(maxOf(store.newest(listing).get) == 1L)
-    val wrong = IndexContents(Seq(FileId("f", 1, 1) -> FileStats(
-      1,
-      Map(key -> ColumnStats(Array[Byte](1), Array[Byte](1), 0, 0))
-    )))
-    intercept[IllegalArgumentException](store.write(wrong, 2))
-    assert(listing.map(_.getPath.getName) == Seq("_index-0000000001.zidx"))
-  }
-
   test("an index is read once, until it must make room for others") {
-    val store = new IndexStore(fs, root, big)
-    store.write(contents(1, 1000), 1)
+    val store = new IndexStore(fs, big)
+    write(contents(1, 1000), 1)
     val first = store.newest(listing).get
     assert(store.newest(listing).get eq first)
     first.column(Seq("a"), LongType)
     assert(first.memoryBytes > 1000 * 24)
-    val tight = new IndexStore(fs, root, memory(first.memoryBytes + 100))
-    tight.write(contents(2, 1000), 2)
+    val tight = new IndexStore(fs, memory(first.memoryBytes + 100))
+    write(contents(2, 1000), 2)
     val second = tight.newest(listing).get
     assert((second ne first) && IndexCache.size == 1)
     assert(tight.newest(listing).get eq second)
     second.column(Seq("a"), LongType)
-    new IndexStore(fs, root, memory(100)).newest(listing)
+    new IndexStore(fs, memory(100)).newest(listing)
     assert(IndexCache.size == 0)
   }
 
   test("a column whose file is gone when it is first used is taken as missing") {
-    val store = new IndexStore(fs, root, big)
-    val status = store.write(contents(1), 1)
+    val store = new IndexStore(fs, big)
+    val status = write(contents(1), 1)
     val snapshot = store.newest(listing).get
     fs.delete(status.getPath, false)
     assert(snapshot.column(Seq("a"), LongType).isEmpty)
@@ -111,53 +100,52 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   }
 
   test("only the newest index of each table stays in memory, however much room there is") {
-    val store = new IndexStore(fs, root, big)
+    val store = new IndexStore(fs, big)
     val elsewhere = new Path(Files.createTempDirectory("index").toUri)
     fs.mkdirs(new Path(elsewhere, "_zorder"))
-    val beside = new IndexStore(fs, elsewhere, big)
-    beside.write(contents(7, 1000), 1)
-    val other = beside.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get
+    Indexes.write(fs, elsewhere, contents(7, 1000), 1)
+    val other = store.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get
     var held = Seq.empty[IndexSnapshot]
     for (n <- 1 to 100) {
-      store.write(contents(n.toLong, 1000), n.toLong)
+      write(contents(n.toLong, 1000), n.toLong)
       held :+= store.newest(listing).get
       assert(IndexCache.size == 2)
     }
     assert(held.distinct.size == 100 && (store.newest(listing).get eq held.last))
-    assert(beside.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get eq other)
+    assert(store.newest(fs.listStatus(new Path(elsewhere, "_zorder")).toSeq).get eq other)
     // Older plans still use their indexes, and read the columns that they lack.
     assert(held.zipWithIndex.forall { case (s, i) => maxOf(s) == i + 1L })
     fs.delete(elsewhere, true)
   }
 
   test("an older index that is still used does not replace the newest, and is dropped when the newest is used") {
-    val store = new IndexStore(fs, root, big)
-    store.write(contents(1), 1)
+    val store = new IndexStore(fs, big)
+    write(contents(1), 1)
     val stale = listing
-    store.write(contents(2), 2)
+    write(contents(2), 2)
     val second = store.newest(listing).get
     assert(maxOf(store.newest(stale).get) == 1L)
     assert((store.newest(listing).get eq second) && IndexCache.size == 1)
   }
 
   test("an index that was dropped and made again with the same number replaces the old one") {
-    val store = new IndexStore(fs, root, big)
-    fs.delete(store.write(contents(1, 3), 1).getPath, false)
-    store.write(contents(2, 3), 1)
+    val store = new IndexStore(fs, big)
+    fs.delete(write(contents(1, 3), 1).getPath, false)
+    write(contents(2, 3), 1)
     assert(maxOf(store.newest(listing).get) == 2L)
     fs.delete(new Path(root, "_zorder/_index-0000000001.zidx"), false)
-    store.write(contents(3, 5), 1)
+    write(contents(3, 5), 1)
     assert(maxOf(store.newest(listing).get) == 3L && IndexCache.size == 1)
   }
 
   test("when the file of a snapshot is gone, the snapshot still has the columns that it has loaded, and no others") {
     val other = ColumnKey(Seq("b"), LongType)
     val both = ColumnStats(0L, 5L, 0, 0)
-    val store = new IndexStore(fs, root, big)
-    val first = store.write(IndexContents(Seq(FileId("f0", 1, 1) -> FileStats(1, Map(key -> both, other -> both)))), 1)
+    val store = new IndexStore(fs, big)
+    val first = write(IndexContents(Seq(FileId("f0", 1, 1) -> FileStats(1, Map(key -> both, other -> both)))), 1)
     val held = store.newest(listing).get
     assert(held.column(Seq("a"), LongType).isDefined)
-    store.write(contents(2), 2)
+    write(contents(2), 2)
     store.newest(listing)
     fs.delete(first.getPath, false)
     assert(held.column(Seq("a"), LongType).isDefined && held.column(Seq("b"), LongType).isEmpty)
@@ -169,8 +157,8 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     assert(IndexMemory.of(None, mib(100000)) == IndexMemory(mib(256), mib(256)))
     Seq(0L, 100L, mib(4096)).foreach(n => assert(IndexMemory.of(Some(n), mib(1000)) == IndexMemory(n, n)))
     // An index that is larger than the cache is read, but not kept.
-    val store = new IndexStore(fs, root, IndexMemory(100, mib(256)))
-    store.write(contents(1, 1000), 1)
+    val store = new IndexStore(fs, IndexMemory(100, mib(256)))
+    write(contents(1, 1000), 1)
     assert(maxOf(store.newest(listing).get) == 1L && IndexCache.size == 0)
   }
 }

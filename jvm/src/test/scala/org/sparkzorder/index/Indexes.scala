@@ -5,6 +5,8 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.Arrays
 
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+
 import org.sparkzorder.stats._
 
 /** Indexes in memory, and random contents for them. */
@@ -22,6 +24,15 @@ object Indexes {
     val out = new ByteArrayOutputStream
     IndexFile.write(out, contents)
     out.toByteArray
+  }
+
+  /** Writes an index file into the side folder of a table, as the commit package does. */
+  def write(fs: FileSystem, root: Path, contents: IndexContents, number: Long): FileStatus = {
+    val target = new Path(root, s"_zorder/${IndexName.of(number)}")
+    val out = fs.create(target, true)
+    try out.write(written(contents))
+    finally out.close()
+    fs.getFileStatus(target)
   }
 
   def open(bytes: Array[Byte], limit: Long = 64L << 20): IndexSnapshot = IndexFile.open(new BytesSource(bytes), limit)

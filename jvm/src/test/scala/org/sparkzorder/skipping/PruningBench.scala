@@ -21,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 import org.sparkzorder.commit.{HadoopFileOps, TableFolder}
-import org.sparkzorder.index.{IndexContents, IndexMemory, IndexSnapshot, IndexStore}
+import org.sparkzorder.index.{IndexContents, Indexes, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
 /**
@@ -60,7 +60,7 @@ object PruningBench {
     private val fs = folder.getFileSystem(spark.sparkContext.hadoopConfiguration)
     private val root = fs.makeQualified(folder)
     private val side = math.max(1, math.round(math.cbrt(files.toDouble)).toInt)
-    private val store = new IndexStore(fs, root, IndexMemory.of(Some(1L << 30)))
+    private val store = new IndexStore(fs, IndexMemory.of(Some(1L << 30)))
 
     private def name(i: Int): String = f"part-$i%07d-5f1d8c1e-zorder.snappy.parquet"
 
@@ -85,7 +85,7 @@ object PruningBench {
         FileId(name(i), 128000000L + i % 1000, 1760000000000L + i % 977) -> (if (columnsToo) s
                                                                              else FileStats(s.rows, Map.empty))
       })
-      store.write(contents, number)
+      Indexes.write(fs, root, contents, number)
     }
 
     private def listing(): Listed = new Listed(
@@ -144,7 +144,7 @@ object PruningBench {
     }
 
     def all(): Seq[(String, Seq[Double])] = {
-      fs.mkdirs(new Path(root, IndexStore.FolderName))
+      fs.mkdirs(new Path(root, "_zorder"))
       val bare = write(1L, columnsToo = false)
       val whole = write(2L, columnsToo = true)
       val listed = relation(listing())
