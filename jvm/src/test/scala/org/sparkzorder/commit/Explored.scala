@@ -2,7 +2,9 @@ package org.sparkzorder.commit
 
 import java.util.concurrent.atomic.AtomicLong
 
-import org.scalatest.{BeforeAndAfterAll, Outcome, TestSuite}
+import org.scalatest.{Args, BeforeAndAfterAll, Outcome, Status, TestSuite}
+
+import org.sparkzorder.Mutation
 
 /**
  * Counts the states that the suites of this JVM have explored, and those in which a promise was
@@ -69,6 +71,9 @@ trait Explores extends TestSuite with BeforeAndAfterAll {
     }
     outcome
   }
+
+  // Each state logs what was recovered. Hundreds of thousands of such lines take minutes to print.
+  override def run(testName: Option[String], args: Args): Status = Mutation.silently(super.run(testName, args))
 
   override protected def afterAll(): Unit = {
     println(s"$suiteName: ${Explored.summary(states, violations)}")
