@@ -21,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 import org.sparkzorder.commit.{HadoopFileOps, TableFolder}
-import org.sparkzorder.index.{IndexContents, Indexes, IndexMemory, IndexSnapshot, IndexStore}
+import org.sparkzorder.index.{IndexContents, IndexMemory, IndexSnapshot, IndexStore, Indexes}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
 /**
