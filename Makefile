@@ -72,6 +72,7 @@ help:
 	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
 	@echo "make test                      every main behaviour on Spark $(NEWEST), the main job on $(OLDER): 15 minutes"
+	@echo "make test-jvm SUITE='*LockSuite'   one suite; make test-python TEST=python/tests/test_golden.py one file"
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
 	@echo "make test-all                  both, and the long suites on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
@@ -199,7 +200,7 @@ docs: $(STAMPS)/env-docs
 	@echo build/site/index.html
 
 picture: $(STAMPS)/installed $(STAMPS)/dev
-	$(BIN)/python tools/picture.py docs/images/before-and-after.svg
+	$(BIN)/python tools/picture.py docs/img/flights.svg
 
 wheel: $(STAMPS)/installed-all
 	@echo $(WHEEL)

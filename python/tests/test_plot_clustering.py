@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,19 @@ def boxes(axes: Axes) -> list[tuple[float, float, float, float]]:
 def png(figure: Figure, folder: Path) -> bytes:
     figure.savefig(folder / "drawn.png")
     return (folder / "drawn.png").read_bytes()
+
+
+def test_an_axis_of_dates_shows_dates(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    spark.range(400).selectExpr("date_add(DATE'2026-01-01', CAST(id AS INT)) AS day", "id").write.parquet(str(folder))
+    table = ZOrderTable.for_path(spark, str(folder), "parquet")
+    table.optimize(["day", "id"], options={"num-files": 4})
+    figure = table.plot_clustering("day", "id")
+    axes = figure.axes[-1]
+    figure.canvas.draw()
+    labels = [text.get_text() for text in axes.get_xticklabels()]
+    assert "2026-" in "".join(labels)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", label) for label in labels if label)
 
 
 def test_before_and_after(spark: SparkSession, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""Draws a table's clustering. Needs matplotlib: `pip install spark_zorder[plot]`."""
+"""Draws a table's clustering. Needs matplotlib: `pip install matplotlib`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from spark_zorder.clustering import Clustering, ColumnDepth, is_measured, positions
@@ -83,6 +84,7 @@ def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], show
     """Draw one map. All `shown` clusterings share its axes, so a text's position is its rank among all their values."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     places = []
     for column, name in zip(pair, ("x", "y"), strict=True):
@@ -91,6 +93,10 @@ def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], show
         places.append(positions([t for r in ranges for t in (r.low, r.high)], data_type))
         label = column if is_measured(data_type) else f"{column}, by rank"
         axes.set(**{f"{name}label": label})
+        if data_type == "DATE" or data_type.startswith("TIMESTAMP"):
+            axis = axes.xaxis if name == "x" else axes.yaxis
+            axis.set_major_formatter(FuncFormatter(lambda at, _: date.fromordinal(max(1, round(at))).isoformat()))
+            axis.set_major_locator(MaxNLocator(4, integer=True))
     horizontal, vertical = (of.ranges_of(column) for column in pair)
     files = sorted(horizontal.keys() & vertical.keys())
     boxes = []

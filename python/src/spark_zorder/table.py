@@ -303,7 +303,7 @@ class ZOrderTable:
         return Clustering(self._target, depths, tuple(r for r in ranges if r.column in asked))
 
     def plot_clustering(self, *columns: str, before: Clustering | None = None) -> Figure:
-        """Draw how many files a lookup reads. Needs matplotlib: `pip install spark_zorder[plot]`.
+        """Draw how many files a lookup reads. Needs matplotlib: `pip install matplotlib`.
 
         Each column gets a histogram: the share of the rows by the number of files that may hold their value. Lines show
         the mean and the bound, which is the best mean that this number of files can reach.
