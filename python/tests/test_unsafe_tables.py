@@ -256,7 +256,7 @@ def test_the_julian_calendar_of_a_session_is_refused_for_files_that_do_not_say_t
     finally:
         spark.conf.unset(key)
     assert key in message
-    assert "`s.l.list." in message
+    assert "`s`.`l`.`list`." in message
     # The other setting is for other columns.
     spark.conf.set(other, "LEGACY")
     try:
