@@ -16,5 +16,10 @@ OPTIMIZE t ZORDER BY (a) OPTIONS ('max-concurrent-file-group-rewrites' = 'many')
 OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.enabled' = 'perhaps');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.max-commits' = '0');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('compression' = 'zzz');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('max-file-size-bytes' = '100 MiB');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('min-file-size-bytes' = '1 GiB');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('min-file-size-bytes' = '1 GiB', 'max-file-size-bytes' = '1 GiB');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files');
+OPTIMIZE t OPTIONS ('mapping' = 'bytes');
+OPTIMIZE t OPTIONS ('cuts' = 'equal');
 --! unchanged

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from decimal import Decimal
+from typing import SupportsIndex
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
@@ -39,15 +41,16 @@ def quote_string(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def whole_number(value: int, what: str) -> str:
-    """Write a whole number, 0 or more.
+def whole_number(value: SupportsIndex, what: str) -> int:
+    """Check a whole number, 0 or more, which may also be one of NumPy's.
 
     Raises:
         ValueError: It is something else. The message starts with `what`.
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else operator.index(value)
+    if number < 0:
         raise ValueError(f"{what} must be a whole number, 0 or more, not {value!r}")
-    return str(value)
+    return number
 
 
 def number_from_zero(value: float, what: str) -> str:

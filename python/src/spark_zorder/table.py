@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
+# Spark takes no larger number.
+_MOST_ROWS = 2**31 - 1
+
 
 class Session(Protocol):
     """The only method of a session that this package calls. Classic sessions and those of Spark Connect have it."""
@@ -357,10 +360,9 @@ class ZOrderTable:
             |      2| OPTIMIZE| restored|
             +-------+---------+---------+
         """
-        if limit is not None:
-            whole_number(limit, "limit")
+        newest = _MOST_ROWS if limit is None else min(whole_number(limit, "limit"), _MOST_ROWS)
         history = self._spark.sql(f"DESCRIBE HISTORY {self._target}")
-        return history if limit is None else history.limit(limit)
+        return history if limit is None else history.limit(newest)
 
     def describe_detail(self) -> DataFrame:
         """Show the table's format, location, number of files, layout and version: `DESCRIBE DETAIL`.

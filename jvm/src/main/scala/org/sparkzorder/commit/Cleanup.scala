@@ -36,6 +36,8 @@ private[commit] object Cleanup {
   /**
    * Gives a folder up: its staged outputs go, then the staging. Its absence tells everybody that
    * the folder is given up.
+   *
+   * @throws UnclearException when outputs of other folders are in it: somebody has renamed folders
    */
   def withdrawn(folder: TableFolder, record: Record, work: FolderWork): Unit = {
     work.outputs.foreach { output =>
@@ -44,7 +46,14 @@ private[commit] object Cleanup {
         folder.ops.delete(folder.resolve(output.path))
       unstage(folder, record, output)
     }
-    folder.ops.deleteRecursive(folder.stagingOf(work.folder, record))
+    val staging = folder.stagingOf(work.folder, record)
+    val others =
+      record.outputs.map(o => FileNames.stagedName(o.path)).toSet -- work.outputs.map(o => FileNames.stagedName(o.path))
+    // A folder of failed attempts has outputs of this folder only.
+    folder.ops.list(staging).filterNot(m => others(m.name)).foreach { m =>
+      if (m.isDirectory) folder.ops.deleteRecursive(m.path) else folder.ops.delete(m.path)
+    }
+    if (folder.ops.exists(staging) && !folder.ops.deleteEmpty(staging)) throw new UnclearException(work.folder)
   }
 
   private def outputs(folder: TableFolder, record: Record): Unit =

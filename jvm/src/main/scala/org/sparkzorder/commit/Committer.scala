@@ -266,10 +266,15 @@ final class Committer(
     // The rename at the commit point may have taken effect although it failed.
     if (is(RecordState.Publishing))
       publishing(record, Map.empty).undo("the file system failed at the commit point")
-    else if (is(RecordState.Undoing)) Cleanup.undoing(folder, record)
-    else if (is(RecordState.Pending)) Cleanup.pending(folder, record)
+    else if (is(RecordState.Undoing)) Cleanup.undoing(folder, followed(record))
+    else if (is(RecordState.Pending)) Cleanup.pending(folder, followed(record))
     Cleanup.job(folder, record.operationId)
   }
+
+  /** Somebody may have renamed folders. Files that RESTORE took from a trash must return to it. */
+  private def followed(record: Record): Record =
+    if (record.outputs.forall(_.source.isEmpty)) record
+    else StrayFolders.followed(folder, record, withoutLost = true).record
 
   private def orRollBack(step: => Unit): Unit =
     try step

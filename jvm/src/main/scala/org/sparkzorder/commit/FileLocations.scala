@@ -29,7 +29,7 @@ private[commit] object FileLocations {
    * not show yet what we have just moved.
    */
   def of(folder: TableFolder, record: Record): FileLocations =
-    FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(inFolder(folder, record, _))))
+    judged(folder, record, WorkerThreads.map(record.folders, folder.threads)(inFolder(folder, record, _)))
 
   /**
    * The same, but while any file is missing it looks again, until two looks a second apart agree:
@@ -48,6 +48,15 @@ private[commit] object FileLocations {
 
   private val Looks = 30
   private val PauseMillis = 1000L
+
+  private def judged(folder: TableFolder, record: Record, folders: Seq[FolderLocations]): FileLocations = {
+    lazy val origins = new FolderOrigins(folder, record)
+    FileLocations(timed(folders).map { f =>
+      // As long as all files are there, it is the right folder.
+      if (!f.hasOwnFolders || f.missing.isEmpty) f
+      else f.copy(origin = origins.of(f.work.folder).map(_.folder).filter(_ != f.work.folder))
+    })
+  }
 
   private def inFolder(folder: TableFolder, record: Record, work: FolderWork): FolderLocations = {
     def found(names: Seq[String])(place: String => Path): Map[String, FileMeta] =
@@ -73,7 +82,7 @@ private[commit] object FileLocations {
    * on its way, so it is looked up by name.
    */
   def listed(folder: TableFolder, record: Record): FileLocations =
-    FileLocations(timed(WorkerThreads.map(record.folders, folder.threads)(listedFolder(folder, record, _))))
+    judged(folder, record, WorkerThreads.map(record.folders, folder.threads)(listedFolder(folder, record, _)))
 
   private def listedFolder(folder: TableFolder, record: Record, work: FolderWork): FolderLocations = {
     val (inputs, outputs) = (work.inputs.map(_.path), work.outputs.map(_.path))

@@ -41,6 +41,9 @@ private[commit] final class FolderExchange(
   /** Somebody has overwritten the folder: it is left as he made it. */
   @volatile private var overwritten = false
 
+  /** Somebody moved, deleted or replaced the whole folder. Nothing of ours is left to give up. */
+  @volatile private var moved = false
+
   /**
    * Somebody changed one of our files here, and it was no overwrite. So the other files may return.
    */
@@ -64,6 +67,10 @@ private[commit] final class FolderExchange(
 
   def isOverwritten: Boolean = overwritten
 
+  def isMoved: Boolean = moved
+
+  private def isGivenUp: Boolean = overwritten || moved
+
   def isUnclear: Boolean = unclear
 
   /**
@@ -73,7 +80,7 @@ private[commit] final class FolderExchange(
    * @throws CommitConflictException when an input is not what the record says, or a name is taken:
    *   then all must go back
    */
-  def forward(): Unit = if (!overwritten) {
+  def forward(): Unit = if (!isGivenUp) {
     work.inputs.drop(1).grouped(folder.batches.ofRetired(work.inputs.size)).forall(retire) && {
       Failpoints.hit("retire-rest")
       work.outputs.headOption.forall(publish)
@@ -99,10 +106,11 @@ private[commit] final class FolderExchange(
    * The last look, once all files are where they belong. Later changes by others are as on any
    * other day.
    */
-  def confirm(): Unit = if (!overwritten) { isOurs(watch.look()); () }
+  def confirm(): Unit = if (!isGivenUp) { isOurs(watch.look()); () }
 
-  /** False when somebody has overwritten the folder. Then it is given up. */
+  /** False when somebody has overwritten or moved the folder. Then it is given up. */
   private def isOurs(seen: WatchResult): Boolean = {
+    if (seen == WatchResult.Moved) moved = true
     if (seen == WatchResult.Unclear) {
       unclear = true
       throw new UnclearException(work.folder)
@@ -111,7 +119,7 @@ private[commit] final class FolderExchange(
       overwritten = true
       giveUp()
     }
-    !overwritten
+    !isGivenUp
   }
 
   /**
@@ -317,6 +325,7 @@ private[commit] final class FolderExchange(
    */
   def back(survey: FolderLocations): Unit =
     if (overwritten) giveUp()
+    else if (moved) ()
     else if (byChoice && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
       // The table was copied while files moved, or the trash was emptied. Only the outputs have all
       // rows.
@@ -344,8 +353,8 @@ private[commit] final class FolderExchange(
         }
       }
       Failpoints.hit("undo-inputs")
-      if (!overwritten) withdraw(survey)
-      if (!overwritten && byChoice) bringBackRenamed(survey)
+      if (!isGivenUp) withdraw(survey)
+      if (!isGivenUp && byChoice) bringBackRenamed(survey)
     }
 
   /**
@@ -371,7 +380,7 @@ private[commit] final class FolderExchange(
     }
 
   /** Whether an input could not come back. */
-  def isStuck: Boolean = !overwritten && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
+  def isStuck: Boolean = !isGivenUp && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
 private object FolderExchange {

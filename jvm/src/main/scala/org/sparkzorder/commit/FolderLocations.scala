@@ -13,6 +13,8 @@ package org.sparkzorder.commit
  * @param timed whether time stamps tell files apart; they do not in a copy of a table
  * @param left whether somebody has chosen that the visible files are right
  * @param batches the waves in which outputs are published
+ * @param origin the folder whose files the operation has here, if somebody renamed folders so that
+ *               it is another one of the record, see [[FolderOrigins]]
  */
 private[commit] final case class FolderLocations(
     work: FolderWork,
@@ -25,8 +27,10 @@ private[commit] final case class FolderLocations(
     bystanders: Seq[Bystander],
     timed: Boolean = true,
     left: Boolean = false,
-    batches: Batches = Batches()
+    batches: Batches = Batches(),
+    origin: Option[String] = None
 ) {
+  private val isForeign: Boolean = origin.isDefined && !left
 
   /**
    * Whether the input is in its place, unchanged. A file that only has its name is not the input.
@@ -51,13 +55,19 @@ private[commit] final case class FolderLocations(
   /** The folder is gone. Somebody deleted it, or moved it away and may bring it back. */
   val absent: Boolean = !left && !exists && !hasOwnFolders
 
+  /** Whether the operation's files of this folder are not here: somebody moved or deleted them. */
+  def isElsewhere: Boolean = absent || isForeign
+
+  /** The same, or the folder was overwritten: then another folder may have been given its name. */
+  def isLost: Boolean = isElsewhere || overwritten
+
   /**
    * Somebody overwrote the folder, or we gave it up. Then no file is moved into it or back. While
    * files of ours are visible, it is not overwritten: somebody has only removed our empty folders.
    */
-  val overwritten: Boolean = left || !hasOwnFolders && !absent && visible.isEmpty
+  val overwritten: Boolean = left || !isForeign && !hasOwnFolders && !absent && visible.isEmpty
 
-  private val staging: Boolean = !overwritten && !absent
+  private val staging: Boolean = !overwritten && !absent && !isForeign
 
   private val missingInputs: Seq[InputFile] = work.inputs.filterNot(i => stays(i) || isRetired(i))
 
@@ -144,11 +154,11 @@ private[commit] final case class FolderLocations(
    * come back by itself.
    */
   val isUnclear: Boolean =
-    absent || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
+    absent || isForeign || staging && !isOver && !onlyForward && !isUntouched && (displaced || missing.nonEmpty && !isRewrite && (
       !timed || missingOutputs.nonEmpty || strangers.nonEmpty || hasLostRetired || !keeps
     ))
 
-  def canFinish: Boolean = isWhole || isOver || onlyForward
+  def canFinish: Boolean = !isForeign && (isWhole || isOver || onlyForward)
 
   /** Whether files of this folder may be moved at all. */
   def isOurs: Boolean = staging && !isOver && !isUnclear
@@ -169,7 +179,8 @@ private[commit] final case class FolderLocations(
     strangers,
     visible,
     if (hasLostRetired && outputsComplete) work.outputs.filterNot(isOut).map(_.rows).sum
-    else work.inputs.filter(i => absent || retired.contains(i.path)).map(_.rows).sum,
-    absent
+    else work.inputs.filter(i => isElsewhere || retired.contains(i.path)).map(_.rows).sum,
+    absent,
+    origin
   )
 }

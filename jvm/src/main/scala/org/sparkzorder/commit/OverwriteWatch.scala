@@ -16,6 +16,11 @@ private[commit] object WatchResult {
    */
   case object Overwritten extends WatchResult
 
+  /**
+   * The operation's own folders are not here: somebody moved, deleted or replaced the whole folder.
+   */
+  case object Moved extends WatchResult
+
   /** Some of them are gone, and it was no overwrite. */
   final case class Missing(paths: Seq[String]) extends WatchResult
 
@@ -98,13 +103,13 @@ private[commit] final class OverwriteWatch(
   }
 
   /**
-   * Looks at the whole folder. Unless the result is `Overwritten`, the visible files are known
-   * afterwards.
+   * Looks at the whole folder. Unless the result is `Overwritten` or `Moved`, the visible files are
+   * known afterwards.
    */
   def look(): WatchResult = {
     val seen = settled(lookOnce(), Looks)
     val result = judge(seen.listed, seen.missing)
-    if (result != WatchResult.Overwritten) {
+    if (result != WatchResult.Overwritten && result != WatchResult.Moved) {
       known ++= added
       known --= seen.missing
       added.clear()
@@ -139,7 +144,8 @@ private[commit] final class OverwriteWatch(
     val keepsBystander = bystanders.exists(listed)
     val keepsInput = known.exists(p => inputs.contains(p) && !missing.contains(p))
     if (missing.isEmpty) judgeBystanders(listed, keepsBystander || keepsInput)
-    else if (!FileLocations.hasOwnFolders(folder, work.folder, record)) WatchResult.Overwritten
+    else if (!FileLocations.hasOwnFolders(folder, work.folder, record)) WatchResult.Moved
+    else if (new FolderOrigins(folder, record).isForeign(work.folder)) WatchResult.Moved
     // An overwrite would have deleted these.
     else if (keepsBystander || keepsInput) WatchResult.Missing(missing)
     else if (missing.exists(outputs.contains)) judgeOutputs(listed, missing, hasNewFiles)

@@ -35,32 +35,40 @@ private[commit] final class Publish private (
     WorkerThreads.each(exchanges, threads)(_.forward())
     Failpoints.hit("publish-rest-all")
     WorkerThreads.each(exchanges, threads)(_.confirm())
-    follow(exchanges.filter(_.isOverwritten).map(_.work)) { (there, locations) =>
-      if (locations.canFinish) Publish.left(folder, there, locations, byChoice = false, guard, sleep).forward()
+    elsewhere(exchanges.filter(_.isMoved)).foreach { there =>
+      val locations = FileLocations.steady(folder, there, sleep).folders.filterNot(f => f.absent || f.overwritten)
+      def publish = Publish.left(folder, there, FileLocations(locations), byChoice = false, guard, sleep)
+      if (FileLocations(locations).canFinish) publish.forward()
+      else if (locations.nonEmpty) throw new CommitConflictException(locations.map(_.work.folder), Publish.Moved)
     }
-    warn(exchanges.filter(_.isOverwritten).map(_.work))
+    warn()
   }
 
   /**
-   * If one of these folders is gone, somebody may have moved it to another place in the table.
-   * Settles it there.
+   * The part of the record that is in other folders than the record says, or in the folders of these
+   * exchanges. Somebody may have moved or swapped folders while we moved files in them.
    */
-  private def follow(suspects: Seq[FolderWork])(settle: (Record, FileLocations) => Unit): Unit =
-    if (suspects.exists(work => !ops.exists(folder.resolve(work.folder)))) {
-      val named = record.folders.map(_.folder).toSet
-      val strays = StrayFolders.followed(folder, record).folders.filterNot(w => named(w.folder))
-      if (strays.nonEmpty) {
-        val there = record.copy(inputs = strays.flatMap(_.inputs), outputs = strays.flatMap(_.outputs))
-        settle(there, FileLocations.of(folder, there))
-        Cleanup.done(folder, there)
-      }
-    }
+  private def elsewhere(suspects: Seq[FolderExchange]): Option[Record] = if (suspects.isEmpty) None
+  else {
+    val followed = StrayFolders.followed(folder, record, withoutLost = true)
+    val dirs = suspects.map(_.work.folder).toSet ++ followed.moved
+    val works = followed.record.folders.filter(w => dirs(w.folder))
+    if (works.isEmpty) None
+    else Some(followed.record.copy(inputs = works.flatMap(_.inputs), outputs = works.flatMap(_.outputs)))
+  }
 
-  private def warn(theirs: Seq[FolderWork]): Unit = theirs.foreach { work =>
-    log.warn(
-      s"${folder.resolve(work.folder)} was overwritten or emptied while version ${record.version} was published. It stays as " +
-        s"it is. ${work.inputs.size} files of before, as far as they were retired, are in its trash until VACUUM deletes them."
+  private def warn(): Unit = exchanges.foreach { exchange =>
+    val what = s"${folder.resolve(exchange.work.folder)} was %s while version ${record.version} was published. "
+    if (exchange.isOverwritten) log.warn(
+      what.format(
+        "overwritten or emptied"
+      ) + s"It stays as it is. ${exchange.work.inputs.size} files of before, as far as " +
+        "they were retired, are in its trash until VACUUM deletes them."
     )
+    else if (exchange.isMoved)
+      log.warn(
+        what.format("moved, replaced or deleted") + "Files of it that are elsewhere in the table were settled there."
+      )
   }
 
   /**
@@ -91,16 +99,16 @@ private[commit] final class Publish private (
     val found = FileLocations.of(folder, record).folders.map(f => f.work.folder -> f).toMap
     WorkerThreads.each(exchanges.filterNot(_.isUnclear), threads) { exchange =>
       val now = found(exchange.work.folder)
-      if (exchange.isOverwritten || !now.overwritten && !now.absent && !now.isOver) {
+      if (exchange.isOverwritten || !now.overwritten && !now.isElsewhere && !now.isOver) {
         try exchange.back(now)
         catch { case _: UnclearException => () }
       }
     }
-    follow(found.values.filter(_.absent).map(_.work).toSeq) { (there, locations) =>
-      Publish.left(folder, there, locations, byChoice = false, guard, sleep).back()
+    elsewhere(exchanges.filter(e => e.isMoved || !e.isOverwritten && found(e.work.folder).isLost)).foreach { there =>
+      Publish.left(folder, there, FileLocations.of(folder, there), byChoice = false, guard, sleep).back()
       there.outputs.foreach(Cleanup.unstage(folder, there, _))
     }
-    warn(exchanges.filter(_.isOverwritten).map(_.work))
+    warn()
     Failpoints.hit("undo-outputs")
     val stuck = exchanges.filter { exchange =>
       exchange.isUnclear || !found(exchange.work.folder).isOver && !exchange.isOverwritten && exchange.isStuck
@@ -114,6 +122,7 @@ private[commit] final class Publish private (
 }
 
 private[commit] object Publish {
+  private val Moved = "the folder was moved, and files in it were deleted or changed"
 
   // At a failpoint, no other thread may go on.
   private def threadsOf(folder: TableFolder): Int = if (Failpoints.isSet) 1 else folder.threads

@@ -50,18 +50,23 @@ object ReadAround {
   }
 
   private def after(folder: TableFolder, record: Record): ReadAround = {
-    val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record))
+    val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
     // If somebody replaced all files of a folder by hand, his files are read. In a folder that is
     // gone there is nothing to read.
     val undecided =
-      survey.unclear.filter(f => !f.absent && (f.visible.nonEmpty || f.hasTouched || f.strangers.isEmpty))
+      survey.unclear.filter(f =>
+        f.origin.isDefined || !f.absent && (f.visible.nonEmpty || f.hasTouched || f.strangers.isEmpty)
+      )
     if (undecided.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, undecided.map(_.describe))
     view(survey.ours, survey.canFinish)
   }
 
   private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
     @tailrec def look(left: Int): ReadAround = {
-      val found = FileLocations.listed(folder, record).folders.filterNot(f => f.overwritten || f.absent)
+      val named = FileLocations.listed(folder, record)
+      def followed = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
+      val found =
+        (if (named.folders.exists(_.isLost)) followed else named).folders.filterNot(f => f.overwritten || f.absent)
       found.find(!_.isWhole) match {
         case None                => view(found, forward = true)
         case Some(_) if left > 0 =>

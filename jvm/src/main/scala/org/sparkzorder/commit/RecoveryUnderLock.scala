@@ -68,7 +68,7 @@ private[commit] final class RecoveryUnderLock private (
 
   private def rollBack(file: RecordFile, clean: (TableFolder, Record) => Unit): String = {
     lock.check()
-    try clean(folder, StrayFolders.followedIfMoved(folder, RecordJson.read(folder, file)))
+    try clean(folder, StrayFolders.followed(folder, RecordJson.read(folder, file), withoutLost = true).record)
     catch {
       case e: UnreadableRecordException => // its operation has touched no row
         log.warn("rolled back without looking for its staged files", e)
@@ -79,7 +79,7 @@ private[commit] final class RecoveryUnderLock private (
 
   /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
-    val record = StrayFolders.followed(folder, RecordJson.read(folder, file))
+    val record = StrayFolders.followed(folder, RecordJson.read(folder, file), withoutLost = choice != Choice.Ask).record
     val guard = () => lock.checkInARow()
     val locations = asChosen(record, FileLocations.steady(folder, record, settings.sleep), guard)
     val publish = Publish.left(folder, record, locations, choice == Choice.BringBack, guard, settings.sleep)

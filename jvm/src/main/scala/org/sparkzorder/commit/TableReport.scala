@@ -106,7 +106,7 @@ object TableReport {
   private def unfinished(folder: TableFolder, file: RecordFile): UnfinishedReport =
     try {
       val record = RecordJson.read(folder, file)
-      val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record))
+      val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
       def count(of: FolderLocations => Int) = survey.folders.map(of).sum
       UnfinishedReport(
         file,

@@ -11,6 +11,7 @@ package org.sparkzorder.commit
  * @param rowsWaiting rows in the trash, or in staging if the trash was emptied, or in the whole
  *                    folder if that is gone
  * @param isGone whether the folder itself is gone
+ * @param holds the folder whose files are here, if somebody renamed folders
  */
 final case class UnclearFolder(
     folder: String,
@@ -18,7 +19,8 @@ final case class UnclearFolder(
     unknown: Seq[String],
     visible: Seq[String],
     rowsWaiting: Long,
-    isGone: Boolean = false
+    isGone: Boolean = false,
+    holds: Option[String] = None
 ) {
 
   /** A sentence for people. */
@@ -26,7 +28,10 @@ final case class UnclearFolder(
     def some(paths: Seq[String]): String =
       if (paths.isEmpty) "none"
       else paths.take(3).mkString(", ") + (if (paths.size > 3) s" and ${paths.size - 3} more" else "")
-    if (isGone)
+    if (holds.isDefined)
+      s"The folder `$folder` holds files of `${holds.get}`, and the files of $rowsWaiting rows that were being exchanged in it " +
+        "are not in the table. If folders were renamed, give them their names back first."
+    else if (isGone)
       s"The folder `$folder` is gone, in which files of $rowsWaiting rows were being exchanged. If it was moved, or its disk is " +
         "away, bring it back first."
     else

@@ -35,6 +35,7 @@ object ZOrderConf {
     )
     .version("0.1.0")
     .longConf
+    .checkValue(_ >= 0, "must be at least 0 bytes")
     .createOptional
 
   val workloadEnabled = SQLConf
@@ -65,6 +66,7 @@ object ZOrderConf {
     )
     .version("0.1.0")
     .longConf
+    .checkValue(_ >= 0, "must be at least 0 seconds")
     .createWithDefault(30)
 
   val historyRetention = SQLConf

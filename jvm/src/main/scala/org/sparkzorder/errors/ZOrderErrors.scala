@@ -41,6 +41,8 @@ object ZOrderErrors {
 
   def optionOfBytesMapping(key: String): Throwable = analysis("ZORDER_OPTION_OF_BYTES_MAPPING", "option" -> key)
 
+  def optionOfLayout(key: String): Throwable = analysis("ZORDER_OPTION_OF_LAYOUT", "option" -> key)
+
   def curveOfBytesMapping(curve: String): Throwable =
     analysis("ZORDER_CURVE_OF_BYTES_MAPPING", "curve" -> curve.toUpperCase(java.util.Locale.ROOT))
 

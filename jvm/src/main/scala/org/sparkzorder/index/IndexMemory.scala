@@ -14,13 +14,14 @@ object IndexMemory {
   private val ShareOfHeap = 10
 
   /**
-   * A size that the user has set is used for both. Else the cache depends on the heap, and the
-   * block does not: a small driver can read a large index too, but does not keep it.
+   * A size that the user has set is that of the cache, and of a block only if it is larger than the
+   * default. Else the cache depends on the heap, and the block does not. So a small driver can read
+   * a large index too, but does not keep it.
    *
    * @param heap the most bytes that this JVM may have
    */
   def of(said: Option[Long], heap: Long = Runtime.getRuntime.maxMemory): IndexMemory = said match {
-    case Some(bytes) => IndexMemory(bytes, bytes)
+    case Some(bytes) => IndexMemory(bytes, math.max(bytes, MostByDefault))
     case None        => IndexMemory(math.min(MostByDefault, heap / ShareOfHeap), MostByDefault)
   }
 }

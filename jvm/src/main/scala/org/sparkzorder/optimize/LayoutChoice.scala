@@ -34,7 +34,7 @@ private[sparkzorder] object LayoutChoice {
       auto: Option[ChosenLayout] = None
   ): Option[ChosenLayout] = {
     val chosen = withoutMapping(table, clause, options.alignedCuts, history, auto)
-    if (chosen.isEmpty) options.mapping.onlyOfBytes.foreach(o => throw ZOrderErrors.optionOfBytesMapping(o))
+    if (chosen.isEmpty) options.ofLayout.foreach(o => throw ZOrderErrors.optionOfLayout(o))
     chosen.map(c => c.copy(spec = options.mapping.of(c.spec)))
   }
 

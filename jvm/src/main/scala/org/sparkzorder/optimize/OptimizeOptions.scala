@@ -38,6 +38,11 @@ final case class OptimizeOptions(
   /** Whether the statement sets the size of the files or their number. */
   def saysSize: Boolean = numFiles.isDefined || asGiven.contains(OptionTable.targetFileSize.key)
 
+  /** The key of an option that is set although it says nothing without a layout. */
+  def ofLayout: Option[String] =
+    Seq(OptionTable.cuts, OptionTable.mapping, OptionTable.varLengthContribution, OptionTable.maxOutputSize)
+      .map(_.key).find(asGiven.contains)
+
   /**
    * These options with a size that an earlier statement set. The history will show it as if this
    * statement had set it. The sizes that only packing uses stay as they are.
@@ -128,10 +133,12 @@ object OptimizeOptions {
   }
 
   private def refuseCrossedSizes(options: OptimizeOptions): Unit =
-    if (options.minFileSize >= options.maxFileSize)
-      throw ZOrderErrors.invalidOptionValue(
-        OptionTable.minFileSize.key,
-        options.minFileSize.toString,
-        s"less than ${OptionTable.maxFileSize.key}"
-      )
+    if (options.minFileSize >= options.maxFileSize) {
+      val (least, most) = (OptionTable.minFileSize.key, OptionTable.maxFileSize.key)
+      // The one that the statement sets is at fault.
+      throw if (options.asGiven.contains(least)) ZOrderErrors
+        .invalidOptionValue(least, options.minFileSize.toString, s"less than $most, which is ${options.maxFileSize}")
+      else ZOrderErrors
+        .invalidOptionValue(most, options.maxFileSize.toString, s"more than $least, which is ${options.minFileSize}")
+    }
 }

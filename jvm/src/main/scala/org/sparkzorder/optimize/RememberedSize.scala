@@ -9,7 +9,8 @@ import org.sparkzorder.layout.LayoutSpec
  * the default size into a table whose first statement had set `num-files`.
  *
  * A number stays the same while the table grows. It is meant for the folders of its statement, so
- * it counts only for statements with the same predicate.
+ * it counts only for statements with the same predicate. An operation on some partitions in between
+ * does not make it forgotten.
  */
 private[sparkzorder] object RememberedSize {
 
@@ -18,7 +19,7 @@ private[sparkzorder] object RememberedSize {
    *
    * @param predicate the statement's predicate, empty if it has none
    * @param bytes of the folders that the statement is about
-   * @param history newest first; read only up to the last operation with a layout
+   * @param history newest first; no more of it is read than [[MostOperations]]
    */
   def of(
       asked: OptimizeOptions,
@@ -28,11 +29,17 @@ private[sparkzorder] object RememberedSize {
       history: Iterator[Record]
   ): OptimizeOptions =
     if (asked.saysSize) asked
-    else
-      history.find(_.layout.isDefined).filter(_.layout.contains(layout.json)).map(_.parameters).flatMap { last =>
-        val number = OptimizeOptions.numFiles(last)
-        def size = OptimizeOptions.targetFileSize(last).map(asked.ofRememberedSize)
+    else {
+      val operations = LazyList.from(history.take(MostOperations)).filter(_.layout.isDefined)
+      def isSamePredicate(record: Record) = record.parameters.getOrElse("predicate", "") == predicate
+      operations.find(isSamePredicate).orElse(operations.headOption).filter(_.layout.contains(layout.json)).flatMap { last =>
+        val number = OptimizeOptions.numFiles(last.parameters)
+        def size = OptimizeOptions.targetFileSize(last.parameters).map(asked.ofRememberedSize)
         if (number.isEmpty) size
-        else number.filter(_ => last.getOrElse("predicate", "") == predicate).map(asked.ofRememberedNumber(_, bytes))
+        else number.filter(_ => isSamePredicate(last)).map(asked.ofRememberedNumber(_, bytes))
       }.getOrElse(asked)
+    }
+
+  /** How far back an operation with the same predicate is looked for. */
+  private val MostOperations = 100
 }

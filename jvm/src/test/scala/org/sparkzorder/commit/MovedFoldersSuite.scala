@@ -1,5 +1,8 @@
 package org.sparkzorder.commit
 
+import scala.collection.mutable
+import scala.util.Random
+
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
@@ -24,6 +27,65 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         case node                   => node
       }
     }
+
+  private def remove(fs: MemoryFs, path: String): Unit = (path +: fs.below(path)).foreach(fs.nodes.remove)
+
+  private def load(file: String, length: Long): MemoryFs => Unit = _.put(s"/t/p=1/$file", Set(900, 901), length)
+
+  /**
+   * What somebody does with folders, in steps.
+   *
+   * @param places rows of some folders afterwards
+   * @param loaded rows that come
+   * @param mayBeUnclear whether nobody can tell the loaded file from one of the operation
+   */
+  private case class Change(
+      name: String,
+      steps: Seq[MemoryFs => Unit],
+      places: Map[String, Seq[Int]],
+      loaded: Seq[Int] = Nil,
+      mayBeUnclear: Boolean = false
+  )
+
+  private val (firstRows, secondRows) = new SmallTable(dirs).allRows.partition(_ < 30)
+
+  private def moves(names: (String, String)*): Seq[MemoryFs => Unit] =
+    names.map { case (from, to) => (fs: MemoryFs) => move(fs, s"/t/$from", s"/t/$to") }
+
+  private def reload(file: String, length: Long) = Change(
+    s"a folder is renamed and loaded again with $length bytes in $file",
+    moves("p=1" -> "p=9") :+ load(file, length),
+    Map("p=9" -> firstRows, "p=1" -> Seq(900, 901)),
+    Seq(900, 901),
+    mayBeUnclear = file == "part-1.parquet" && length == 100
+  )
+
+  private val changes = Seq(
+    reload("other.parquet", 100),
+    reload("part-1.parquet", 99),
+    reload("part-1.parquet", 100),
+    Change(
+      "two folders are swapped",
+      moves("p=1" -> "p=0", "p=2" -> "p=1", "p=0" -> "p=2"),
+      Map("p=1" -> secondRows, "p=2" -> firstRows)
+    ),
+    Change(
+      "names are shifted by one",
+      moves("p=2" -> "p=3", "p=1" -> "p=2"),
+      Map("p=3" -> secondRows, "p=2" -> firstRows)
+    ),
+    Change(
+      "names are shifted back",
+      moves("p=1" -> "p=0", "p=2" -> "p=1"),
+      Map("p=0" -> firstRows, "p=1" -> secondRows)
+    ),
+    Change(
+      "names are shifted, and the last is loaded again",
+      moves("p=2" -> "p=3", "p=1" -> "p=2") :+ load("part-1.parquet", 99),
+      Map("p=3" -> secondRows, "p=2" -> firstRows, "p=1" -> Seq(900, 901)),
+      Seq(900, 901)
+    )
+  )
 
   private def removeEmpty(fs: MemoryFs): Unit = {
     val empty = fs.below("/t").filter(p => fs.nodes.get(p).contains(Dir) && fs.below(p).isEmpty)
@@ -136,6 +198,130 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
           settle(table)
           assert(table.fs.visibleRows == table.allRows)
         })
+      }
+    }
+
+    for (change <- changes) {
+      def table() = {
+        val made = new SmallTable(dirs)
+        made.fs.copyOf(first)
+        made.namesAreUnique = true
+        made
+      }
+
+      def check(table: SmallTable): Unit = {
+        def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+        if (change.mayBeUnclear && isUnclear) table.recover(new MemoryOps(table.fs), Choice.KeepVisible)
+        settle(table)
+        val expected = (table.allRows ++ change.loaded).sorted
+        assert(table.fs.visibleRows == expected)
+        // What is left in the trash is nobody's only copy.
+        table.vacuum(new MemoryOps(table.fs), "op-8")
+        assert(table.fs.visibleRows == expected)
+        change.places.foreach { case (dir, rows) => assert(rowsIn(table, dir) == rows) }
+      }
+
+      test(s"${statement.name}: ${change.name} after death at any call") {
+        for (k <- 1 to calls; fault <- Seq(Fault.DieBefore, Fault.DieAfter)) {
+          val dead = table()
+          dead.attempt("op-1")(statement.run(dead, new MemoryOps(dead.fs, k, fault)))
+          change.steps.foreach(_(dead.fs))
+          withClue(s"$fault at $k: ")(explore(check(dead)))
+        }
+      }
+
+      for (pause <- Seq(0, 1, 2, 5))
+        test(s"${statement.name}: ${change.name} at any call of a living owner, $pause calls apart") {
+          for (k <- 1 to calls) {
+            val living = table()
+            val todo = change.steps.zipWithIndex.map { case (step, i) => (k + i * pause) -> step }
+            var done = 0
+            def catchUp(call: Int): Unit = while (done < todo.size && todo(done)._1 <= call) {
+              val step = todo(done)._2
+              done += 1
+              step(living.fs)
+            }
+            val end =
+              living.attempt("op-1")(statement.run(living, new MemoryOps(living.fs, other = { case c => catchUp(c) })))
+            catchUp(Int.MaxValue)
+            withClue(s"before call $k, ended with $end: ")(explore(check(living)))
+          }
+        }
+
+      if (change.steps.size == 1 || change.name.startsWith("two"))
+        test(s"${statement.name}: ${change.name}, and a reader that cannot write, after death at any call") {
+          for (k <- 1 to calls) {
+            val dead = table()
+            dead.attempt("op-1")(statement.run(dead, new MemoryOps(dead.fs, k, Fault.DieBefore)))
+            change.steps.foreach(_(dead.fs))
+            withClue(s"at $k: ")(explore(assert(dead.viewedRows() == dead.allRows)))
+          }
+        }
+    }
+
+    test(s"${statement.name}: folders get any names at any calls of an owner and of a recovery") {
+      val three = dirs :+ "p=3"
+      lazy val origin = statement.prepared(three)
+      for (seed <- 1 to 600) {
+        val random = new Random(seed)
+        val table = new SmallTable(three)
+        table.fs.copyOf(origin)
+        table.namesAreUnique = random.nextBoolean()
+        val loaded = mutable.ArrayBuffer.empty[Int]
+        def change(): Unit = {
+          val (taken, free) = (1 to 5).map(i => s"/t/p=$i").partition(table.fs.nodes.contains)
+          def any(of: Seq[String]) = of(random.nextInt(of.size))
+          if (free.size > 1 && random.nextInt(4) == 0) {
+            loaded += 900 + loaded.size
+            table.fs.put(s"${any(free)}/${any(Seq("x.parquet", "part-1.parquet"))}", Set(loaded.last), 99L)
+          } else if (free.nonEmpty) move(table.fs, any(taken), any(free))
+        }
+        def changing(calls: Int) = {
+          val moments = Seq.fill(1 + random.nextInt(5))(1 + random.nextInt(calls)).toSet
+          new MemoryOps(
+            table.fs,
+            at = if (random.nextBoolean()) random.nextInt(calls) else 0,
+            fault = Fault.DieAfter,
+            other = { case call if moments(call) => change() }
+          )
+        }
+        val end = table.attempt("op-1")(statement.run(table, changing(calls)))
+        val recovered = table.recover(changing(60))
+        withClue(s"seed $seed, ended with $end, then $recovered: ")(explore {
+          settle(table)
+          val expected = (table.allRows ++ loaded).sorted
+          assert(table.fs.visibleRows == expected)
+          table.vacuum(new MemoryOps(table.fs), "op-8")
+          assert(table.fs.visibleRows == expected)
+        })
+      }
+    }
+
+    test(s"${statement.name}: a folder is replaced by another one after death at any call") {
+      dead { table =>
+        remove(table.fs, "/t/p=1")
+        move(table.fs, "/t/p=2", "/t/p=1")
+        val rows = table.allRows.filter(_ >= 30)
+        // Nobody can tell whether the folder was deleted, or is to come back.
+        if (table.recover(new MemoryOps(table.fs)).nonEmpty) {
+          assert(table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
+          try assert(table.viewedRows() == rows)
+          catch { case _: RecoveryUnclearException => () }
+          assert(table.recover(new MemoryOps(table.fs), Choice.KeepVisible).isEmpty)
+        }
+        settle(table)
+        assert(table.fs.visibleRows == rows)
+      }
+    }
+
+    test(s"${statement.name}: a folder is replaced by another one and comes back after death at any call") {
+      dead { table =>
+        move(table.fs, "/t/p=1", "/aside")
+        move(table.fs, "/t/p=2", "/t/p=1")
+        table.recover(new MemoryOps(table.fs))
+        move(table.fs, "/aside", "/t/p=5")
+        settle(table)
+        assert(table.fs.visibleRows == table.allRows)
       }
     }
   }

@@ -30,6 +30,9 @@ final class SmallTable(
   var threads = 1
   var batches: Batches = Batches()
 
+  /** Whether outputs of two folders never have one name, as those of real jobs. */
+  var namesAreUnique = false
+
   private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads, batches)
 
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
@@ -76,7 +79,8 @@ final class SmallTable(
     val outputRows = names.groupBy(FileNames.parent).toSeq.flatMap { case (dir, in) =>
       // If a row is there twice, both are read and written.
       val rows = in.flatMap(rowsOf(_).toSeq)
-      (0 until made).map(i => named(dir, s"new-$id-${i + 1}.parquet") -> rows.filter(_ % made == i))
+      val from = if (namesAreUnique) 10 * dirs.indexOf(dir) else 0
+      (0 until made).map(i => named(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
       val committer = new Committer(folder, lock, settings.sleep, historySettings)

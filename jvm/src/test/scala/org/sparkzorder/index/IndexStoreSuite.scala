@@ -16,7 +16,7 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
   private val key = ColumnKey(Seq("a"), LongType)
   private val big = memory(1L << 30)
 
-  private def memory(bytes: Long) = IndexMemory.of(Some(bytes))
+  private def memory(bytes: Long) = IndexMemory(bytes, bytes)
 
   override def beforeEach(): Unit = {
     IndexCache.clear()
@@ -155,7 +155,8 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     def mib(n: Long) = n << 20
     assert(IndexMemory.of(None, mib(1000)) == IndexMemory(mib(100), mib(256)))
     assert(IndexMemory.of(None, mib(100000)) == IndexMemory(mib(256), mib(256)))
-    Seq(0L, 100L, mib(4096)).foreach(n => assert(IndexMemory.of(Some(n), mib(1000)) == IndexMemory(n, n)))
+    Seq(0L, 100L).foreach(n => assert(IndexMemory.of(Some(n), mib(1000)) == IndexMemory(n, mib(256))))
+    assert(IndexMemory.of(Some(mib(4096)), mib(1000)) == IndexMemory(mib(4096), mib(4096)))
     // An index that is larger than the cache is read, but not kept.
     val store = new IndexStore(fs, IndexMemory(100, mib(256)))
     write(contents(1, 1000), 1)
