@@ -137,8 +137,8 @@ object OptimizeOptions {
       val (least, most) = (OptionTable.minFileSize.key, OptionTable.maxFileSize.key)
       // The one that the statement sets is at fault.
       throw if (options.asGiven.contains(least)) ZOrderErrors
-        .invalidOptionValue(least, options.minFileSize.toString, s"less than $most, which is ${options.maxFileSize}")
+        .invalidOptionValue(least, options.minFileSize.toString, s"less than $most (${options.maxFileSize})")
       else ZOrderErrors
-        .invalidOptionValue(most, options.maxFileSize.toString, s"more than $least, which is ${options.minFileSize}")
+        .invalidOptionValue(most, options.maxFileSize.toString, s"more than $least (${options.minFileSize})")
     }
 }

@@ -32,11 +32,12 @@ private[sparkzorder] object RememberedSize {
     else {
       val operations = LazyList.from(history.take(MostOperations)).filter(_.layout.isDefined)
       def isSamePredicate(record: Record) = record.parameters.getOrElse("predicate", "") == predicate
-      operations.find(isSamePredicate).orElse(operations.headOption).filter(_.layout.contains(layout.json)).flatMap { last =>
-        val number = OptimizeOptions.numFiles(last.parameters)
-        def size = OptimizeOptions.targetFileSize(last.parameters).map(asked.ofRememberedSize)
-        if (number.isEmpty) size
-        else number.filter(_ => isSamePredicate(last)).map(asked.ofRememberedNumber(_, bytes))
+      operations.find(isSamePredicate).orElse(operations.headOption).filter(_.layout.contains(layout.json)).flatMap {
+        last =>
+          val number = OptimizeOptions.numFiles(last.parameters)
+          def size = OptimizeOptions.targetFileSize(last.parameters).map(asked.ofRememberedSize)
+          if (number.isEmpty) size
+          else number.filter(_ => isSamePredicate(last)).map(asked.ofRememberedNumber(_, bytes))
       }.getOrElse(asked)
     }
 

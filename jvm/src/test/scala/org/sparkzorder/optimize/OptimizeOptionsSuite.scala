@@ -33,7 +33,11 @@ class OptimizeOptionsSuite extends AnyFunSuite {
     assert(options.minFileSize == (75L << 20) && options.maxFileSize == (180L << 20) && options.saysSize)
     val message = error("min-file-size-bytes" -> "2GB")
     assert(message.contains("'2147483648' of the option 'min-file-size-bytes'"))
-    assert(message.contains("less than max-file-size-bytes is expected"))
+    assert(message.contains("less than max-file-size-bytes (483183820) is expected"))
+    // The option that the statement sets is at fault.
+    val tooSmall = error("max-file-size-bytes" -> "100MB")
+    assert(tooSmall.contains("'104857600' of the option 'max-file-size-bytes'"))
+    assert(tooSmall.contains("more than min-file-size-bytes (201326592) is expected"))
   }
 
   test("an unknown option is an error that lists all options in order") {
