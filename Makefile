@@ -64,7 +64,7 @@ REPO ?= build/m2
 ROWS ?= 2000000
 
 .PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
-.PHONY: fuzz kills load layout auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
+.PHONY: fuzz kills load layout sizes auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -79,6 +79,7 @@ help:
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
+	@echo "make sizes                     lookups by the size of files, the reason for the default: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
@@ -126,6 +127,9 @@ load: $(STAMPS)/installed $(STAMPS)/dev
 layout: $(STAMPS)/installed
 	@$(BIN)/python bench/layout.py --jar $(call jar,$(NEWEST)) --rows $(ROWS)
 	@$(BIN)/python bench/pages.py --jar $(call jar,$(NEWEST))
+
+sizes: $(STAMPS)/installed $(STAMPS)/dev
+	@$(BIN)/python bench/sizes.py --jar $(call jar,$(NEWEST))
 
 auto: $(STAMPS)/installed
 	@$(BIN)/python bench/auto.py --jar $(call jar,$(NEWEST))
@@ -196,7 +200,7 @@ golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_DOCS=1 $(BIN)/python -m pytest python/tests/test_docs.py
 
 docs: $(STAMPS)/env-docs
-	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 build/envs/docs/bin/python -m mkdocs build --strict
 	@echo build/site/index.html
 
 picture: $(STAMPS)/installed $(STAMPS)/dev

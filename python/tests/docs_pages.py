@@ -48,6 +48,9 @@ WIDEST_TABLE = 100
 _PART = re.compile(r"^```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^```$|^<!-- (?P<comment>.*?) -->$", re.M | re.S)
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _FILE = re.compile(r"\b(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*?(?=\.(?:parquet|orc)\b)")
+# Sizes and times in the summary of OPTIMIZE.
+_REWRITTEN = re.compile(r"(?<=files, )[\d.]+ \w+ in (about )?[\d.]+ \w+(?=\.)")
+_RETIRED = re.compile(r"(?<=Retired files take )[\d.]+ \w+(?= until)")
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?")
 
 
@@ -195,6 +198,7 @@ class Page:
         for folder in (f"file://{self._folder}", f"file:{self._folder}", str(self._folder)):
             text = text.replace(folder, "/data")
         text = text.replace(self._folder.name, "default")
+        text = _RETIRED.sub("...", _REWRITTEN.sub("...", text))
         return _ID.sub("...", _FILE.sub(r"\1-...", text))
 
 

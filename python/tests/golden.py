@@ -25,6 +25,7 @@ These rules replace what differs from run to run:
     values of the fields in TIMES (times, spans)    <time>
     values of the fields in USERS                   <user>
     numbers (shares, ratios) in REASONS             <n>
+    sizes and times in REASONS                      <bytes>, <time>
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 BYTES = re.compile(r"bytes(_.*)?|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
-TIMES = re.compile(r"timestamp|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds")
+TIMES = re.compile(r"timestamp|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds|seconds")
 USERS = re.compile(r"userId|user_id")
-REASONS = re.compile(r"reason|strategyReason")
+REASONS = re.compile(r"reason|strategyReason|summary")
 
 _FILE = re.compile(r"(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*(parquet|orc)\b")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -189,7 +190,9 @@ def show(value: Any, field: str) -> str:
         if pattern.fullmatch(field) and not (field in ("min", "max") and isinstance(value, str)):
             return replacement
     if isinstance(value, str) and REASONS.fullmatch(field):
-        return re.sub(r"\d+\.\d+(?= (%|times))", "<n>", value)
+        value = re.sub(r"\d+\.\d+(?= (%|times))", "<n>", value)
+        value = re.sub(r"\d+(\.\d+)? ([KMGT]iB|bytes)\b", "<bytes>", value)
+        return re.sub(r"(?<=in )(about )?\d+(\.\d+)? (s|min|h)\b", "<time>", value)
     if isinstance(value, list):
         return "[" + ", ".join(show(item, field) for item in value) + "]"
     if isinstance(value, bool):

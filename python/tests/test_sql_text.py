@@ -53,6 +53,11 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
             r"'compression' = 'it\'s')",
         ),
         (lambda t: t.optimize(auto=True), "OPTIMIZE `db`.`t` ZORDER BY AUTO"),
+        (lambda t: t.optimize(dry_run=True), "OPTIMIZE `db`.`t` DRY RUN"),
+        (
+            lambda t: t.optimize(["a"], options={"num-files": 2}, dry_run=True),
+            "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '2') DRY RUN",
+        ),
         (
             lambda t: t.optimize(auto=True, full=True, options={"hot-ranges": True}),
             "OPTIMIZE `db`.`t` FULL ZORDER BY AUTO OPTIONS ('hot-ranges' = 'true')",

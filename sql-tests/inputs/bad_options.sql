@@ -16,8 +16,8 @@ OPTIMIZE t ZORDER BY (a) OPTIONS ('max-concurrent-file-group-rewrites' = 'many')
 OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.enabled' = 'perhaps');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('partial-progress.max-commits' = '0');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('compression' = 'zzz');
-OPTIMIZE t ZORDER BY (a) OPTIONS ('max-file-size-bytes' = '100 MiB');
-OPTIMIZE t ZORDER BY (a) OPTIONS ('min-file-size-bytes' = '1 GiB');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '256 MiB', 'max-file-size-bytes' = '100 MiB');
+OPTIMIZE t ZORDER BY (a) OPTIONS ('target-file-size-bytes' = '256 MiB', 'min-file-size-bytes' = '1 GiB');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('min-file-size-bytes' = '1 GiB', 'max-file-size-bytes' = '1 GiB');
 OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files');
 OPTIMIZE t OPTIONS ('mapping' = 'bytes');

@@ -21,6 +21,7 @@ from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
+from spark_zorder.result import OptimizeResult
 from spark_zorder.session import EXTENSION, configure_spark
 from spark_zorder.table import ZOrderTable, explain_skipping
 
@@ -35,6 +36,7 @@ __all__ = [
     "NoExtensionError",
     "NoJarError",
     "OptimizeOption",
+    "OptimizeResult",
     "ZOrderTable",
     "__version__",
     "configure_spark",

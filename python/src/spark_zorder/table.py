@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
+from spark_zorder.result import OptimizeResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,7 +103,8 @@ class ZOrderTable:
         where: str | None = None,
         full: bool = False,
         options: Mapping[str, object] | None = None,
-    ) -> DataFrame:
+        dry_run: bool = False,
+    ) -> OptimizeResult:
         """Rewrite the table's files along a space-filling curve: `OPTIMIZE`.
 
         The statement's options are listed here. A size is a number of bytes, or a text such as `"128MB"`. Its units are
@@ -144,9 +146,10 @@ class ZOrderTable:
             where: A predicate on partition columns, in SQL. Only these partitions are rewritten.
             full: Also rewrite files that are in the layout already.
             options: The options above by their keys, such as `{"num-files": 64}`. An unknown key is an error.
+            dry_run: Change nothing, and say what the statement would do: `DRY RUN`.
 
         Returns:
-            One row with `path` and `metrics`.
+            A result that reads as a few sentences, and works as a DataFrame of one row: `path`, `metrics`, `summary`.
 
         Raises:
             TypeError: The columns are a string, or `order_by` has weights.
@@ -160,6 +163,8 @@ class ZOrderTable:
             +---------------+-------------+
             |              8|           16|
             +---------------+-------------+
+            >>> events.optimize(dry_run=True)
+            Nothing to do: 16 files, all as they should be.
         """
         clauses = [f"OPTIMIZE {self._target}"]
         if full:
@@ -180,7 +185,9 @@ class ZOrderTable:
         if options:
             pairs = (f"{quote_string(key)} = {quote_string(_option(value))}" for key, value in options.items())
             clauses.append(f"OPTIONS ({', '.join(pairs)})")
-        return self._spark.sql(" ".join(clauses))
+        if dry_run:
+            clauses.append("DRY RUN")
+        return OptimizeResult(self._spark.sql(" ".join(clauses)))
 
     def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.

@@ -10,7 +10,7 @@ singleStatement
     ;
 
 statement
-    : OPTIMIZE TABLE? target FULL? (WHERE predicate)? layout? optionList?                       #optimize
+    : OPTIMIZE TABLE? target FULL? (WHERE predicate)? layout? optionList? (DRY RUN)?            #optimize
     | CREATE (OR REPLACE)? SKIPPING INDEX ON target ('(' column (',' column)* ')')?      #createSkippingIndex
     | REFRESH SKIPPING INDEX ON target                                                   #refreshSkippingIndex
     | DROP SKIPPING INDEX ON target                                                      #dropSkippingIndex

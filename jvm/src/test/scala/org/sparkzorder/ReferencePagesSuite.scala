@@ -75,7 +75,7 @@ class ReferencePagesSuite extends AnyFunSuite {
   test("the example of OPTIMIZE on the page of options is a statement that we take") {
     StatementParser.parse(ReferencePages.optimizeExample, _.stripPrefix("'").stripSuffix("'")) match {
       case s: OptimizeStatement =>
-        val options = OptimizeOptions.parse(s.options, "parquet")
+        val options = OptimizeOptions.parse(s.options, "parquet", tableBytes = 0)
         assert(options.numFiles.contains(8) && options.compression.contains("zstd"))
       case other => fail(s"$other")
     }

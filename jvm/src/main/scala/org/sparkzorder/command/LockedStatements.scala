@@ -88,7 +88,8 @@ object LockedStatements {
             lock.abandon()
             throw e
           case e: Throwable =>
-            val overwritten = isOverwritten(table, lock, e)
+            // An operation that is complete has given its lock back.
+            val overwritten = !lock.isReleased && isOverwritten(table, lock, e)
             lock.release()
             if (!overwritten) throw e
             val conflict = new CommitConflictException(Seq("."), CommitConflictException.Overwritten)

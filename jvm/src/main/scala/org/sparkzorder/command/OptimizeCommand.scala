@@ -19,6 +19,7 @@ import org.sparkzorder.optimize.{
   OptimizeOperation,
   OptimizePlan,
   OptimizePlanner,
+  OptimizePrediction,
   OptimizeStrategy,
   Published,
   Rewrite
@@ -37,15 +38,34 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
 
   override def run(session: SparkSession): Seq[Row] = {
+    val started = System.nanoTime()
     val place = PlainTables.locate(session, statement.target)
     LockedStatements.recover(place)
     val listed = OptimizePlanner.list(place)
     OptimizePlanner.check(listed.table, statement)
-    LockedStatements.translated(listed.table, "OPTIMIZE")(RenameCheck.refuseChanging(listed.table, "OPTIMIZE"))
+    if (!statement.dryRun)
+      LockedStatements.translated(listed.table, "OPTIMIZE")(RenameCheck.refuseChanging(listed.table, "OPTIMIZE"))
     val plan = OptimizePlanner.plan(listed, statement)
-    val metrics = if (plan.rewrites.isEmpty) metricsOfNothing(plan) else commit(session, plan)
-    Seq(Row(plan.table.root.toString, metrics.row))
+    def millis = Some((System.nanoTime() - started) / 1000000)
+    val metrics =
+      if (statement.dryRun) predicted(plan)
+      else if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(millis = millis)
+      else commit(session, plan).copy(millis = millis)
+    Seq(Row(plan.table.root.toString, metrics.row, metrics.summary))
   }
+
+  private def predicted(plan: OptimizePlan): OptimizeMetrics =
+    if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(dryRun = true)
+    else {
+      val groups = plan.options.fileGroups.commits(plan.rewrites).flatten
+      OptimizePrediction.metrics(
+        plan,
+        new OptimizeOperation(statement).predict(plan, groups),
+        groups.size,
+        History.writing(TableSideFolder.of(plan.table)).map(_.record),
+        plan.table.session.sparkContext.defaultParallelism
+      )
+    }
 
   private def metricsOfNothing(plan: OptimizePlan): OptimizeMetrics =
     OptimizeMetrics(
@@ -58,7 +78,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       version = plan.version,
       clustering = Nil,
       strategy = OptimizeStrategy.nothing(plan),
-      auto = plan.auto
+      auto = plan.auto,
+      target = plan.options.writtenSize
     )
 
   /**
@@ -147,6 +168,7 @@ object OptimizeCommand {
   val schema: StructType = new StructType()
     .add("path", StringType, nullable = false)
     .add("metrics", OptimizeMetrics.schema, nullable = false)
+    .add("summary", StringType, nullable = false)
 
   /** The file groups of one commit, each with its rewrites. */
   private type FileGroups = Seq[Seq[Rewrite]]

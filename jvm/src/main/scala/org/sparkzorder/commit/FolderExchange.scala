@@ -2,6 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 
+import scala.collection.concurrent.TrieMap
 import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
@@ -52,6 +53,9 @@ private[commit] final class FolderExchange(
   /** We cannot tell what is right here: nothing is moved any more. */
   @volatile private var unclear = false
 
+  /** Outputs that were published. */
+  private val published = TrieMap.empty[String, Unit]
+
   /** Inputs that an undo has brought back. */
   private val returned = mutable.LinkedHashSet.empty[InputFile]
 
@@ -59,6 +63,9 @@ private[commit] final class FolderExchange(
    * Somebody wanted the files back, and only the outputs had all rows: so the way back led forward.
    */
   private var isForward = false
+
+  /** All files were exchanged, and somebody changed the new ones since: so nothing goes back. */
+  private var isComplete = false
 
   private val data = folder.resolve(work.folder)
   private val trash = folder.trashOf(work.folder, record)
@@ -106,7 +113,14 @@ private[commit] final class FolderExchange(
    * The last look, once all files are where they belong. Later changes by others are as on any
    * other day.
    */
-  def confirm(): Unit = if (!isGivenUp) { isOurs(watch.look()); () }
+  def confirm(): Unit = if (!isGivenUp && isOurs(watch.look())) noteMove()
+
+  /**
+   * Our folders may be gone, although files of the names, lengths and times of ours are here: somebody
+   * moved the folder away and put a backup in its place.
+   */
+  private def noteMove(): Unit =
+    if (!FileLocations.hasOwnFolders(folder, work.folder, record)) moved = true
 
   /** False when somebody has overwritten or moved the folder. Then it is given up. */
   private def isOurs(seen: WatchResult): Boolean = {
@@ -256,6 +270,7 @@ private[commit] final class FolderExchange(
     guard()
     try {
       ops.rename(folder.staged(output.path, record), folder.resolve(output.path))
+      published += output.path -> (())
       None
     } catch { case e: IOException => Some(e) }
   }
@@ -326,6 +341,7 @@ private[commit] final class FolderExchange(
   def back(survey: FolderLocations): Unit =
     if (overwritten) giveUp()
     else if (moved) ()
+    else if (hasDeleted(survey) && !byChoice) leaveDeleted(survey)
     else if (byChoice && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
       // The table was copied while files moved, or the trash was emptied. Only the outputs have all
       // rows.
@@ -354,8 +370,24 @@ private[commit] final class FolderExchange(
       }
       Failpoints.hit("undo-inputs")
       if (!isGivenUp) withdraw(survey)
+      if (!isGivenUp) noteMove()
       if (!isGivenUp && byChoice) bringBackRenamed(survey)
     }
+
+  private def hasDeleted(survey: FolderLocations): Boolean =
+    work.outputs.exists(o => published.contains(o.path) && !survey.isOut(o) && !survey.staged.contains(o.path))
+
+  /**
+   * Somebody deleted rows of new files since these were published. They must not come back with the
+   * old files. If the exchange is complete here, the folder stays as it is; else nobody can tell what
+   * is right.
+   */
+  private def leaveDeleted(survey: FolderLocations): Unit =
+    if (isElsewhere) moved = true
+    else if (survey.staged.nonEmpty || !work.inputs.forall(i => survey.retired.contains(i.path))) {
+      unclear = true
+      throw new UnclearException(work.folder)
+    } else isComplete = true
 
   /**
    * Takes the outputs back. If somebody deletes one now, he overwrites the folder: he listed it
@@ -365,12 +397,17 @@ private[commit] final class FolderExchange(
     work.outputs.forall { output =>
       val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
       if (stays) takeBack(output)
+      else if (isElsewhere) moved = true
       else {
         overwritten = true
         giveUp()
       }
       stays
     }
+
+  private def isElsewhere: Boolean =
+    !FileLocations.hasOwnFolders(folder, work.folder, record) ||
+      new FolderOrigins(folder, record).isForeign(work.folder)
 
   /** Inputs whose names are taken come back by another name, if somebody wants them back. */
   private def bringBackRenamed(survey: FolderLocations): Unit =
@@ -380,7 +417,7 @@ private[commit] final class FolderExchange(
     }
 
   /** Whether an input could not come back. */
-  def isStuck: Boolean = !isGivenUp && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
+  def isStuck: Boolean = !isGivenUp && !isComplete && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
 private object FolderExchange {

@@ -58,8 +58,11 @@ private[commit] final case class FolderLocations(
   /** Whether the operation's files of this folder are not here: somebody moved or deleted them. */
   def isElsewhere: Boolean = absent || isForeign
 
-  /** The same, or the folder was overwritten: then another folder may have been given its name. */
-  def isLost: Boolean = isElsewhere || overwritten
+  /**
+   * The same, or the operation's own folders are gone: then another folder may have been given its
+   * name.
+   */
+  def isLost: Boolean = isElsewhere || overwritten || !hasOwnFolders
 
   /**
    * Somebody overwrote the folder, or we gave it up. Then no file is moved into it or back. While

@@ -29,6 +29,7 @@ final class Lock private[commit] (
 
   @volatile private var lost: Option[String] = None
   @volatile private var held = true
+  @volatile private var released = false
   @volatile private var lastBeat = System.currentTimeMillis()
 
   private val taken = System.currentTimeMillis()
@@ -60,6 +61,9 @@ final class Lock private[commit] (
   def isNested: Boolean = outer.nonEmpty
 
   def isHeld: Boolean = held && lost.isEmpty
+
+  /** Whether the operation came to its end and gave the lock back. */
+  def isReleased: Boolean = released
 
   override private[commit] def ageMillis: Long = System.currentTimeMillis() - taken
 
@@ -127,6 +131,7 @@ final class Lock private[commit] (
   /** Gives the lock back, as the last step of an operation. It has no effect after [[abandon]]. */
   def release(): Unit = if (held) {
     stop()
+    released = true
     try {
       if (isOwn) Failpoints.hit("before-unlock")
       remove()

@@ -4,6 +4,8 @@ import java.io.IOException
 
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.commit.Publish.Elsewhere
+
 /**
  * Exchanges the files of a record that is past its commit point, forward or back: folder by folder,
  * several side by side.
@@ -36,25 +38,31 @@ private[commit] final class Publish private (
     Failpoints.hit("publish-rest-all")
     WorkerThreads.each(exchanges, threads)(_.confirm())
     elsewhere(exchanges.filter(_.isMoved)).foreach { there =>
-      val locations = FileLocations.steady(folder, there, sleep).folders.filterNot(f => f.absent || f.overwritten)
-      def publish = Publish.left(folder, there, FileLocations(locations), byChoice = false, guard, sleep)
-      if (FileLocations(locations).canFinish) publish.forward()
+      val locations = there.locations.folders.filterNot(f => f.absent || f.overwritten)
+      if (FileLocations(locations).canFinish) left(there, locations).forward()
       else if (locations.nonEmpty) throw new CommitConflictException(locations.map(_.work.folder), Publish.Moved)
     }
     warn()
   }
 
+  private def left(there: Elsewhere, folders: Seq[FolderLocations]): Publish =
+    Publish.left(folder, there.record, FileLocations(folders), byChoice = false, guard, sleep)
+
   /**
-   * The part of the record that is in other folders than the record says, or in the folders of these
-   * exchanges. Somebody may have moved or swapped folders while we moved files in them.
+   * The part of the record that is in other folders than the record says, or came back to the folders
+   * of these exchanges. Somebody may have moved or swapped folders while we moved files in them.
    */
-  private def elsewhere(suspects: Seq[FolderExchange]): Option[Record] = if (suspects.isEmpty) None
+  private def elsewhere(suspects: Seq[FolderExchange]): Option[Elsewhere] = if (suspects.isEmpty) None
   else {
-    val followed = StrayFolders.followed(folder, record, withoutLost = true)
-    val dirs = suspects.map(_.work.folder).toSet ++ followed.moved
-    val works = followed.record.folders.filter(w => dirs(w.folder))
-    if (works.isEmpty) None
-    else Some(followed.record.copy(inputs = works.flatMap(_.inputs), outputs = works.flatMap(_.outputs)))
+    val dirs = suspects.map(_.work.folder).toSet
+    val all = StrayFolders.located(folder, record, sleep, withoutLost = true)(FileLocations.steady(folder, _, sleep))
+    val folders =
+      all.locations.folders.filter(f => all.moved(f.work.folder) || dirs(f.work.folder) && f.hasOwnFolders)
+    val works = folders.map(_.work)
+    Option.when(folders.nonEmpty) {
+      val there = all.record.copy(inputs = works.flatMap(_.inputs), outputs = works.flatMap(_.outputs))
+      Elsewhere(there, FileLocations(folders))
+    }
   }
 
   private def warn(): Unit = exchanges.foreach { exchange =>
@@ -105,8 +113,8 @@ private[commit] final class Publish private (
       }
     }
     elsewhere(exchanges.filter(e => e.isMoved || !e.isOverwritten && found(e.work.folder).isLost)).foreach { there =>
-      Publish.left(folder, there, FileLocations.of(folder, there), byChoice = false, guard, sleep).back()
-      there.outputs.foreach(Cleanup.unstage(folder, there, _))
+      left(there, there.locations.folders).back()
+      there.record.outputs.foreach(Cleanup.unstage(folder, there.record, _))
     }
     warn()
     Failpoints.hit("undo-outputs")
@@ -122,6 +130,10 @@ private[commit] final class Publish private (
 }
 
 private[commit] object Publish {
+
+  /** A part of the record with the folders in which it is now, and where its files are there. */
+  private final case class Elsewhere(record: Record, locations: FileLocations)
+
   private val Moved = "the folder was moved, and files in it were deleted or changed"
 
   // At a failpoint, no other thread may go on.

@@ -44,13 +44,13 @@ object ReadAround {
     val publishing = SideListing.records(statuses).filter(_.state == RecordState.Publishing)
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
-      if (lives) beside(folder, record, sleep) else after(folder, record)
+      if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
   }
 
-  private def after(folder: TableFolder, record: Record): ReadAround = {
-    val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
+  private def after(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
+    val survey = StrayFolders.located(folder, record, sleep)(FileLocations.listed(folder, _)).locations
     // If somebody replaced all files of a folder by hand, his files are read. In a folder that is
     // gone there is nothing to read.
     val undecided =
@@ -64,7 +64,7 @@ object ReadAround {
   private def beside(folder: TableFolder, record: Record, sleep: Long => Unit): ReadAround = {
     @tailrec def look(left: Int): ReadAround = {
       val named = FileLocations.listed(folder, record)
-      def followed = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
+      def followed = StrayFolders.located(folder, record, sleep)(FileLocations.listed(folder, _)).locations
       val found =
         (if (named.folders.exists(_.isLost)) followed else named).folders.filterNot(f => f.overwritten || f.absent)
       found.find(!_.isWhole) match {

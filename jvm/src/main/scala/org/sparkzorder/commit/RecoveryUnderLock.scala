@@ -79,9 +79,15 @@ private[commit] final class RecoveryUnderLock private (
 
   /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
-    val record = StrayFolders.followed(folder, RecordJson.read(folder, file), withoutLost = choice != Choice.Ask).record
+    val found = StrayFolders.located(
+      folder,
+      RecordJson.read(folder, file),
+      settings.sleep,
+      withoutLost = choice != Choice.Ask
+    )(FileLocations.steady(folder, _, settings.sleep))
+    val record = found.record
     val guard = () => lock.checkInARow()
-    val locations = asChosen(record, FileLocations.steady(folder, record, settings.sleep), guard)
+    val locations = asChosen(record, found.locations, guard)
     val publish = Publish.left(folder, record, locations, choice == Choice.BringBack, guard, settings.sleep)
     def undo(why: String): String = {
       publish.undo(why, Some(lock.owner.describe))

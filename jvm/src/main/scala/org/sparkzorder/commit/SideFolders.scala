@@ -39,6 +39,9 @@ object SideFolders {
     case _                  => false
   }
 
+  /** A reason for which nothing is deleted in a folder, although it can be read. */
+  private[commit] val IsLinked = "a link leads to this folder"
+
   private def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
     SideNames.isTemporary(status.name) || isRecord(status.name) || SideListing.indexes(Seq(status)).nonEmpty ||
     SideListing.locks(Seq(status)).nonEmpty
@@ -55,7 +58,7 @@ object SideFolders {
     try {
       val statuses = folder.ops.list(path)
       val isRoot = statuses.exists(beginsTable)
-      SideFolder(path, in, statuses, isRoot, if (isLinked) Some("a link leads to this folder") else None)
+      SideFolder(path, in, statuses, isRoot, if (isLinked) Some(IsLinked) else None)
     } catch {
       // It may belong to another table.
       case e: IOException => SideFolder(path, in, Nil, isRoot = true, Some(s"it cannot be listed: ${e.getMessage}"))

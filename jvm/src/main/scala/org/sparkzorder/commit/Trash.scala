@@ -38,7 +38,11 @@ object Trash {
    * A folder that may hold retired files, in the trash, or in the staging of an operation that was
    * given up.
    */
-  private final case class Place(meta: FileMeta, isStaging: Boolean)
+  private final case class Place(meta: FileMeta, isStaging: Boolean) {
+
+    /** The path of the folder of data. */
+    def dir: String = meta.path.getParent.getParent.getParent.toString
+  }
 
   private def foldersOf(records: Seq[Record]): Seq[String] = records.flatMap(_.folders.map(_.folder)).distinct
 
@@ -61,9 +65,14 @@ object Trash {
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
+    val published = history.map(e => TableFolder.stagingName(e.record) -> e.record).toMap
+    val halfDone = places.filter(_.isStaging).flatMap(p => published.get(p.meta.name).map(p -> _)).collect {
+      case (place, record) if isHalfDone(folder, place, record) => (place.dir, record.operationId)
+    }.toSet
     val files = for {
       place <- places
       record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
+      if !halfDone((place.dir, record.operationId))
       file <- folder.ops.list(place.meta.path) if !file.isDirectory && isOf(record, file)
     } yield record.operationId -> file
     // Metrics report the size at the last look.
@@ -72,6 +81,20 @@ object Trash {
     files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
       RetiredFiles(byId(id), entries.get(id), metas.sortBy(_.path.toString))
     }.sortBy(retired => (retired.version, retired.operation.operationId))
+  }
+
+  /**
+   * Whether files of a published operation still wait in a folder. It was away when the others were
+   * exchanged, and is back. Its rows are in the files that wait, and in the trash beside them.
+   */
+  private def isHalfDone(folder: TableFolder, place: Place, record: Record): Boolean = {
+    val outputs = record.outputs.map(o => FileNames.stagedName(o.path) -> o.length).toSet
+    val waits = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && outputs(m.name -> m.length))
+    if (waits) log.warn(
+      s"${place.dir} was not in the table while version ${record.version} was published. Rows wait in ${place.meta.path} and " +
+        "in the trash beside it, so these are not deleted. See docs/on-call.md"
+    )
+    waits
   }
 
   private def ownerOf(found: FileMeta, own: Map[String, Record]): Option[Record] = {

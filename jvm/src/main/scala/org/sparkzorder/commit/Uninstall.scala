@@ -101,7 +101,10 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     })
     val stagings =
       ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.path != folder.stagingOf(dir, lock.operationId))
-    (ours.map(_._1) ++ stagings).foreach { found =>
+    // The folder was away while the operation was published: rows wait in both.
+    val halfDone = stagings.filter(s => ours.exists(o => isBeside(o._1, s)) && ops.list(s.path).exists(isStaged))
+    val ended = ours.filterNot(o => halfDone.exists(isBeside(o._1, _)))
+    (ended.map(_._1) ++ stagings.diff(halfDone)).foreach { found =>
       lock.check()
       ops.deleteRecursive(found.path)
     }
@@ -111,8 +114,18 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
       else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
       else Nil
-    Removed(left, ours.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix)))
+    val waits = halfDone.map(s => LeftAlone(s.path, "files wait in it that were not published, see docs/on-call.md"))
+    Removed(
+      waits ++ left.filter(_ => waits.isEmpty),
+      ended.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix))
+    )
   }
+
+  private def isStaged(file: FileMeta): Boolean = !file.isDirectory && file.name.endsWith(FileNames.StagedSuffix)
+
+  /** Whether a trash is that of the operation that has this staging. */
+  private def isBeside(trash: FileMeta, staging: FileMeta): Boolean =
+    trash.name.endsWith(s"-${staging.name.stripPrefix(SideNames.Hidden)}")
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)

@@ -30,6 +30,13 @@ private[sparkzorder] object ByteSizes {
     else s"$bytes bytes"
   }
 
+  /** The size for people, such as `1.2 GiB`. */
+  def rounded(bytes: Long): String = {
+    val power = if (bytes < 1024) 0 else math.min(units.size - 1, (math.log(bytes.toDouble) / math.log(1024)).toInt)
+    if (power == 0) show(bytes)
+    else s"${"%.1f".formatLocal(Locale.ROOT, bytes / math.pow(1024, power))} ${units(power).toUpperCase(Locale.ROOT)}iB"
+  }
+
   private def power(unit: String): Option[Int] =
     Some(units.indexWhere(u => unit == u || (u != "b" && (unit == s"${u}b" || unit == s"${u}ib")))).filter(_ >= 0)
 }

@@ -22,6 +22,10 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param version of the table after the statement; 0 before the first OPTIMIZE
  * @param strategy what was rewritten, and why
  * @param auto what ZORDER BY AUTO chose, and why
+ * @param target the size that new files should have; None where their number was asked for
+ * @param untouched how many files stay in the rewritten folders
+ * @param millis how long the statement took, or is likely to take; None where nobody can tell
+ * @param dryRun whether nothing was done: then the other values are what would be
  * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
 final case class OptimizeMetrics(
@@ -35,8 +39,18 @@ final case class OptimizeMetrics(
     clustering: Seq[ColumnClustering],
     strategy: OptimizeStrategy,
     auto: Option[AutoReport],
+    target: Option[TargetFileSize],
+    untouched: Long = 0,
+    millis: Option[Long] = None,
+    dryRun: Boolean = false,
     rowHash: Option[String] = None
 ) {
+
+  /** Files of the partitions that the statement is about, afterwards. */
+  def totalFiles: Long = considered - removed.size + added.size
+
+  def summary: String = OptimizeSummary.of(this)
+
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
     val zOrder =
@@ -52,9 +66,12 @@ final case class OptimizeMetrics(
       considered,
       considered - removed.size,
       version,
-      clustering.map(c => Row(c.column, c.meanFilesBefore.orNull, c.meanFilesAfter.orNull)),
+      clustering.map(c => Row(c.column, c.meanFilesBefore.orNull, c.meanFilesAfter.orNull, c.bound)),
       strategy.row,
-      auto.map(_.row).orNull
+      auto.map(_.row).orNull,
+      target.map(t => Row(t.bytes, t.reason)).orNull,
+      millis.map(_ / 1000d).orNull,
+      dryRun
     )
   }
 
@@ -64,7 +81,7 @@ final case class OptimizeMetrics(
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ strategy.history ++ rowHash.map("rowHash" -> _) ++ quantilesOfSizes
+  ) ++ strategy.history ++ millis.map("rewriteMillis" -> _.toString) ++ rowHash.map("rowHash" -> _) ++ quantilesOfSizes
 
   private def quantilesOfSizes: Map[String, String] =
     if (added.isEmpty) Map.empty
@@ -106,6 +123,11 @@ object OptimizeMetrics {
     .add("column", StringType, nullable = false)
     .add("meanFilesBefore", DoubleType)
     .add("meanFilesAfter", DoubleType)
+    .add("boundFiles", DoubleType, nullable = false)
+
+  private val target = new StructType()
+    .add("bytes", LongType, nullable = false)
+    .add("reason", StringType, nullable = false)
 
   val schema: StructType = new StructType()
     .add("numFilesAdded", LongType, nullable = false)
@@ -121,4 +143,7 @@ object OptimizeMetrics {
     .add("clustering", ArrayType(clustering, containsNull = false), nullable = false)
     .add("strategy", OptimizeStrategy.schema, nullable = false)
     .add("auto", AutoReport.schema)
+    .add("targetFileSize", target)
+    .add("seconds", DoubleType)
+    .add("dryRun", BooleanType, nullable = false)
 }

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import java.io.IOException
+import java.util.UUID
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
@@ -15,7 +16,7 @@ import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.table.TableSideFolder
-import org.sparkzorder.write.{FileTask, RewriteJob, RewriteJobs, RewriteResult, RewriteUnit, RowSum, StagedFile}
+import org.sparkzorder.write._
 
 import OptimizeOperation._
 
@@ -131,10 +132,27 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey]
-  ): RewriteResult = {
+  ): RewriteResult =
+    RewriteJobs.run(
+      plan.table.session,
+      jobs(plan, groups, folder, operationId, indexed),
+      plan.options.fileGroups.maxConcurrentRewrites
+    )
+
+  /** Predicts what the rewrites of a plan would write. Nothing is written. */
+  def predict(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]): Seq[RewritePrediction] =
+    jobs(plan, groups, TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil).map(_.predict())
+
+  private def jobs(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey]
+  ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
-    val jobs = groups.zipWithIndex.map { case (group, i) =>
+    groups.zipWithIndex.map { case (group, i) =>
       val units = group.map { r =>
         val staging = folder.stagingOf(folderOf(plan, r), operationId)
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
@@ -161,7 +179,6 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         density = plan.density
       )
     }
-    RewriteJobs.run(plan.table.session, jobs, plan.options.fileGroups.maxConcurrentRewrites)
   }
 
   private def writeOptions(plan: OptimizePlan, units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
@@ -245,7 +262,10 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     version = 0,
     clustering = Nil,
     strategy = OptimizeStrategy.of(plan, result),
-    auto = plan.auto
+    auto = plan.auto,
+    target = plan.options.writtenSize,
+    untouched = plan.rewrites.map(_.rest.size.toLong).sum,
+    millis = Some(result.sampleMillis + result.writeMillis)
   )
 }
 

@@ -7,6 +7,7 @@ import org.sparkzorder.layout.LayoutSpec
  * The options of an OPTIMIZE statement, with defaults where the statement sets none. Sizes are in
  * bytes. [[OptionTable]] describes each option.
  *
+ * @param target the size that new files should have
  * @param numFiles of all files that the statement writes; overrides the size
  * @param sampleRows rows of the sample, of all folders together
  * @param bloomFilters columns that get Bloom filters, as the statement lists them
@@ -16,7 +17,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param asGiven the options that the statement sets, as text
  */
 final case class OptimizeOptions(
-    targetFileSize: Long,
+    target: TargetFileSize,
     numFiles: Option[Int],
     minFileSize: Long,
     maxFileSize: Long,
@@ -35,6 +36,11 @@ final case class OptimizeOptions(
     asGiven: Map[String, String]
 ) {
 
+  def targetFileSize: Long = target.bytes
+
+  /** The size of new files, unless their number is asked for. */
+  def writtenSize: Option[TargetFileSize] = Option.when(numFiles.isEmpty)(target)
+
   /** Whether the statement sets the size of the files or their number. */
   def saysSize: Boolean = numFiles.isDefined || asGiven.contains(OptionTable.targetFileSize.key)
 
@@ -48,7 +54,10 @@ final case class OptimizeOptions(
    * statement had set it. The sizes that only packing uses stay as they are.
    */
   def ofRememberedSize(bytes: Long): OptimizeOptions =
-    copy(targetFileSize = bytes, asGiven = asGiven + (OptionTable.targetFileSize.key -> bytes.toString))
+    copy(
+      target = TargetFileSize(bytes, OptimizeOptions.Remembered),
+      asGiven = asGiven + (OptionTable.targetFileSize.key -> bytes.toString)
+    )
 
   /**
    * These options with a number of files that an earlier statement set, turned into a size. It is
@@ -59,12 +68,13 @@ final case class OptimizeOptions(
    */
   def ofRememberedNumber(files: Int, bytes: Long): OptimizeOptions =
     copy(
-      targetFileSize = math.max(1L, bytes / files),
+      target = TargetFileSize(math.max(1L, bytes / files), OptimizeOptions.Remembered),
       asGiven = asGiven + (OptionTable.numFiles.key -> files.toString)
     )
 }
 
 object OptimizeOptions {
+  private val Remembered = "an earlier statement with this layout said so"
 
   /**
    * How long an operation's retired files are kept, in hours, by the parameters that its record
@@ -88,17 +98,20 @@ object OptimizeOptions {
 
   /**
    * @param formatName format of the table, `parquet` or `orc`: each has its own codecs
+   * @param tableBytes of all data files of the table, on which the size of new files depends
    * @throws org.apache.spark.sql.AnalysisException when a key is unknown or given twice, or a value
    *   is not allowed
    */
-  def parse(asWritten: Seq[(String, String)], formatName: String): OptimizeOptions = {
+  def parse(asWritten: Seq[(String, String)], formatName: String, tableBytes: => Long): OptimizeOptions = {
     val values = OptionValues.of(asWritten, formatName)
+    val (least, most) = (values(OptionTable.minFileSize), values(OptionTable.maxFileSize))
     val target = values(OptionTable.targetFileSize)
+      .fold(TargetFileSize.ofTable(tableBytes, least, most))(TargetFileSize(_, "the statement says so"))
     val options = OptimizeOptions(
-      targetFileSize = target,
+      target = target,
       numFiles = values(OptionTable.numFiles),
-      minFileSize = values(OptionTable.minFileSize).getOrElse((target * 0.75).toLong),
-      maxFileSize = values(OptionTable.maxFileSize).getOrElse((target * 1.8).toLong),
+      minFileSize = least.getOrElse((target.bytes * TargetFileSize.LeastShare).toLong),
+      maxFileSize = most.getOrElse((target.bytes * TargetFileSize.MostShare).toLong),
       minInputFiles = values(OptionTable.minInputFiles),
       rewriteAll = values(OptionTable.rewriteAll),
       sampleRows = values(OptionTable.sampleRows),

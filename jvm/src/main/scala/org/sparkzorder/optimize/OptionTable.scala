@@ -19,11 +19,11 @@ private[sparkzorder] object OptionTable {
   private val Groups = "Large tables"
   private val Retention = "Way back"
 
-  val targetFileSize = new OptionWithDefault(
+  val targetFileSize = new OptionWithoutDefault(
     key = "target-file-size-bytes",
     group = Sizes,
     valueType = ByteSize(1, Long.MaxValue),
-    defaultValue = 256L << 20,
+    default = "by the size of the table: about 64 files of 8 to 256 MiB",
     description = "The size that new files should have. Later statements with the same layout keep it until one sets " +
       "another size or number.",
     example = "128MB"

@@ -23,7 +23,11 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
 
   private val table = listed.table
   private val sideFolder = TableSideFolder.of(table)
-  private val asked = OptimizeOptions.parse(statement.options, table.formatName)
+  private lazy val asked = OptimizeOptions.parse(
+    statement.options,
+    table.formatName,
+    tableBytes = table.listed.flatMap(_.files).map(_.getLen).sum
+  )
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
 
   // The history is read only as far as somebody looks at it.

@@ -26,7 +26,8 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
     ctx.FULL != null,
     Option(ctx.predicate).map(text),
     Option(ctx.layout).map(l => visit(l).asInstanceOf[LayoutClause]),
-    Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value))
+    Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value)),
+    ctx.DRY != null
   )
 
   override def visitZorderByAuto(ctx: ZorderByAutoContext): LayoutClause = LayoutClause.Auto

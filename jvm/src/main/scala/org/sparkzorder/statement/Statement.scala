@@ -19,7 +19,8 @@ final case class OptimizeStatement(
     full: Boolean,
     where: Option[String],
     layout: Option[LayoutClause],
-    options: Seq[(String, String)]
+    options: Seq[(String, String)],
+    dryRun: Boolean = false
 ) extends SharedStatement
 
 sealed trait LayoutClause

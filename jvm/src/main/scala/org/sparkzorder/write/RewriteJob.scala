@@ -98,9 +98,26 @@ final class RewriteJob(
     )
   }
 
+  /** Runs the first job only, and says what the second one would write. */
+  def predict(): RewritePrediction = {
+    val samples = drawn()
+    val model = layouts(samples)
+    // What places rows by the bytes of all columns comes before the columns.
+    val rows = SampledRows.ofUnits(samples, unitOfFile)
+    def most(unit: Int) =
+      if (maxRecords <= 0) 1d else math.min(1d, maxRecords.toDouble / math.max(1L, units(unit).rows))
+    RewritePrediction(
+      PredictedFiles.of(model, rows, keys.map(_.dataType).toIndexedSeq, most),
+      model.units.toIndexedSeq.map(_.keys),
+      model.units.toSeq.flatMap(_.drift)
+    )
+  }
+
+  private def drawn(): Seq[KeySample] = if (units.forall(u => sampledShare(u) == 0d)) Nil else sample()
+
   /** The sampled rows themselves are no longer held when the write begins. */
   private def sampledLayout(): SampledLayout = {
-    val samples = if (units.forall(u => sampledShare(u) == 0d)) Nil else sample()
+    val samples = drawn()
     SampledLayout(layouts(samples), samples.map(_.rows.toLong).sum)
   }
 

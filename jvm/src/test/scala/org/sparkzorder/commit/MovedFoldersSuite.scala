@@ -87,6 +87,12 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
     )
   )
 
+  /** Copies the data files of a folder with their times. */
+  private def copyFiles(fs: MemoryFs, from: String, to: String): Unit = {
+    fs.mkdirs(to)
+    fs.children(from).foreach(path => fs.file(path).foreach(fs.nodes(to + path.stripPrefix(from)) = _))
+  }
+
   private def removeEmpty(fs: MemoryFs): Unit = {
     val empty = fs.below("/t").filter(p => fs.nodes.get(p).contains(Dir) && fs.below(p).isEmpty)
     if (empty.nonEmpty) {
@@ -206,6 +212,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         val made = new SmallTable(dirs)
         made.fs.copyOf(first)
         made.namesAreUnique = true
+        copyFiles(made.fs, "/t/p=1", "/backup/p=1")
         made
       }
 
@@ -259,10 +266,125 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         }
     }
 
+    for (change <- changes if change.loaded.isEmpty)
+      test(s"${statement.name}: ${change.name} at any call of an owner that undoes its work") {
+        for (k <- 1 to calls; later <- Seq(0, 1, 2, 3, 5, 8, 12, 17, 23, 30)) {
+          val table = new SmallTable(dirs)
+          table.fs.copyOf(first)
+          table.namesAreUnique = true
+          // Another touches a file of the second folder. If it was an input, all goes back.
+          def touch(): Unit =
+            table.fs.children("/t/p=2").flatMap(p => table.fs.file(p).map(p -> _)).lastOption.foreach {
+              case (path, file) => table.fs.put(path, file.rows, file.length)
+            }
+          var moved = false
+          def move(): Unit = if (!moved) {
+            moved = true
+            change.steps.foreach(_(table.fs))
+          }
+          val ops = new MemoryOps(
+            table.fs,
+            other = {
+              case c if c == k         => touch(); if (later == 0) move()
+              case c if c == k + later => move()
+            }
+          )
+          val end = table.attempt("op-1")(statement.run(table, ops))
+          move()
+          withClue(s"touched before call $k, moved $later later, ended with $end: ")(explore {
+            def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+            if (isUnclear) assert(table.allRows.forall(table.rowsAnywhere))
+            else {
+              table.nextStatement()
+              assert(table.fs.visibleRows == table.allRows)
+              table.vacuum(new MemoryOps(table.fs), "op-8")
+              assert(table.fs.visibleRows == table.allRows)
+            }
+          })
+        }
+      }
+
+    test(s"${statement.name}: a folder is renamed, and a backup with times gets its name, at any call of an owner") {
+      for (k <- 1 to calls) {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        copyFiles(table.fs, "/t/p=1", "/backup/p=1")
+        val ops = new MemoryOps(
+          table.fs,
+          other = {
+            case c if c == k =>
+              move(table.fs, "/t/p=1", "/t/p=9")
+              copyFiles(table.fs, "/backup/p=1", "/t/p=1")
+          }
+        )
+        val end = table.attempt("op-1")(statement.run(table, ops))
+        withClue(s"before call $k, ended with $end: ")(explore {
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          if (!isUnclear) {
+            table.nextStatement()
+            table.vacuum(new MemoryOps(table.fs), "op-8")
+            assert(rowsIn(table, "p=9") == firstRows)
+            assert(rowsIn(table, "p=2") == secondRows)
+            // A file of the backup that was moved just before is taken for the file that it is a copy of.
+            assert(rowsIn(table, "p=1").forall(firstRows.contains))
+          }
+        })
+      }
+    }
+
+    test(s"${statement.name}: VACUUM and uninstall keep what waits in a folder that was away at the end") {
+      for (k <- 1 to calls) {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        val ops = new MemoryOps(table.fs, other = { case c if c == k => move(table.fs, "/t/p=1", "/aside") })
+        table.attempt("op-1")(statement.run(table, ops))
+        explore {
+          if (table.recover(new MemoryOps(table.fs)).isEmpty) {
+            move(table.fs, "/aside", "/t/p=1")
+            val folder = TableFolder(table.root, new MemoryOps(table.fs), threads = 1)
+            val found = Trash.expired(folder, _ => true, Seq("p=1"))
+            val lock = Locking.acquire(folder, "vacuum", table.settings)
+            try Trash.vacuum(folder, lock, found)
+            finally lock.release()
+            withClue(s"before call $k: ")(assert(table.allRows.forall(table.rowsAnywhere)))
+          }
+        }
+      }
+    }
+
+    test(s"${statement.name}: a new file is moved to another folder before the owner undoes its work") {
+      for (k <- 1 to calls; later <- Seq(1, 2, 3, 5, 8)) {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        table.namesAreUnique = true
+        val before = table.files.toSet
+        val ops = new MemoryOps(
+          table.fs,
+          other = {
+            case c if c == k =>
+              // If it is the only file, its folder counts as overwritten.
+              table.files.filterNot(before).filter(_.startsWith("p=1/")).drop(1).lastOption
+                .foreach(n => move(table.fs, s"/t/$n", s"/t/p=8/x.parquet"))
+            case c if c == k + later =>
+              table.files.filter(before).lastOption.foreach { n =>
+                val file = table.fs.file(s"/t/$n").get
+                table.fs.put(s"/t/$n", file.rows, file.length)
+              }
+          }
+        )
+        val end = table.attempt("op-1")(statement.run(table, ops))
+        withClue(s"moved before call $k, touched $later later, ended with $end: ")(explore {
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          assert(table.allRows.forall(table.rowsAnywhere))
+          if (!isUnclear) assert(table.fs.visibleRows == table.allRows)
+        })
+      }
+    }
+
     test(s"${statement.name}: folders get any names at any calls of an owner and of a recovery") {
       val three = dirs :+ "p=3"
       lazy val origin = statement.prepared(three)
-      for (seed <- 1 to 600) {
+      for (seed <- 1 to (if (Explored.all) 20000 else 1000)) {
         val random = new Random(seed)
         val table = new SmallTable(three)
         table.fs.copyOf(origin)

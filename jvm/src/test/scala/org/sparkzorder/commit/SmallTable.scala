@@ -201,7 +201,7 @@ final class SmallTable(
     try {
       val ops = new MemoryOps(fs)
       val folder = TableFolder(root, ops, threads = 1)
-      ReadAround.of(folder, ops.list(folder.side)) match {
+      ReadAround.of(folder, ops.list(folder.side), sleep = settings.sleep) match {
         case None         => fs.visibleRows
         case Some(around) =>
           val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))

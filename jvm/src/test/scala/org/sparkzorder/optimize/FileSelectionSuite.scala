@@ -47,7 +47,7 @@ class FileSelectionSuite extends AnyFunSuite {
       maxRecords: Long = 0
   ): FileSelection = new FileSelection(
     Seq(of),
-    OptimizeOptions.parse(options, "parquet"),
+    OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30),
     full,
     maxRecords,
     new FileWriters(names, history)
@@ -59,7 +59,7 @@ class FileSelectionSuite extends AnyFunSuite {
       names = names,
       snapshot = None,
       indexed = new IndexedBounds(None, IndexedSeq.empty),
-      options = OptimizeOptions.parse(Nil, "parquet"),
+      options = OptimizeOptions.parse(Nil, "parquet", tableBytes = 0),
       limited = false,
       read = _ => Nil
     )

@@ -5,13 +5,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class OptimizeOptionsSuite extends AnyFunSuite {
 
-  private def parse(options: (String, String)*): OptimizeOptions = OptimizeOptions.parse(options, "parquet")
+  private def parse(options: (String, String)*): OptimizeOptions =
+    OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30)
 
   private def error(options: (String, String)*): String = intercept[AnalysisException](parse(options: _*)).getMessage
 
   test("without options, each has the default that the reference page shows") {
     val options = parse()
-    assert(options.targetFileSize == (256L << 20) && OptionTable.targetFileSize.default == "256 MiB")
+    assert(options.targetFileSize == (256L << 20) && options.writtenSize.contains(options.target))
     assert(options.minFileSize == (192L << 20) && options.maxFileSize == (256L << 20) * 18 / 10)
     assert(options.minInputFiles == 2 && OptionTable.minInputFiles.default == "2")
     assert(options.retainHours == 168 && OptionTable.retainHours.default == "168")
@@ -31,11 +32,11 @@ class OptimizeOptionsSuite extends AnyFunSuite {
   test("the sizes that packing looks at go with the target size") {
     val options = parse("target-file-size-bytes" -> "100MB")
     assert(options.minFileSize == (75L << 20) && options.maxFileSize == (180L << 20) && options.saysSize)
-    val message = error("min-file-size-bytes" -> "2GB")
+    val message = error("target-file-size-bytes" -> "256MB", "min-file-size-bytes" -> "2GB")
     assert(message.contains("'2147483648' of the option 'min-file-size-bytes'"))
     assert(message.contains("less than max-file-size-bytes (483183820) is expected"))
     // The option that the statement sets is at fault.
-    val tooSmall = error("max-file-size-bytes" -> "100MB")
+    val tooSmall = error("target-file-size-bytes" -> "256MB", "max-file-size-bytes" -> "100MB")
     assert(tooSmall.contains("'104857600' of the option 'max-file-size-bytes'"))
     assert(tooSmall.contains("more than min-file-size-bytes (201326592) is expected"))
   }
@@ -64,7 +65,7 @@ class OptimizeOptionsSuite extends AnyFunSuite {
         error(key -> value).contains(s"The value '$value' of the option '$key' is not valid: $expected is expected.")
       )
     }
-    assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc").compression.contains("zlib"))
+    assert(OptimizeOptions.parse(Seq("compression" -> "zlib"), "orc", tableBytes = 0).compression.contains("zlib"))
   }
 
   test("several commits need partial progress") {

@@ -9,7 +9,7 @@ class RememberedSizeSuite extends AnyFunSuite {
   private val layout =
     LayoutSpec(LayoutSpec.ZOrder, LayoutSpec.RangeMapping, LayoutSpec.AlignedCuts, Seq(Seq("a") -> 1.0))
   private val other = layout.copy(columns = Seq(Seq("b") -> 1.0))
-  private val asked = OptimizeOptions.parse(Nil, "parquet")
+  private val asked = OptimizeOptions.parse(Nil, "parquet", tableBytes = 0)
 
   private def record(parameters: Map[String, String], spec: Option[LayoutSpec] = Some(layout)): Record =
     Record(1, "op", "OPTIMIZE", 1, "me", parameters, Map.empty, Nil, Nil, spec.map(_.json))
@@ -42,7 +42,7 @@ class RememberedSizeSuite extends AnyFunSuite {
   }
 
   test("a statement that sets a size has it") {
-    val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet")
+    val said = OptimizeOptions.parse(Seq("target-file-size-bytes" -> "5"), "parquet", tableBytes = 0)
     assert(RememberedSize.of(said, layout, "", 1000, Iterator(tenFiles)) == said)
   }
 }

@@ -1,0 +1,60 @@
+package org.sparkzorder.optimize
+
+import org.scalatest.funsuite.AnyFunSuite
+
+class OptimizeSummarySuite extends AnyFunSuite {
+
+  private val rewritten = OptimizeMetrics(
+    added = Seq.fill(19)(64L << 20),
+    removed = Seq.fill(24)(51L << 20),
+    considered = 24,
+    partitions = 1,
+    batches = 1,
+    clustered = true,
+    version = 1,
+    clustering = Seq(ColumnClustering("carrier", Some(24), Some(5.63), 5.1)),
+    strategy = OptimizeStrategy("full", "", None),
+    auto = None,
+    target = None,
+    millis = Some(41000)
+  )
+
+  test("a rewrite along a curve") {
+    assert(
+      rewritten.summary == "24 → 19 files, 1.2 GiB in 41 s. A lookup on `carrier` reads 5.6 of 19 files, before: 24 of 24, " +
+        "best possible: 5.1. Retired files take 1.2 GiB until VACUUM."
+    )
+  }
+
+  test("files that stay in the folders are counted with both sides") {
+    val some = rewritten.copy(considered = 30, untouched = 6).summary
+    assert(some.contains("reads 5.6 of 25 files, before: 24 of 30"))
+  }
+
+  test("one file is left") {
+    val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None).summary
+    assert(
+      one == "2 → 1 file, 120 bytes. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
+        "'target-file-size-bytes'. Retired files take 120 bytes until VACUUM."
+    )
+  }
+
+  test("packing has no layout") {
+    val packed = rewritten.copy(clustered = false, clustering = Nil).summary
+    assert(packed.contains("These files have no layout, so few can be skipped."))
+  }
+
+  test("nothing to do, and no files") {
+    val nothing = rewritten.copy(added = Nil, removed = Nil)
+    assert(nothing.summary == "Nothing to do: 24 files, all as they should be.")
+    assert(nothing.copy(considered = 0).summary == "No data files were found.")
+  }
+
+  test("what a DRY RUN would do") {
+    assert(
+      rewritten.copy(dryRun = true, millis = Some(150000)).summary ==
+        "Would rewrite 24 → 19 files, 1.2 GiB in about 2 min. A lookup on `carrier` would read about 5.6 of 19 files, " +
+        "before: 24 of 24, best possible: 5.1. Nothing was changed."
+    )
+  }
+}
