@@ -82,12 +82,12 @@ def draw(results: list[dict[str, Any]], mebibytes: int, target: Path) -> None:
     from matplotlib import pyplot as plt
 
     files = [r["files"] for r in results]
-    canvas, left = plt.subplots(figsize=(7, 3.6))
+    canvas, left = plt.subplots(figsize=(7, 4))
     low = [r["ms"] - r["ms_quartiles"][0] for r in results]
     high = [r["ms_quartiles"][1] - r["ms"] for r in results]
     left.errorbar(files, [r["ms"] for r in results], yerr=[low, high], marker="o", color="#0b6e99", capsize=3)
     left.set_xscale("log", base=2)
-    left.set_xticks(files, [f"{r['files']}\n{r['mib']} MiB" for r in results], fontsize=8)
+    left.set_xticks(files, [f"{r['files']} of {r['mib']} MiB" for r in results], fontsize=8, rotation=35, ha="right")
     left.set_xlabel("number and size of files")
     left.set_ylabel("milliseconds of a lookup", color="#0b6e99")
     left.set_ylim(bottom=0)

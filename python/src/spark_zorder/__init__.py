@@ -19,6 +19,7 @@ from importlib.metadata import version
 from spark_zorder.artifacts import jar_path
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
+from spark_zorder.diagnosis import Diagnosis, Finding, doctor
 from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
 from spark_zorder.result import OptimizeResult
@@ -32,7 +33,9 @@ __all__ = [
     "OPTIMIZE_OPTIONS",
     "Clustering",
     "ColumnDepth",
+    "Diagnosis",
     "FileRange",
+    "Finding",
     "NoExtensionError",
     "NoJarError",
     "OptimizeOption",
@@ -40,6 +43,7 @@ __all__ = [
     "ZOrderTable",
     "__version__",
     "configure_spark",
+    "doctor",
     "explain_skipping",
     "jar_path",
     "repartition_by_hilbert_range",

@@ -68,7 +68,8 @@ def _hinted(df: Frame, name: str, *parameters: int | Column | str) -> Frame:
     # Spark ignores unknown hints. The extension brings this function too, so it shows whether the hint is known.
     if not df.sparkSession.catalog.functionExists("interleave_bits"):
         raise NoExtensionError(
-            f"this session was started without the extension {EXTENSION}: start it with configure_spark"
+            f"this session was started without the extension {EXTENSION}: start it with configure_spark. "
+            "spark_zorder.doctor(spark) says what is missing"
         )
     hinted: Frame = df.hint(name, *parameters)  # type: ignore[assignment]
     return hinted

@@ -63,7 +63,12 @@ class OptimizeResult:
 
     @property
     def path(self) -> str:
-        """The table's folder."""
+        """The table's folder.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).path.endswith("/events")
+            True
+        """
         return str(self._row.path)
 
     @property
@@ -78,44 +83,85 @@ class OptimizeResult:
         return metrics
 
     @property
-    def summary(self) -> str:
-        """What the statement did, in a few sentences."""
+    def text(self) -> str:
+        """What the statement did, in a few sentences.
+
+        Examples:
+            >>> result = events.optimize(["user"], options={"num-files": 4})
+            >>> events.optimize().text
+            'Nothing to do: 4 files, all as they should be.'
+        """
         return str(self._row.summary)
 
     @property
     def files_added(self) -> int:
-        """The number of new files."""
+        """The number of new files.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).files_added
+            4
+        """
         return int(self.metrics.numFilesAdded)
 
     @property
     def files_removed(self) -> int:
-        """The number of files that were replaced."""
+        """The number of files that were replaced.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).files_removed
+            8
+        """
         return int(self.metrics.numFilesRemoved)
 
     @property
     def bytes_added(self) -> int:
-        """The bytes of the new files."""
+        """The bytes of the new files.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).bytes_added > 4000
+            True
+        """
         return int(self.metrics.filesAdded.totalSize)
 
     @property
     def bytes_removed(self) -> int:
-        """The bytes of the files that were replaced."""
+        """The bytes of the files that were replaced.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).bytes_removed > 4000
+            True
+        """
         return int(self.metrics.filesRemoved.totalSize)
 
     @property
     def version(self) -> int:
-        """The version of the table after the statement."""
+        """The version of the table after the statement.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).version
+            1
+        """
         return int(self.metrics.version)
 
     @property
     def seconds(self) -> float | None:
-        """How long the statement took, or would take by the table's history."""
+        """How long the statement took, or would take by the table's history.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}).seconds < 600
+            True
+        """
         seconds: float | None = self.metrics.seconds
         return seconds
 
     @property
     def dry_run(self) -> bool:
-        """Whether the statement changed nothing, and only said what it would do."""
+        """Whether the statement changed nothing, and only said what it would do.
+
+        Examples:
+            >>> events.optimize(["user"], options={"num-files": 4}, dry_run=True).dry_run
+            True
+        """
         return bool(self.metrics.dryRun)
 
     @property
@@ -139,13 +185,13 @@ class OptimizeResult:
         return json.dumps(self._row.asDict(recursive=True), ensure_ascii=False, default=str)
 
     def __repr__(self) -> str:
-        return "\n".join(_END.split(self.summary))
+        return "\n".join(_END.split(self.text))
 
     def __str__(self) -> str:
         return repr(self)
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(html.escape(line) for line in _END.split(self.summary))
+        lines = "<br>".join(html.escape(line) for line in _END.split(self.text))
         rows = "".join(
             f"<tr><td>{html.escape(c.column)}</td><td>{_number(c.meanFilesBefore)}</td>"
             f"<td>{_number(c.meanFilesAfter)}</td><td>{_number(c.boundFiles)}</td></tr>"

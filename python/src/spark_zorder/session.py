@@ -84,6 +84,7 @@ def _warn_of_running() -> None:
     if EXTENSION not in _entries(running.conf.get("spark.sql.extensions", "")):
         warnings.warn(
             "A session without spark-zorder is running already. getOrCreate() returns that session, and OPTIMIZE is a "
-            "syntax error in it. Call stop() on it first, or add the jar and the extension where it starts.",
+            "syntax error in it. Call stop() on it first, or add the jar and the extension where it starts. "
+            "spark_zorder.doctor(spark) says what is missing.",
             stacklevel=3,
         )

@@ -1,0 +1,157 @@
+"""What `doctor` says of sessions that are well, and of sessions that are not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import AnalysisException, SparkNoSuchElementException
+
+from spark_zorder import Diagnosis, Finding, doctor, jar_path
+from spark_zorder.session import EXTENSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+START = """
+import json, sys
+from pyspark.sql import SparkSession
+from spark_zorder import doctor
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+for key, value in json.loads(sys.argv[1]).items():
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+found = doctor(spark)
+print(json.dumps([found.ok, [[f.check, f.ok, f.detail, f.remedy] for f in found.findings]]))
+"""
+
+
+def of_session(**settings: str) -> tuple[bool, dict[str, Finding]]:
+    """The findings of a new process's session with these settings, by check."""
+    given = json.dumps({key.replace("__", "."): value for key, value in settings.items()})
+    done = subprocess.run([sys.executable, "-c", START, given], capture_output=True, text=True, check=True, timeout=120)
+    ok, findings = json.loads(done.stdout.strip().splitlines()[-1])
+    return ok, {f[0]: Finding(*f) for f in findings}
+
+
+@pytest.mark.every_spark
+def test_a_session_that_is_well(spark: SparkSession) -> None:
+    found = doctor(spark)
+    assert found.ok, repr(found)
+    assert [f.ok for f in found.findings if f.check != "jar"] == [True] * 6
+    lines = repr(found).splitlines()
+    assert len(lines) == len(found.findings) == 7
+    assert all(line.startswith(("ok     ", "?      ")) for line in lines)
+
+
+@pytest.mark.every_spark
+def test_a_setting_that_turns_skipping_off(spark: SparkSession) -> None:
+    for key, value, check in (
+        ("spark.zorder.skipping.enabled", "false", "skipping"),
+        ("spark.sql.sources.useV1SourceList", "csv,orc", "readers"),
+    ):
+        spark.conf.set(key, value)
+        try:
+            found = doctor(spark)
+        finally:
+            spark.conf.unset(key)
+        assert not found.ok
+        assert [f.check for f in found.findings if f.ok is False] == [check]
+        assert f"WRONG  {check}: " in repr(found)
+
+
+def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
+    ok, found = of_session()
+    assert not ok
+    assert found["jar"].ok is None
+    assert found["extension"].ok is False
+    assert f"spark.sql.extensions={EXTENSION}" in found["extension"].remedy
+    # Spark goes on without an extension whose class it does not find.
+    ok, found = of_session(spark__sql__extensions=EXTENSION)
+    assert not ok
+    assert "add the jar" in found["extension"].remedy
+
+
+def test_two_extensions_and_a_version_that_differs() -> None:
+    jar = str(jar_path())
+    ok, found = of_session(spark__jars=jar, spark__sql__extensions=f"{EXTENSION},no.such.Extension")
+    assert ok
+    assert "After it comes no.such.Extension" in found["extension"].detail
+    assert found["jar"].ok
+
+
+class Answers:
+    """A session with these settings, whose statements work or fail."""
+
+    def __init__(self, version: str = "4.1.2", works: bool = True, **settings: str) -> None:
+        self.version = version
+        self.works = works
+        self.settings = {key.replace("__", "."): value for key, value in settings.items()}
+        self.conf = self
+
+    def get(self, key: str) -> str:
+        if key not in self.settings and key != "spark.sql.sources.useV1SourceList":
+            raise SparkNoSuchElementException("no", errorClass="SQL_CONF_NOT_FOUND", messageParameters={})
+        return self.settings.get(key, "parquet,orc")
+
+    def sql(self, statement: str) -> Answers:
+        if not self.works:
+            raise AnalysisException("[PARSE_SYNTAX_ERROR] no")
+        return self
+
+    def collect(self) -> list[Any]:
+        return []
+
+
+def finding(check: str, **answers: Any) -> Finding:
+    found: Diagnosis = doctor(Answers(**answers))  # type: ignore[arg-type]
+    return next(f for f in found.findings if f.check == check)
+
+
+@pytest.mark.parametrize(
+    ("jars", "ok", "words"),
+    [
+        ("", None, "names none"),
+        ("/x/spark-zorder-4.1_2.13-0.1.0.jar", True, "version 0.1.0 for Spark 4.1"),
+        ("file:/ivy/org.sparkzorder_spark-zorder-4.1_2.13-0.1.0.jar,/y.jar", True, "version 0.1.0 for Spark 4.1"),
+        ("/x/spark-zorder-4.0_2.13-0.1.0.jar", False, "it is for Spark 4.0, and this is 4.1.2"),
+        ("/x/spark-zorder-4.1_2.13-0.0.9.jar", False, "of version 0.0.9"),
+        ("/x/spark-zorder-4.1_2.13-0.1.0.jar,/x/spark-zorder-4.0_2.13-0.1.0.jar", False, "there are several"),
+    ],
+)
+def test_jars(jars: str, ok: bool | None, words: str) -> None:
+    found = finding("jar", spark__jars=jars)
+    assert (found.ok, words in found.detail) == (ok, True), found
+
+
+@pytest.mark.parametrize(("version", "ok"), [("4.0.3", True), ("4.3.0.dev1", True), ("3.4.1", False), ("5.0.0", False)])
+def test_versions_of_spark(version: str, ok: bool) -> None:
+    assert finding("Spark", version=version).ok is ok
+
+
+@pytest.mark.parametrize(
+    ("folder", "ok"),
+    [("/w", True), ("file:/w", True), ("hdfs://n/w", True), ("s3a://b/w", None), ("abfss://c@a/w", None)],
+)
+def test_file_systems(folder: str, ok: bool | None) -> None:
+    assert finding("file system", spark__sql__warehouse__dir=folder).ok is ok
+
+
+def test_a_catalog_of_another_format_is_named() -> None:
+    found = finding("catalog", spark__sql__catalog__spark_catalog="org.apache.spark.sql.delta.catalog.DeltaCatalog")
+    assert found.ok
+    assert "DeltaCatalog" in found.detail
+
+
+def test_a_check_that_fails_says_so() -> None:
+    class Refuses(Answers):
+        def get(self, key: str) -> str:
+            raise AnalysisException("no settings here")
+
+    found = doctor(Refuses())  # type: ignore[arg-type]
+    assert all(f.ok is not False for f in found.findings if f.check != "Spark")
+    assert any("cannot be looked at" in f.detail for f in found.findings)
