@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_zorder import ZOrderTable, explain_skipping
+from spark_zorder import ZOrderTable, explain_skipping, show_clustering
 from spark_zorder.names import quote_name, quote_string
 
 
@@ -90,6 +90,14 @@ def test_explain_skipping_takes_a_query_as_it_is() -> None:
     recorder = Recorder()
     explain_skipping(recorder, " SELECT 1; ")
     assert recorder.statement == "EXPLAIN SKIPPING SELECT 1"
+
+
+def test_show_clustering_takes_a_database_or_none() -> None:
+    recorder = Recorder()
+    show_clustering(recorder, "my db")
+    assert recorder.statement == "SHOW CLUSTERING IN `my db`"
+    show_clustering(recorder)
+    assert recorder.statement == "SHOW CLUSTERING"
 
 
 @pytest.mark.parametrize(

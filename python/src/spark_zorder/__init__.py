@@ -24,7 +24,7 @@ from spark_zorder.errors import NoExtensionError, NoJarError
 from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
 from spark_zorder.result import OptimizeResult
 from spark_zorder.session import EXTENSION, configure_spark
-from spark_zorder.table import ZOrderTable, explain_skipping
+from spark_zorder.table import ZOrderTable, explain_skipping, show_clustering
 
 __version__ = version("spark_zorder")
 
@@ -48,4 +48,5 @@ __all__ = [
     "jar_path",
     "repartition_by_hilbert_range",
     "repartition_by_zorder_range",
+    "show_clustering",
 ]

@@ -440,6 +440,30 @@ class ZOrderTable:
         return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
+def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
+    """Show how well each table of a database is clustered: `SHOW CLUSTERING`.
+
+    Args:
+        spark: The session.
+        database: Its name. By default, the current one.
+
+    Returns:
+        A row for each table, first those that an `OPTIMIZE` would gain most for: `table`, `format`, `state`, `files`,
+            `bytes`, `small_files`, `layout`, `mean_files`, `bound_files`, `new_bytes`, `drift`, `trash_bytes`,
+            `last_optimize`, `gain_bytes`.
+
+    Examples:
+        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+        >>> show_clustering(spark).where("table LIKE '%events'").select("state", "files", "layout", "mean_files").show()
+        +-----+-----+--------------------+----------+
+        |state|files|              layout|mean_files|
+        +-----+-----+--------------------+----------+
+        |   ok|   16|ZORDER BY (user, ...|       4.0|
+        +-----+-----+--------------------+----------+
+    """
+    return spark.sql("SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
+
+
 def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
     """Show how many files a query reads and skips: `EXPLAIN SKIPPING`. It reads no data.
 

@@ -18,6 +18,7 @@ statement
     | (DESCRIBE | DESC) CLUSTERING target ('(' column (',' column)* ')')?                #describeClustering
     | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
     | (DESCRIBE | DESC) DETAIL target                                                    #describeDetail
+    | SHOW CLUSTERING ((IN | FROM) identifier ('.' identifier)*)?                          #showClustering
     | EXPLAIN SKIPPING query                                                             #explainSkipping
     | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)      #restore
     | VACUUM target (RETAIN number (HOUR | HOURS | DAY | DAYS))? (DRY RUN)?              #vacuum
@@ -80,15 +81,16 @@ identifier
 nonReserved
     : OPTIMIZE | FULL | LAYOUT_KEYWORD | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
+    | SHOW | IN | FROM
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
     ;
 
 AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DAY: 'DAY'; DAYS: 'DAYS'; DESC: 'DESC';
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
-DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
-INDEX: 'INDEX';
+DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
+IN: 'IN'; INDEX: 'INDEX';
 LAYOUT_KEYWORD: 'LAYOUT'; OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
-REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
+REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SHOW: 'SHOW'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
 TO: 'TO'; TRUE: 'TRUE';
 VACUUM: 'VACUUM'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';
 

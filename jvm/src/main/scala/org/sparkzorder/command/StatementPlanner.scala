@@ -10,6 +10,7 @@ object StatementPlanner {
   /** @param parseQuery parses the query inside a statement */
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
     case s: TableStatement               => plan(s)
+    case ShowClusteringStatement(name)   => ShowClusteringCommand(name)
     case ExplainSkippingStatement(query) => ExplainSkippingCommand(parseQuery(query))
   }
 

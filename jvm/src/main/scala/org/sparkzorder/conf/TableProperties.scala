@@ -25,6 +25,44 @@ object TableProperties {
     example = "7"
   )
 
+  val optimizeBy: Setting = Setting(
+    key = "zorder.optimize.by",
+    valueType = "layout",
+    default = "the columns of `CLUSTER BY`, if the table has some",
+    range = "columns with weights, or `HILBERT BY`, `ORDER BY` or `ZORDER BY` with columns",
+    description =
+      "The layout of an `OPTIMIZE` that names none, as long as the table was never optimized by columns. After that " +
+        "the last layout holds.",
+    example = "day WEIGHT 2, user"
+  )
+
+  val targetFileSize: Setting = Setting(
+    key = "zorder.target-file-size-bytes",
+    valueType = "size",
+    default = "by the size of the table",
+    range = "1 byte or more",
+    description = "The size of new files for each `OPTIMIZE` that sets neither a size nor a number of files.",
+    example = "128MB"
+  )
+
+  val retainHours: Setting = Setting(
+    key = "zorder.retain-hours",
+    valueType = "whole number",
+    default = "168",
+    range = "0 or more",
+    description = "How many hours `VACUUM` keeps the files that an `OPTIMIZE` replaces, if its options do not say.",
+    example = "24"
+  )
+
+  val maintenance: Setting = Setting(
+    key = "zorder.maintenance.enabled",
+    valueType = "boolean",
+    default = "`true`",
+    range = "`true` or `false`",
+    description = "Whether `python -m spark_zorder optimize --schema` and `vacuum --schema` touch the table.",
+    example = "false"
+  )
+
   /** In the order of the reference page. */
-  val all: Seq[Setting] = Seq(excludedColumns, historyRetention)
+  val all: Seq[Setting] = Seq(optimizeBy, targetFileSize, retainHours, maintenance, excludedColumns, historyRetention)
 }

@@ -41,6 +41,14 @@ object ZOrderErrors {
 
   def optionOfBytesMapping(key: String): Throwable = analysis("ZORDER_OPTION_OF_BYTES_MAPPING", "option" -> key)
 
+  def invalidProperty(table: String, property: String, value: String, expected: String): Throwable = analysis(
+    "ZORDER_INVALID_PROPERTY",
+    "table" -> table,
+    "property" -> property,
+    "value" -> value,
+    "expected" -> expected
+  )
+
   def optionOfLayout(key: String): Throwable = analysis("ZORDER_OPTION_OF_LAYOUT", "option" -> key)
 
   def curveOfBytesMapping(curve: String): Throwable =

@@ -82,7 +82,7 @@ private[sparkzorder] object AutoLayout {
     val spec = template.copy(curve = choice.trial.curve, columns = weights)
     val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
-      layout = sql(spec),
+      layout = ChosenLayout.sql(spec),
       reason = AutoReason.of(
         choice,
         recorded.sketch.without(!byPath.contains(_)),
@@ -182,13 +182,4 @@ private[sparkzorder] object AutoLayout {
           ConstrainedColumn.mixed(column, sketch, layout.spec.queryShare)
         }
     }
-
-  private def sql(spec: LayoutSpec): String = {
-    val columns = spec.columns.map { case (path, w) =>
-      AutoReason.name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
-    }
-    s"${spec.curve.toUpperCase(java.util.Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}"
-  }
-
-  private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
 }

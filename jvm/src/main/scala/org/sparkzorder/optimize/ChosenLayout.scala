@@ -1,5 +1,7 @@
 package org.sparkzorder.optimize
 
+import java.util.Locale
+
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.write.KeyColumn
@@ -14,4 +16,14 @@ private[sparkzorder] object ChosenLayout {
 
   def columnsOf(keys: Seq[KeyColumn]): IndexedSeq[ColumnKey] =
     keys.map(k => ColumnKey(k.path, k.dataType)).toIndexedSeq
+
+  /** A layout as the clause of a statement. */
+  def sql(spec: LayoutSpec): String = {
+    val columns = spec.columns.map { case (path, w) =>
+      AutoReason.name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
+    }
+    s"${spec.curve.toUpperCase(Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}"
+  }
+
+  private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
 }

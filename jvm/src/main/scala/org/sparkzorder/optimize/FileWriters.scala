@@ -18,6 +18,9 @@ private[sparkzorder] final class FileWriters(names: RelativePath, history: => Se
 
   def idOf(file: FileStatus): FileId = FileId(names.of(file.getPath), file.getLen, file.getModificationTime)
 
+  /** The files that an operation of the table wrote, with its record. */
+  def operationsOf(files: Seq[FileStatus]): Map[FileId, Record] = recordsOf(files)
+
   /** The layout that each file was written in. Files that no record names have none. */
   def layoutsOf(files: Seq[FileStatus]): Map[FileId, String] =
     recordsOf(files).flatMap { case (file, record) => record.layout.map(file -> _) }

@@ -57,9 +57,9 @@ private[sparkzorder] object LayoutChoice {
       case Some(LayoutClause.Auto)               => auto
       case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts))
       case None                                  =>
-        lastLayout(table, alignedCuts, history).orElse(
-          clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts))
-        )
+        lastLayout(table, alignedCuts, history)
+          .orElse(OptionsOfTable.layout(table).map(by => resolved(table, by.curve, by.columns, alignedCuts)))
+          .orElse(clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts)))
     }
 
   private def lastLayout(

@@ -106,7 +106,10 @@ object OptimizeOptions {
     val values = OptionValues.of(asWritten, formatName)
     val (least, most) = (values(OptionTable.minFileSize), values(OptionTable.maxFileSize))
     val target = values(OptionTable.targetFileSize)
-      .fold(TargetFileSize.ofTable(tableBytes, least, most))(TargetFileSize(_, "the statement says so"))
+      .fold(TargetFileSize.ofTable(tableBytes, least, most))(TargetFileSize(
+        _,
+        "the statement or a table property says so"
+      ))
     val options = OptimizeOptions(
       target = target,
       numFiles = values(OptionTable.numFiles),

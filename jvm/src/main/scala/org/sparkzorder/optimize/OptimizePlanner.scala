@@ -18,7 +18,8 @@ private[sparkzorder] object OptimizePlanner {
    * files.
    */
   def check(table: PlainTable, statement: OptimizeStatement): Unit = {
-    val options = OptimizeOptions.parse(statement.options, table.formatName, tableBytes = 0)
+    val options =
+      OptimizeOptions.parse(OptionsOfTable.merged(table, statement.options), table.formatName, tableBytes = 0)
     statement.where.foreach(PartitionPredicate.check(table, _))
     val isAuto = statement.layout.contains(LayoutClause.Auto)
     if (options.hotRanges && !isAuto) throw ZOrderErrors.hotRangesWithoutAuto

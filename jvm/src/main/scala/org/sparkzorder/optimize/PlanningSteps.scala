@@ -24,7 +24,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private val table = listed.table
   private val sideFolder = TableSideFolder.of(table)
   private lazy val asked = OptimizeOptions.parse(
-    statement.options,
+    OptionsOfTable.merged(table, statement.options),
     table.formatName,
     tableBytes = table.listed.flatMap(_.files).map(_.getLen).sum
   )

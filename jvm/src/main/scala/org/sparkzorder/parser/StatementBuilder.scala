@@ -59,6 +59,9 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
   override def visitDescribeHistory(ctx: DescribeHistoryContext): Statement =
     DescribeHistoryStatement(target(ctx.target))
 
+  override def visitShowClustering(ctx: ShowClusteringContext): Statement =
+    ShowClusteringStatement(ctx.identifier.asScala.map(name).toSeq)
+
   override def visitExplainSkipping(ctx: ExplainSkippingContext): Statement = ExplainSkippingStatement(text(ctx.query))
 
   override def visitDescribeDetail(ctx: DescribeDetailContext): Statement = DescribeDetailStatement(target(ctx.target))

@@ -51,4 +51,8 @@ final case class DescribeHistoryStatement(target: Target) extends SharedStatemen
 final case class DescribeDetailStatement(target: Target) extends SharedStatement
 final case class RestoreStatement(target: Target, to: RestorePoint) extends SharedStatement
 final case class VacuumStatement(target: Target, retainHours: Option[String], dryRun: Boolean) extends SharedStatement
+
+/** @param database its name; empty for the current one */
+final case class ShowClusteringStatement(database: Seq[String]) extends Statement
+
 final case class ExplainSkippingStatement(query: String) extends Statement

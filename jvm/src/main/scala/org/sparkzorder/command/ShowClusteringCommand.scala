@@ -1,0 +1,140 @@
+package org.sparkzorder.command
+
+import java.sql.Timestamp
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException
+import org.apache.spark.sql.catalyst.catalog.{CatalogTableType, SessionCatalog}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
+import org.sparkzorder.optimize.ClusteringStatus
+import org.sparkzorder.statement.TableTarget
+import org.sparkzorder.table.{PlainTables, TableSideFolder}
+
+/**
+ * `SHOW CLUSTERING`: a row for each table of a database, first those that an OPTIMIZE would gain
+ * most for. A table that is not ours, or cannot be looked at, has a row that says why.
+ *
+ * @param database its name; empty for the current one
+ */
+final case class ShowClusteringCommand(database: Seq[String]) extends LeafRunnableCommand {
+  import ShowClusteringCommand._
+
+  override val output: Seq[Attribute] = toAttributes(ShowClusteringCommand.schema)
+
+  override def run(session: SparkSession): Seq[Row] = {
+    val classicSession = session.asInstanceOf[ClassicSession]
+    val catalog = classicSession.sessionState.catalog
+    val name = databaseOf(catalog)
+    val tables = catalog.listTables(name, "*", includeLocalTempViews = false)
+    WorkerThreads.map(tables, Threads)(rowOf(classicSession, _))
+      .sortBy(row => (-row.gain, row.name)).map(_.row)
+  }
+
+  private def databaseOf(catalog: SessionCatalog): String = database match {
+    case Seq()                     => catalog.getCurrentDatabase
+    case Seq(one)                  => one
+    case Seq("spark_catalog", one) => one
+    case parts                     => throw new NoSuchNamespaceException(parts)
+  }
+
+  private def rowOf(session: ClassicSession, table: TableIdentifier): TableRow = {
+    val name = table.copy(catalog = None).unquotedString
+    def without(state: String): TableRow = TableRow(name, None, state, None)
+    SparkSession.setActiveSession(session)
+    try {
+      val metadata = session.sessionState.catalog.getTableMetadata(table)
+      if (metadata.tableType == CatalogTableType.VIEW) without("not ours: it is a view")
+      else {
+        val place = PlainTables.locate(session, TableTarget(table.database.toSeq :+ table.table))
+        val state = stateOf(session, TableState.look(place.root, TableSideFolder.of(place).ops))
+        val opened = PlainTables.open(place)
+        TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)))
+      }
+    } catch {
+      case e: SparkThrowable if Option(e.getCondition).exists(NotOurs) => without(s"not ours: ${words(e)}")
+      case NonFatal(e)                                                 => without(s"error: ${words(e)}")
+    }
+  }
+
+  private def stateOf(session: ClassicSession, state: TableState): String = state match {
+    case TableState.NoSideFolder     => Quiet
+    case side: TableState.SideFolder =>
+      side.lockState(LockedStatements.settings(session)) match {
+        case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
+        case _ if side.underWay    => "half published: the next statement recovers it"
+        case _                     => Quiet
+      }
+  }
+
+  /** The first sentence of an error without its class. */
+  private def words(e: Throwable): String =
+    Option(e.getMessage).getOrElse(e.toString).linesIterator.next().replaceAll("^\\[[A-Z0-9_.]+\\] ", "")
+      .replaceAll("\\.( .*)?$", "")
+}
+
+object ShowClusteringCommand {
+
+  /** Tables that are looked at at the same time. */
+  private val Threads = 8
+
+  private val Quiet = "ok"
+
+  private val NotOurs = Set(
+    "ZORDER_UNSUPPORTED_TARGET",
+    "ZORDER_OTHER_TABLE_FORMAT",
+    "ZORDER_BUCKETED_TABLE",
+    "ZORDER_PARTITION_FOLDER"
+  )
+
+  private final case class TableRow(
+      name: String,
+      format: Option[String],
+      state: String,
+      status: Option[ClusteringStatus]
+  ) {
+    def gain: Long = status.fold(-1L)(_.gainBytes)
+
+    def row: Row = Row(
+      name,
+      format.orNull,
+      state,
+      status.map(_.files).orNull,
+      status.map(_.bytes).orNull,
+      status.map(_.smallFiles).orNull,
+      status.flatMap(_.layout).orNull,
+      status.flatMap(_.meanFiles).orNull,
+      status.flatMap(_.boundFiles).orNull,
+      status.map(_.newBytes).orNull,
+      status.flatMap(_.drift).orNull,
+      status.map(_.trashBytes).orNull,
+      status.flatMap(_.lastOptimize).map(new Timestamp(_)).orNull,
+      status.map(_.gainBytes).orNull
+    )
+  }
+
+  private val schema = new StructType()
+    .add("table", StringType, nullable = false)
+    .add("format", StringType)
+    .add("state", StringType, nullable = false)
+    .add("files", LongType)
+    .add("bytes", LongType)
+    .add("small_files", LongType)
+    .add("layout", StringType)
+    .add("mean_files", DoubleType)
+    .add("bound_files", DoubleType)
+    .add("new_bytes", LongType)
+    .add("drift", DoubleType)
+    .add("trash_bytes", LongType)
+    .add("last_optimize", TimestampType)
+    .add("gain_bytes", LongType)
+}
