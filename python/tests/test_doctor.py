@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.errors import AnalysisException, SparkNoSuchElementException
 
-from spark_zorder import Diagnosis, Finding, doctor, jar_path
+from spark_zorder import Diagnosis, Finding, __version__, doctor, jar_path
 from spark_zorder.session import EXTENSION
 
 if TYPE_CHECKING:
@@ -77,8 +77,7 @@ def test_a_session_without_the_extension_and_one_without_the_jar() -> None:
 
 
 def test_two_extensions_and_a_version_that_differs() -> None:
-    jar = str(jar_path())
-    ok, found = of_session(spark__jars=jar, spark__sql__extensions=f"{EXTENSION},no.such.Extension")
+    ok, found = of_session(spark__jars=str(jar_path()), spark__sql__extensions=f"{EXTENSION},no.such.Extension")
     assert ok
     assert "After it comes no.such.Extension" in found["extension"].detail
     assert found["jar"].ok
@@ -112,15 +111,23 @@ def finding(check: str, **answers: Any) -> Finding:
     return next(f for f in found.findings if f.check == check)
 
 
+def jar(minor: str, version: str, before: str = "/x/") -> str:
+    return f"{before}spark-zorder-{minor}_2.13-{version}.jar"
+
+
 @pytest.mark.parametrize(
     ("jars", "ok", "words"),
     [
         ("", None, "names none"),
-        ("/x/spark-zorder-4.1_2.13-0.1.0.jar", True, "version 0.1.0 for Spark 4.1"),
-        ("file:/ivy/org.sparkzorder_spark-zorder-4.1_2.13-0.1.0.jar,/y.jar", True, "version 0.1.0 for Spark 4.1"),
-        ("/x/spark-zorder-4.0_2.13-0.1.0.jar", False, "it is for Spark 4.0, and this is 4.1.2"),
-        ("/x/spark-zorder-4.1_2.13-0.0.9.jar", False, "of version 0.0.9"),
-        ("/x/spark-zorder-4.1_2.13-0.1.0.jar,/x/spark-zorder-4.0_2.13-0.1.0.jar", False, "there are several"),
+        (jar("4.1", __version__), True, f"version {__version__} for Spark 4.1"),
+        (
+            jar("4.1", __version__, "file:/ivy/org.sparkzorder_") + ",/y.jar",
+            True,
+            f"version {__version__} for Spark 4.1",
+        ),
+        (jar("4.0", __version__), False, "it is for Spark 4.0, and this is 4.1.2"),
+        (jar("4.1", "0.0.9"), False, "of version 0.0.9"),
+        (jar("4.1", __version__) + "," + jar("4.0", __version__), False, "there are several"),
     ],
 )
 def test_jars(jars: str, ok: bool | None, words: str) -> None:
