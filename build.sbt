@@ -112,6 +112,8 @@ def sparkModule(minor: String, fullScala: String): Project =
       crossPaths := false,
       // `make publish-local REPO=folder`.
       publishTo := sys.props.get("publish.to").map(folder => MavenCache("published", file(folder))),
+      // The folder may have an earlier build of this version.
+      publishConfiguration := publishConfiguration.value.withOverwrite(true),
       Compile / packageDoc / publishArtifact := false,
       // Spark has all that the jar needs. What builds and tests it is nobody else's business.
       pomPostProcess := { (pom: scala.xml.Node) =>
