@@ -1,6 +1,7 @@
 """The command line. `python -m spark_zorder jar` prints the jar's path, for `spark-submit --jars`.
 
-`status`, `recover`, `unlock` and `uninstall` help after a crash.
+`status --schema`, `optimize`, `vacuum` and `history` look after many tables, in a session that they start. `status`,
+`recover`, `unlock` and `uninstall` with a path help after a crash.
 """
 
 import argparse
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import spark_zorder
-from spark_zorder import tool_commands
+from spark_zorder import nightly_commands, tool_commands
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     jar.set_defaults(run=_jar)
     tool_commands.add(commands)
+    nightly_commands.add(commands)
     options = parser.parse_args(arguments)
+    nightly_commands.check(parser, options)
+    tool_commands.check(parser, options)
     return int(options.run(options))
 
 

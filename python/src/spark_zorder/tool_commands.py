@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder import tool
+from spark_zorder import nightly_commands, tool
 from spark_zorder.errors import ToolError
 from spark_zorder.tool_text import told, trash_warning
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _CODES = "Exit codes: 0 done, or nothing to do; 1 failed; 2 wrong usage; 3 an owner that may live holds the lock."
 
-_STATUS = "Show who holds the lock, which operations are unfinished, and what is in the trash. Changes nothing."
+_STATUS = """With a path: show who holds the lock, which operations are unfinished, and what is in the trash. With
+--schema or --table: a line for each table, first those that an OPTIMIZE would gain most for. Changes nothing."""
 
 _RECOVER = """Finish or undo what a dead process left unfinished, as the next statement on the table would. Does nothing
 while an owner that may live holds the lock. If others deleted or wrote files since, nobody can tell which rows are
@@ -43,7 +44,9 @@ them."""
 
 def add(commands: Subparsers) -> None:
     """Add the commands to the parser of the module."""
-    _add(commands, "status", "show unfinished operations and what is in the trash", _STATUS)
+    status = _add(commands, "status", "show a table's unfinished operations and trash, or many tables", _STATUS)
+    nightly_commands.add_selection(status)
+    status.set_defaults(run=_status)
     recover = _add(commands, "recover", "finish or undo what a dead process left unfinished", _RECOVER)
     chosen = recover.add_mutually_exclusive_group()
     for flag, meaning in (("keep-visible", _KEEP_VISIBLE), ("bring-back", _BRING_BACK)):
@@ -58,7 +61,11 @@ def add(commands: Subparsers) -> None:
 
 def _add(commands: Subparsers, name: str, summary: str, description: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(name, help=summary, description=description, epilog=_CODES)
-    parser.add_argument("path", help="the table's folder: a local path (needs no session), or a URI (needs one)")
+    parser.add_argument(
+        "path",
+        nargs="?" if name == "status" else None,
+        help="the table's folder: a local path (needs no session), or a URI (needs one)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
         "--lock-timeout",
@@ -69,6 +76,18 @@ def _add(commands: Subparsers, name: str, summary: str, description: str) -> arg
     )
     parser.set_defaults(run=_run)
     return parser
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse wrong arguments, with exit code 2."""
+    if options.command == "status":
+        many = bool(options.schema or options.table)
+        if many == (options.path is not None):
+            parser.error("status takes a path, or --schema or --table, and not both")
+
+
+def _status(options: argparse.Namespace) -> int:
+    return _run(options) if options.path is not None else nightly_commands.status(options)
 
 
 def _run(options: argparse.Namespace) -> int:

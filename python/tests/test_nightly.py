@@ -1,0 +1,293 @@
+"""`python -m spark_zorder status --schema`, `optimize`, `vacuum` and `history` over tables of all kinds."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rival import Rival
+
+from spark_zorder import ZOrderTable, nightly
+from spark_zorder.__main__ import main
+from spark_zorder.nightly import Outcome, Selected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
+
+
+def fill(spark: SparkSession) -> None:
+    """Tables that need an OPTIMIZE, tables that do not, and what is no table of ours, in the current database."""
+    rows = "SELECT /*+ REPARTITION({n}, id) */ id, pmod(hash(id), 1000) AS a FROM range({rows})"
+    by = "TBLPROPERTIES ('zorder.optimize.by' = 'a, id'"
+    size = ", 'zorder.target-file-size-bytes' = '20KB')"
+    spark.sql(f"CREATE TABLE clustered USING parquet {by}{size} AS " + rows.format(n=8, rows=20000))
+    spark.sql("CREATE TABLE packed USING orc AS " + rows.format(n=6, rows=600))
+    spark.sql(
+        f"CREATE TABLE off USING parquet {by}, 'zorder.maintenance.enabled' = 'FALSE') AS " + rows.format(n=4, rows=40)
+    )
+    spark.sql("CREATE TABLE one USING parquet AS " + rows.format(n=1, rows=40))
+    spark.sql(
+        "CREATE TABLE parts USING parquet PARTITIONED BY (p) AS "
+        "SELECT /*+ REPARTITION(2, id) */ *, id % 3 AS p FROM clustered"
+    )
+    spark.sql("CREATE TABLE empty (a INT) USING parquet")
+    spark.sql("CREATE TABLE odd_name USING parquet AS " + rows.format(n=3, rows=30))
+    spark.sql("CREATE TABLE js USING json AS SELECT 1 AS a")
+    spark.sql("CREATE VIEW v AS SELECT * FROM packed")
+
+
+def breaks(spark: SparkSession, database: Path) -> None:
+    """A table whose files are no Parquet, and one whose property is wrong."""
+    spark.sql("CREATE TABLE broken USING parquet AS SELECT /*+ REPARTITION(2, id) */ id FROM range(10)")
+    for file in (database / "broken").glob("part-*"):
+        file.write_bytes(b"PAR1 and nothing else PAR1")
+    spark.sql("CREATE TABLE wrong USING parquet TBLPROPERTIES ('zorder.optimize.by' = 'missing') AS SELECT 1 AS a")
+
+
+def of(outcomes: list[Outcome]) -> dict[str, str]:
+    return {o.table.split(".", 1)[1]: o.outcome for o in outcomes}
+
+
+def rows(spark: SparkSession) -> dict[str, int]:
+    names = [r.tableName for r in spark.sql("SHOW TABLES").collect() if r.tableName not in ("broken", "wrong")]
+    return {name: spark.table(f"`{name}`").count() for name in names}
+
+
+def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    before = rows(spark)
+    selected = Selected((database.name,))
+    told = {row.table.split(".", 1)[1]: row for row in nightly.states(spark, selected)}
+    assert told["clustered"].layout == "ZORDER BY (a, id)"
+    assert told["clustered"].new_bytes == told["clustered"].bytes > 0
+    assert told["v"].state == "not ours: it is a view"
+    assert told["js"].state.startswith("not ours: ")
+    assert told["one"].small_files == 0
+    seen: list[tuple[int, int, str]] = []
+    outcomes = nightly.optimize(spark, selected, report=lambda n, total, o: seen.append((n, total, o.outcome)))
+    found = of(outcomes)
+    assert {name for name, outcome in found.items() if outcome == "optimized"} == {
+        "clustered",
+        "packed",
+        "parts",
+        "odd_name",
+    }
+    assert found["off"] == "skipped"
+    assert nightly.exit_code(outcomes) == 0
+    assert [n for n, _, _ in seen] == list(range(1, len(outcomes) + 1))
+    assert rows(spark) == before
+    again = nightly.optimize(spark, selected)
+    assert set(of(again).values()) <= {"skipped", "nothing"}
+    assert nightly.exit_code(again) == 0
+
+
+def test_a_dry_run_changes_nothing(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+
+    def files() -> dict[str, int]:
+        return {str(p): p.stat().st_mtime_ns for p in database.rglob("*")}
+
+    before = files()
+    outcomes = nightly.optimize(spark, Selected((database.name,)), dry_run=True)
+    assert of(outcomes)["clustered"] == "foreseen"
+    assert files() == before
+
+
+def test_a_table_that_fails_does_not_stop_the_others(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    breaks(spark, database)
+    outcomes = nightly.optimize(spark, Selected((database.name,)))
+    found = of(outcomes)
+    assert found["clustered"] == "optimized"
+    assert found["wrong"] == "failed"
+    assert nightly.exit_code(outcomes) == 1
+
+
+def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, database: Path, tmp_path: Path) -> None:
+    fill(spark)
+    rival = Rival(tmp_path / "rival")
+    try:
+        held = rival.pause(f"OPTIMIZE parquet.`{database}/clustered` ZORDER BY (a)", "after-staging-all")
+        held.wait_until_paused()
+        [state] = [r.state for r in nightly.states(spark, Selected((), ("clustered",)))]
+        assert state.startswith("locked by OPTIMIZE ")
+        alone = nightly.optimize(spark, Selected((), ("clustered",)))
+        assert of(alone) == {"clustered": "locked"}
+        assert nightly.exit_code(alone) == 3
+        everything = nightly.optimize(spark, Selected((database.name,)))
+        assert of(everything)["packed"] == "optimized"
+        assert nightly.exit_code(everything) == 0
+        held.release()
+        assert held.error() is None
+    finally:
+        rival.kill()
+
+
+def test_two_nightly_runs_at_once_lose_nothing(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    before = rows(spark)
+    ended: list[list[Outcome]] = []
+    selected = Selected((database.name,))
+    sessions = [spark.newSession(), spark.newSession()]
+    threads = [threading.Thread(target=lambda s=s: ended.append(nightly.optimize(s, selected))) for s in sessions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(ended) == 2
+    assert all(o.outcome in ("optimized", "nothing", "locked", "skipped") for out in ended for o in out), ended
+    assert rows(spark) == before
+
+
+def test_budgets(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    ticks = iter([0.0, 1.0, 100.0, 200.0, 300.0, 400.0, 500.0])
+    outcomes = nightly.optimize(spark, Selected((database.name,)), seconds=50, clock=lambda: next(ticks))
+    assert [o.outcome for o in outcomes][1:] == ["skipped"] * (len(outcomes) - 1)
+    assert outcomes[0].outcome in ("optimized", "skipped")
+    small = nightly.optimize(spark, Selected((database.name,)), max_bytes=1)
+    assert {o.message for o in small} == {"the bytes are used up"}
+    assert nightly.exit_code(small) == 0
+
+
+def test_the_most_gain_for_each_byte_comes_first(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    needy = [r for r in nightly.states(spark, Selected((database.name,))) if r.new_bytes and r.gain_bytes]
+    ratio = {r.table: r.gain_bytes / r.new_bytes for r in needy}
+    order = [o.table for o in nightly.optimize(spark, Selected((database.name,)), dry_run=True)]
+    assert order == sorted(order, key=lambda t: -ratio[t])
+
+
+def test_vacuum(spark: SparkSession, database: Path) -> None:
+    fill(spark)
+    selected = Selected((database.name,))
+    nightly.optimize(spark, selected)
+    trash = {r.table: r.trash_bytes for r in nightly.states(spark, selected) if r.trash_bytes}
+    assert len(trash) == 4
+    foreseen = nightly.vacuum(spark, selected, retain_hours=0, dry_run=True)
+    assert {o.outcome for o in foreseen} == {"foreseen"}
+    assert {o.outcome for o in nightly.vacuum(spark, selected, retain_hours=0)} == {"vacuumed"}
+    assert not any(r.trash_bytes for r in nightly.states(spark, selected))
+    assert nightly.vacuum(spark, selected) == []
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line in a process of its own, whose session has a metastore in a folder."""
+    settings = {
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    confs = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        command = [sys.executable, "-m", "spark_zorder", *arguments, *confs]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=os.environ)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.mark.matrix
+def test_the_command_line_starts_its_own_session(cli: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    make = """
+import sys
+from pyspark.sql import SparkSession
+builder = SparkSession.builder.master("local[2]")
+for setting in sys.argv[1:]:
+    key, _, value = setting.partition("=")
+    builder = builder.config(key, value)
+spark = builder.getOrCreate()
+spark.sql("CREATE DATABASE nights")
+for name in ("one", "two"):
+    spark.range(2000).repartition(6).write.saveAsTable(f"nights.{name}")
+"""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            make,
+            f"spark.sql.warehouse.dir={tmp_path}/warehouse",
+            "spark.sql.catalogImplementation=hive",
+            f"spark.hadoop.javax.jdo.option.ConnectionURL=jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
+        ],
+        check=False,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    code, out, err = cli("status", "--schema", "nights", "--json")
+    assert code == 0, err[-2000:]
+    told = json.loads(out)
+    assert [set(t) for t in told] == [set(nightly.COLUMNS)] * 2
+    assert {t["table"] for t in told} == {"nights.one", "nights.two"}
+    code, out, err = cli("optimize", "--schema", "nights", "--budget", "1h")
+    assert code == 0, err[-2000:]
+    assert sorted(line.split(": ")[1].split(".")[0] for line in out.splitlines()) == ["optimized", "optimized"]
+    code, out, _ = cli("optimize", "--schema", "nights", "--json")
+    assert (code, json.loads(out)) == (0, {"exitCode": 0, "tables": []})
+    code, out, _ = cli("history", "nights.one", "--json")
+    assert [entry["operation"] for entry in json.loads(out)] == ["OPTIMIZE"]
+    code, out, err = cli("status", "--schema", "no_such_schema")
+    assert code == 1
+    assert "SCHEMA_NOT_FOUND" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["status"],
+        ["status", "/path", "--schema", "s"],
+        ["optimize", "--budget", "soon"],
+        ["optimize", "--max-bytes", "much"],
+        ["optimize", "--conf", "no-value"],
+        ["vacuum", "--retain-hours", "-1"],
+        ["history"],
+        ["history", "t", "--limit", "-1"],
+        ["nights"],
+    ],
+)
+def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_the_printed_table_has_a_line_for_each(
+    spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_zorder import nightly_commands
+
+    fill(spark)
+    ZOrderTable(spark, "clustered").optimize()
+    monkeypatch.setattr(nightly_commands, "_session", lambda options: spark)
+    assert main(["status", "--schema", database.name]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:4] == ["TABLE", "STATE", "FILES", "SIZE"]
+    assert len(lines) == 1 + len(spark.sql("SHOW TABLES").collect())
+    [line] = [text for text in lines if ".clustered " in text]
+    assert "ZORDER BY (a, id)" in line
+    assert main(["status", "--table", f"{database.name}.clustered", "--json"]) == 0
+    told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    assert [list(t) for t in told] == [list(nightly.COLUMNS)]
+    assert main(["optimize", "--table", "packed"]) == 0
+    assert ".packed: optimized. 6 → 1 file" in capsys.readouterr().out
+    assert main(["optimize", "--table", "packed"]) == 0
+    assert capsys.readouterr().out == "Nothing to do.\n"
+    assert main(["vacuum", "--table", "packed", "--retain-hours", "0"]) == 0
+    assert main(["history", f"{database.name}.packed"]) == 0
+    assert "6 → 1" in capsys.readouterr().out
