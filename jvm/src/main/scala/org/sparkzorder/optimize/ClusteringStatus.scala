@@ -114,14 +114,14 @@ private[sparkzorder] object ClusteringStatus {
 
     private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
       val open = table.session.sessionState.conf.filesOpenCostInBytes.toDouble
-      val after = FileCounts.bySize(folders.map(bytesOf), options.targetFileSize)
-      val (before, then) = clustering match {
-        case None          => (files.size * open, math.min(files.size, after.sum) * open)
+      val counts = FileCounts.bySize(folders.map(bytesOf), options.targetFileSize)
+      val (before, after) = clustering match {
+        case None          => (files.size * open, math.min(files.size, counts.sum) * open)
         case Some(lookups) =>
-          val bound = boundOf(after, lookups.columns)
-          (lookups.mean * (bytes.toDouble / files.size + open), bound * (bytes.toDouble / after.sum + open))
+          val bound = boundOf(counts, lookups.columns)
+          (lookups.mean * (bytes.toDouble / files.size + open), bound * (bytes.toDouble / counts.sum + open))
       }
-      math.max(0L, (before - then).round)
+      math.max(0L, (before - after).round)
     }
 
     private def bytesOf(folder: DataFolder): Long = folder.files.map(_.getLen).sum

@@ -37,8 +37,8 @@ private[sparkzorder] object OptimizeSummary {
 
   private def lookup(metrics: OptimizeMetrics, c: ColumnClustering): Option[String] =
     c.meanFilesAfter.map { after =>
-      val (now, then) = (metrics.added.size + metrics.untouched, metrics.removed.size + metrics.untouched)
-      val before = c.meanFilesBefore.fold("")(b => s", before: ${number(b)} of $then")
+      val (now, earlier) = (metrics.added.size + metrics.untouched, metrics.removed.size + metrics.untouched)
+      val before = c.meanFilesBefore.fold("")(b => s", before: ${number(b)} of $earlier")
       val will = if (metrics.dryRun) "would read about" else "reads"
       s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$before, best possible: " +
         s"${number(c.bound)}."
