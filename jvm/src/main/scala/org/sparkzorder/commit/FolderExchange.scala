@@ -176,6 +176,7 @@ private[commit] final class FolderExchange(
       }
       val (moved, unconfirmed) = confirmed(there, trash, FileNames.retiredName)
       moved.foreach(input => watch.forget(input.path))
+      unconfirmed.foreach(returnForeign)
       unconfirmed.forall { input =>
         if (ops.exists(retired(input.path))) checkRetired(input) else retireAlone(input)
       }
@@ -223,6 +224,15 @@ private[commit] final class FolderExchange(
     else
       try into(retired(inputs.head.path))(ops.mover(data, trash))
       catch { case _: FileNotFoundException => ops.rename }
+
+  /** Puts another's file back that was moved in place of the input. */
+  private def returnForeign(input: InputFile): Unit = {
+    val target = retired(input.path)
+    if (ops.status(target).exists(!input.isThis(_, timed))) {
+      guard()
+      move(target, folder.resolve(input.path))
+    }
+  }
 
   /** Whether the file that we moved is the input. If it is another's file, it goes back. */
   private def checkRetired(input: InputFile): Boolean = {
@@ -297,16 +307,18 @@ private[commit] final class FolderExchange(
    */
   def giveUp(): Unit =
     if (ops.exists(folder.stagingOf(work.folder, record))) {
-      returned.foreach { input =>
-        if (watch.isThere(input.path)) {
-          guard()
-          move(folder.resolve(input.path), retired(input.path))
-        }
-      }
+      retireReturned()
       work.outputs.foreach(takeBack)
       guard()
       Cleanup.withdrawn(folder, record, work)
     }
+
+  private def retireReturned(): Unit = returned.foreach { input =>
+    if (watch.isThere(input.path)) {
+      guard()
+      move(folder.resolve(input.path), retired(input.path))
+    }
+  }
 
   private def takeBack(output: OutputFile): Unit = {
     val (staged, place) = (folder.staged(output.path, record), folder.resolve(output.path))
@@ -341,8 +353,10 @@ private[commit] final class FolderExchange(
   def back(survey: FolderLocations): Unit =
     if (overwritten) giveUp()
     else if (moved) ()
-    else if (hasDeleted(survey) && !byChoice) leaveDeleted(survey)
-    else if (byChoice && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
+    else if (hasDeleted(survey) && !byChoice) {
+      expect(survey)
+      if (isOurs(watch.look())) leaveDeleted(survey)
+    } else if (byChoice && !survey.inputsComplete && survey.outputsComplete && (!timed || survey.hasLostRetired)) {
       // The table was copied while files moved, or the trash was emptied. Only the outputs have all
       // rows.
       isForward = true
@@ -350,8 +364,7 @@ private[commit] final class FolderExchange(
       work.inputs.filter(survey.stays).foreach(i => move(folder.resolve(i.path), retired(i.path)))
     } else {
       val certain = byChoice || hasConflict
-      (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
-      watch.knows(survey.visible)
+      expect(survey)
       val waiting = work.inputs.filter(i => survey.retired.contains(i.path) && !survey.inPlace.contains(i.path))
       if (waiting.isEmpty || certain || isOurs(watch.look())) {
         // After 1, 2, 4, .. files. The looks may become rare, as files that have come back can be
@@ -374,6 +387,12 @@ private[commit] final class FolderExchange(
       if (!isGivenUp && byChoice) bringBackRenamed(survey)
     }
 
+  /** Tells the watch what is visible, and what we have taken away. */
+  private def expect(survey: FolderLocations): Unit = {
+    (survey.retired.keys ++ survey.staged.keys).foreach(watch.forget)
+    watch.knows(survey.visible)
+  }
+
   private def hasDeleted(survey: FolderLocations): Boolean =
     work.outputs.exists(o => published.contains(o.path) && !survey.isOut(o) && !survey.staged.contains(o.path))
 
@@ -393,7 +412,19 @@ private[commit] final class FolderExchange(
    * Takes the outputs back. If somebody deletes one now, he overwrites the folder: he listed it
    * before the inputs came back, so he does not know of them.
    */
-  private def withdraw(survey: FolderLocations): Unit =
+  private def withdraw(survey: FolderLocations): Unit = {
+    val (there, gone) = work.outputs.filter(survey.isOut).partition(o => watch.isThere(o.path))
+    // Somebody who overwrites the folder deletes all of them.
+    if (there.nonEmpty && gone.nonEmpty && returned.nonEmpty && !byChoice) {
+      if (isElsewhere) moved = true
+      else {
+        retireReturned()
+        leaveDeleted(survey)
+      }
+    } else withdrawAll(survey)
+  }
+
+  private def withdrawAll(survey: FolderLocations): Unit =
     work.outputs.forall { output =>
       val stays = !survey.isOut(output) || watch.isThere(output.path) || returned.isEmpty
       if (stays) takeBack(output)

@@ -113,8 +113,11 @@ private[commit] final class Publish private (
       }
     }
     elsewhere(exchanges.filter(e => e.isMoved || !e.isOverwritten && found(e.work.folder).isLost)).foreach { there =>
-      left(there, there.locations.folders).back()
-      there.record.outputs.foreach(Cleanup.unstage(folder, there.record, _))
+      // Rows that somebody deleted from new files must not come back with the old ones.
+      val (deleted, others) = there.locations.folders.partition(_.onlyForward)
+      left(there, others).back()
+      others.flatMap(_.work.outputs).foreach(Cleanup.unstage(folder, there.record, _))
+      if (deleted.nonEmpty) throw new RecoveryUnclearException(folder.root, record.version, deleted.map(_.describe))
     }
     warn()
     Failpoints.hit("undo-outputs")

@@ -66,9 +66,11 @@ object Trash {
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
     val published = history.map(e => TableFolder.stagingName(e.record) -> e.record).toMap
-    val halfDone = places.filter(_.isStaging).flatMap(p => published.get(p.meta.name).map(p -> _)).collect {
-      case (place, record) if isHalfDone(folder, place, record) => (place.dir, record.operationId)
-    }.toSet
+    val undoneOnes = undone.filter(_.format >= 2).map(r => TableFolder.trashName(r) -> r).toMap
+    val halfDone = places.flatMap { place =>
+      if (place.isStaging) published.get(place.meta.name).filter(isHalfDone(folder, place, _)).map(place -> _)
+      else undoneOnes.get(place.meta.name).filter(isHalfUndone(folder, place, _)).map(place -> _)
+    }.map { case (place, record) => (place.dir, record.operationId) }.toSet
     val files = for {
       place <- places
       record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
@@ -93,6 +95,20 @@ object Trash {
     if (waits) log.warn(
       s"${place.dir} was not in the table while version ${record.version} was published. Rows wait in ${place.meta.path} and " +
         "in the trash beside it, so these are not deleted. See docs/on-call.md"
+    )
+    waits
+  }
+
+  /**
+   * The same for an operation that was undone: its inputs still wait in a folder. Where the undo has
+   * found a folder, those that could not return have another name, see [[Cleanup.undoing]].
+   */
+  private def isHalfUndone(folder: TableFolder, place: Place, record: Record): Boolean = {
+    val inputs = record.inputs.map(i => FileNames.retiredName(i.path) -> i.length).toSet
+    val waits = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && inputs(m.name -> m.length))
+    if (waits) log.warn(
+      s"${place.dir} was not in the table while an operation was undone. Rows wait in ${place.meta.path}, so these are not " +
+        "deleted. See docs/on-call.md"
     )
     waits
   }

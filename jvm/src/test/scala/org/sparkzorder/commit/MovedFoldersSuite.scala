@@ -63,6 +63,8 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
   private val changes = Seq(
     reload("other.parquet", 100),
     reload("part-1.parquet", 99),
+    reload("part-2.parquet", 99),
+    reload("part-3.parquet", 99),
     reload("part-1.parquet", 100),
     Change(
       "two folders are swapped",
@@ -332,11 +334,19 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
       }
     }
 
-    test(s"${statement.name}: VACUUM and uninstall keep what waits in a folder that was away at the end") {
+    for (undone <- Seq(false, true)) test(
+      s"${statement.name}: VACUUM keeps what waits in a folder that was away at the end, undone: $undone"
+    ) {
       for (k <- 1 to calls) {
         val table = new SmallTable(dirs)
         table.fs.copyOf(first)
-        val ops = new MemoryOps(table.fs, other = { case c if c == k => move(table.fs, "/t/p=1", "/aside") })
+        def away(): Unit = {
+          move(table.fs, "/t/p=1", "/aside")
+          if (undone) table.fs.children("/t/p=2").flatMap(p => table.fs.file(p).map(p -> _)).lastOption.foreach {
+            case (path, file) => table.fs.put(path, file.rows, file.length)
+          }
+        }
+        val ops = new MemoryOps(table.fs, other = { case c if c == k => away() })
         table.attempt("op-1")(statement.run(table, ops))
         explore {
           if (table.recover(new MemoryOps(table.fs)).isEmpty) {
@@ -349,6 +359,42 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
             withClue(s"before call $k: ")(assert(table.allRows.forall(table.rowsAnywhere)))
           }
         }
+      }
+    }
+
+    test(s"${statement.name}: one of the new files is deleted while the owner undoes its work") {
+      for (k <- 1 to calls; later <- Seq(1, 3, 6, 10, 14, 18, 22, 26, 30)) {
+        val table = new SmallTable(dirs)
+        table.fs.copyOf(first)
+        table.namesAreUnique = true
+        val before = table.files.toSet
+        var deleted = Set.empty[Int]
+        def delete(): Unit = {
+          val fresh = table.files.filterNot(before).filter(_.startsWith("p=1/"))
+          fresh.drop(1).lastOption.foreach { n =>
+            deleted = table.rowsOf(n)
+            table.fs.nodes.remove(s"/t/$n")
+          }
+        }
+        val ops = new MemoryOps(
+          table.fs,
+          other = {
+            case c if c == k =>
+              table.files.filter(before).filter(_.startsWith("p=2/")).lastOption.foreach { n =>
+                table.fs.put(s"/t/$n", table.rowsOf(n), table.fs.file(s"/t/$n").get.length)
+              }
+            case c if c == k + later => delete()
+          }
+        )
+        val end = table.attempt("op-1")(statement.run(table, ops))
+        withClue(s"touched before call $k, deleted $later later, ended with $end: ")(explore {
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          if (!isUnclear) {
+            val seen = table.fs.visibleRows
+            assert(seen.distinct == seen)
+            assert(table.allRows.filterNot(seen.toSet).forall(deleted))
+          }
+        })
       }
     }
 
