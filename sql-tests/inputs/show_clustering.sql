@@ -14,7 +14,6 @@ CREATE TABLE wrong USING parquet TBLPROPERTIES ('zorder.optimize.by' = 'missing'
 SHOW CLUSTERING;
 OPTIMIZE fresh;
 OPTIMIZE small;
-OPTIMIZE grown;
 SHOW CLUSTERING;
 SHOW CLUSTERING IN no_such_database;
 SHOW CLUSTERING IN a.b.c;
