@@ -191,7 +191,7 @@ def show(value: Any, field: str) -> str:
             return replacement
     if isinstance(value, str) and REASONS.fullmatch(field):
         value = re.sub(r"\d+\.\d+(?= (%|times))", "<n>", value)
-        value = re.sub(r"\d+(\.\d+)? ([KMGT]iB|bytes)\b", "<bytes>", value)
+        value = re.sub(r"\d+(\.\d+)? ([KMGT]iB|bytes|B)\b", "<bytes>", value)
         return re.sub(r"(?<=in )(about )?\d+(\.\d+)? (s|min|h)\b", "<time>", value)
     if isinstance(value, list):
         return "[" + ", ".join(show(item, field) for item in value) + "]"

@@ -246,6 +246,40 @@ for name in ("one", "two"):
     assert "SCHEMA_NOT_FOUND" in err
 
 
+def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
+    spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from spark_zorder import nightly_commands
+
+    fill(spark)
+    monkeypatch.setattr(nightly_commands, "_session", lambda options: spark)
+    for names in (["typo"], ["packed", "typo"], [f"{database.name}.typo"]):
+        assert main(["optimize", *(word for name in names for word in ("--table", name))]) == 1
+        assert "there is no table" in capsys.readouterr().err
+    spark.sql("USE default")
+    assert main(["optimize", "--table", f"{database.name}.packed"]) == 0
+    assert ".packed: optimized." in capsys.readouterr().out
+    spark.sql(f"USE {database.name}")
+
+
+def test_an_error_of_java_itself_stops_no_other_table(
+    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(spark)
+    whole = ZOrderTable.optimize
+
+    def breaks_once(table: ZOrderTable, **arguments: Any) -> Any:
+        if "packed" in table.target:
+            jvm: Any = spark._jvm
+            jvm.java.util.ArrayList().get(5)
+        return whole(table, **arguments)
+
+    monkeypatch.setattr(ZOrderTable, "optimize", breaks_once)
+    found = of(nightly.optimize(spark, Selected((database.name,))))
+    assert found["packed"] == "failed"
+    assert found["clustered"] == "optimized"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _JAR = re.compile(r"spark-zorder-(\d+\.\d+)_[^/,]*?-([^/,]+?)\.jar")
-_UNKNOWN = ("SQL_CONF_NOT_FOUND", "_LEGACY_ERROR_TEMP_2008")
 _SAFE_SCHEMES = ("file", "hdfs", "viewfs")
 
 
@@ -102,7 +101,7 @@ def _setting(spark: SparkSession, key: str) -> str:
     try:
         return str(spark.conf.get(key) or "")
     except PySparkException as error:
-        if error.getCondition() in _UNKNOWN:
+        if error.getCondition() == "SQL_CONF_NOT_FOUND":
             return ""
         raise
 

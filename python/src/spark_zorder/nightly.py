@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from spark_zorder.errors import ToolError
 from spark_zorder.names import quote, quote_name
 from spark_zorder.table import ZOrderTable, show_clustering
 from spark_zorder.tool import DONE, FAILED, LOCKED
@@ -66,15 +67,35 @@ class Outcome:
 
 
 def states(spark: SparkSession, selected: Selected) -> list[Row]:
-    """The rows of `SHOW CLUSTERING` for all selected tables, first those that an `OPTIMIZE` would gain most for."""
-    rows: list[Row] = []
-    schemas: Sequence[str | None] = selected.schemas or [None]
-    for schema in schemas:
-        rows += show_clustering(spark, schema).collect()
+    """The rows of `SHOW CLUSTERING` for all selected tables, first those that an `OPTIMIZE` would gain most for.
+
+    Raises:
+        ToolError: There is no table of one of the names.
+    """
     wanted = {name.replace("`", "").lower() for name in selected.tables}
+    rows: list[Row] = []
+    for schema in _schemas(selected.schemas, wanted):
+        rows += show_clustering(spark, schema).collect()
     if wanted:
-        rows = [row for row in rows if {row.table.lower(), row.table.split(".")[-1].lower()} & wanted]
+        missing = sorted(wanted.difference(*map(_names, rows)))
+        if missing:
+            raise ToolError(f"there is no table {', '.join(missing)}")
+        rows = [row for row in rows if _names(row) & wanted]
     return sorted(rows, key=lambda row: -1 if row.gain_bytes is None else row.gain_bytes, reverse=True)
+
+
+def _names(row: Row) -> set[str]:
+    """A table's name with and without its database."""
+    name = row.table.lower()
+    return {name, name.split(".")[-1]}
+
+
+def _schemas(named: Sequence[str], tables: set[str]) -> list[str | None]:
+    """The databases to look into. None is the current one."""
+    if named:
+        return list(named)
+    of_tables = {name.partition(".")[0] if "." in name else None for name in tables}
+    return sorted(of_tables, key=str) or [None]
 
 
 def told(row: Row) -> dict[str, Any]:
@@ -163,8 +184,6 @@ def _gain_of_byte(row: Row) -> float:
 
 
 def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tuple[str, str]]) -> Outcome:
-    from pyspark.errors import PySparkException
-
     if row.state.startswith("locked"):
         return Outcome(row.table, "locked", row.state)
     begun = time.monotonic()
@@ -172,10 +191,22 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
         if not _is_enabled(spark, row.table):
             return Outcome(row.table, "skipped", f"its property {_ENABLED} says so")
         outcome, message = work(ZOrderTable(spark, _quoted(row.table)))
-    except PySparkException as error:
-        kind = "locked" if error.getCondition() in _BUSY else "failed"
+    except _errors() as error:
+        condition = getattr(error, "getCondition", lambda: None)()
+        kind = "locked" if condition in _BUSY else "failed"
         outcome, message = kind, str(error).strip().splitlines()[0]
     return Outcome(row.table, outcome, message, round(time.monotonic() - begun, 3))
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    """What a statement may raise. Spark passes some errors of Java on as they are."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JJavaError
+    except ImportError:
+        return (PySparkException,)
+    return (PySparkException, Py4JJavaError)
 
 
 def _optimized(table: ZOrderTable, dry_run: bool) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from spark_zorder import nightly, tool
 from spark_zorder.errors import ToolError
 from spark_zorder.nightly import Outcome, Selected
+from spark_zorder.tool_text import size_text
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -238,11 +238,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _size(size: int | None) -> str:
-    if size is None:
-        return ""
-    power = 0 if size < 1024 else min(4, int(math.log2(size) // 10))
-    unit = ("B", "KiB", "MiB", "GiB", "TiB")[power]
-    return f"{size} B" if power == 0 else f"{size / 1024**power:.1f} {unit}"
+    return "" if size is None else size_text(size)
 
 
 def _table(rows: list[tuple[str, ...]]) -> str:

@@ -37,7 +37,7 @@ def _status(found: dict[str, Any]) -> Iterator[str]:
     for folder in found["staging"]:
         yield _row("staging", f"{folder['path']}: {_size(folder)}")
     for index in found["indexes"]:
-        yield _row("statistics", f"{index['file']}: {_bytes(index['bytes'])}")
+        yield _row("statistics", f"{index['file']}: {size_text(index['bytes'])}")
     for name in found["temporary"]:
         yield _row("temporary", name)
     for path in found["otherTables"]:
@@ -77,7 +77,7 @@ def _uninstalled(done: dict[str, Any]) -> Iterator[str]:
 
 def trash_warning(found: dict[str, Any]) -> str:
     """Warn of the files that an uninstall deletes for good."""
-    trash = f"{_count(found['trashFiles'], 'file')} ({_bytes(found['trashBytes'])}) in the trash"
+    trash = f"{_count(found['trashFiles'], 'file')} ({size_text(found['trashBytes'])}) in the trash"
     return (
         f"An uninstall removes {trash}, the history and the statistics. RESTORE cannot go back to any version then. "
         "The data files stay as they are."
@@ -123,14 +123,15 @@ def _trash(found: dict[str, Any]) -> str:
 
 
 def _size(found: dict[str, Any]) -> str:
-    return f"{_count(found['files'], 'file')}, {_bytes(found['bytes'])}"
+    return f"{_count(found['files'], 'file')}, {size_text(found['bytes'])}"
 
 
 def _count(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
-def _bytes(number: int) -> str:
+def size_text(number: int) -> str:
+    """Format a number of bytes for people."""
     value = float(number)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if value < 1024:

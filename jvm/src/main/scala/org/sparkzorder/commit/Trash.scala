@@ -66,10 +66,10 @@ object Trash {
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
     val published = history.map(e => TableFolder.stagingName(e.record) -> e.record).toMap
-    val undoneOnes = undone.filter(_.format >= 2).map(r => TableFolder.trashName(r) -> r).toMap
+    val takenBack = undone.filter(_.format >= 2).map(r => TableFolder.trashName(r) -> r).toMap
     val halfDone = places.flatMap { place =>
-      if (place.isStaging) published.get(place.meta.name).filter(isHalfDone(folder, place, _)).map(place -> _)
-      else undoneOnes.get(place.meta.name).filter(isHalfUndone(folder, place, _)).map(place -> _)
+      if (place.isStaging) published.get(place.meta.name).filter(waitsPublished(folder, place, _)).map(place -> _)
+      else takenBack.get(place.meta.name).filter(waitsUndone(folder, place, _)).map(place -> _)
     }.map { case (place, record) => (place.dir, record.operationId) }.toSet
     val files = for {
       place <- places
@@ -86,31 +86,29 @@ object Trash {
   }
 
   /**
-   * Whether files of a published operation still wait in a folder. It was away when the others were
-   * exchanged, and is back. Its rows are in the files that wait, and in the trash beside them.
+   * Whether rows wait in a folder that was away while an operation ended, and is back: outputs of a
+   * published operation in its staging, or inputs of an undone one in its trash. An undo that finds a
+   * folder gives inputs that cannot return another name, see [[Cleanup.undoing]].
+   *
+   * @param names of the files, with their lengths
    */
-  private def isHalfDone(folder: TableFolder, place: Place, record: Record): Boolean = {
-    val outputs = record.outputs.map(o => FileNames.stagedName(o.path) -> o.length).toSet
-    val waits = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && outputs(m.name -> m.length))
-    if (waits) log.warn(
-      s"${place.dir} was not in the table while version ${record.version} was published. Rows wait in ${place.meta.path} and " +
-        "in the trash beside it, so these are not deleted. See docs/on-call.md"
+  private def waits(folder: TableFolder, place: Place, ended: String, names: Set[(String, Long)]): Boolean = {
+    val found = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && names(m.name -> m.length))
+    if (found) log.warn(
+      s"${place.dir} was not in the table while $ended. Rows wait in its side folder, so its staging and its trash are kept. " +
+        "See docs/on-call.md"
     )
-    waits
+    found
   }
 
-  /**
-   * The same for an operation that was undone: its inputs still wait in a folder. Where the undo has
-   * found a folder, those that could not return have another name, see [[Cleanup.undoing]].
-   */
-  private def isHalfUndone(folder: TableFolder, place: Place, record: Record): Boolean = {
+  private def waitsPublished(folder: TableFolder, place: Place, record: Record): Boolean = {
+    val outputs = record.outputs.map(o => FileNames.stagedName(o.path) -> o.length).toSet
+    waits(folder, place, s"version ${record.version} was published", outputs)
+  }
+
+  private def waitsUndone(folder: TableFolder, place: Place, record: Record): Boolean = {
     val inputs = record.inputs.map(i => FileNames.retiredName(i.path) -> i.length).toSet
-    val waits = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && inputs(m.name -> m.length))
-    if (waits) log.warn(
-      s"${place.dir} was not in the table while an operation was undone. Rows wait in ${place.meta.path}, so these are not " +
-        "deleted. See docs/on-call.md"
-    )
-    waits
+    waits(folder, place, "an operation was undone", inputs)
   }
 
   private def ownerOf(found: FileMeta, own: Map[String, Record]): Option[Record] = {

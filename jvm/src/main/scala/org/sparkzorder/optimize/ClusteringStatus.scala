@@ -89,7 +89,7 @@ private[sparkzorder] object ClusteringStatus {
       folders.filter(_.files.size > 1).map(_.files.count(_.getLen < least).toLong).sum
 
     private def newFiles(chosen: Option[ChosenLayout]): Seq[FileStatus] = {
-      val written = writers.operationsOf(files)
+      val written = writers.recordsOf(files)
       files.filterNot { f =>
         written.get(writers.idOf(f)).exists(r => chosen.forall(c => r.layout.contains(c.spec.json)))
       }

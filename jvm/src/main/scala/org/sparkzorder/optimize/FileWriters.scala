@@ -18,9 +18,6 @@ private[sparkzorder] final class FileWriters(names: RelativePath, history: => Se
 
   def idOf(file: FileStatus): FileId = FileId(names.of(file.getPath), file.getLen, file.getModificationTime)
 
-  /** The files that an operation of the table wrote, with its record. */
-  def operationsOf(files: Seq[FileStatus]): Map[FileId, Record] = recordsOf(files)
-
   /** The layout that each file was written in. Files that no record names have none. */
   def layoutsOf(files: Seq[FileStatus]): Map[FileId, String] =
     recordsOf(files).flatMap { case (file, record) => record.layout.map(file -> _) }
@@ -40,7 +37,7 @@ private[sparkzorder] final class FileWriters(names: RelativePath, history: => Se
    * is younger than its record, so reading ends where all records are older than the files that are
    * still sought.
    */
-  private def recordsOf(files: Seq[FileStatus]): Map[FileId, Record] = {
+  def recordsOf(files: Seq[FileStatus]): Map[FileId, Record] = {
     // Each file under the name that it was written under: a RESTORE may have brought it back under
     // another.
     val sought = mutable.HashMap.from(files.map(idOf).map(id => id -> id))

@@ -261,7 +261,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     clustered = plan.keys.nonEmpty,
     version = 0,
     clustering = Nil,
-    strategy = OptimizeStrategy.of(plan, result),
+    strategy = OptimizeStrategy.of(plan, result.samples, result.drifts),
     auto = plan.auto,
     target = plan.options.writtenSize,
     untouched = plan.rewrites.map(_.rest.size.toLong).sum,

@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize
 
+import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
 

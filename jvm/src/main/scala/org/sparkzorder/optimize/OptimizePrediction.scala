@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.sparkzorder.commit.Record
-import org.sparkzorder.write.{RewritePrediction, RewriteResult}
+import org.sparkzorder.write.RewritePrediction
 
 /** What an OPTIMIZE would do, for DRY RUN. Making it changes nothing. */
 private[sparkzorder] object OptimizePrediction {
@@ -31,7 +31,6 @@ private[sparkzorder] object OptimizePrediction {
       cores: Int
   ): OptimizeMetrics = {
     val whole = merged(predictions)
-    val asResult = RewriteResult(Nil, whole.samples, 0, 0, 0, whole.drifts)
     val removed = plan.inputs.map(_.status.getLen)
     val bytesOfUnit = plan.rewrites.map(_.files.map(_.getLen).sum)
     OptimizeMetrics(
@@ -43,7 +42,7 @@ private[sparkzorder] object OptimizePrediction {
       clustered = plan.keys.nonEmpty,
       version = plan.version,
       clustering = clustering(plan, whole),
-      strategy = OptimizeStrategy.of(plan, asResult),
+      strategy = OptimizeStrategy.of(plan, whole.samples, whole.drifts),
       auto = plan.auto,
       target = plan.options.writtenSize,
       untouched = plan.rewrites.map(_.rest.size.toLong).sum,

@@ -5,9 +5,8 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
 
 import org.sparkzorder.commit.Reappeared
-import org.sparkzorder.layout.BytesDistribution
+import org.sparkzorder.layout.{BytesDistribution, DistributionDrift, ValueDistribution}
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.RewriteResult
 
 /**
  * What OPTIMIZE chose to rewrite, and why.
@@ -29,6 +28,7 @@ final case class OptimizeStrategy(name: String, reason: String, drift: Option[Do
 }
 
 object OptimizeStrategy {
+  private type Samples = Seq[IndexedSeq[ValueDistribution]]
 
   /**
    * How many reasons the text lists. The reasons of different folders often differ only in their
@@ -46,16 +46,24 @@ object OptimizeStrategy {
   private def warning(plan: OptimizePlan): String =
     if (plan.reappeared.isEmpty) "" else s"; warning: ${Reappeared.describe(plan.reappeared)}"
 
-  private[sparkzorder] def of(plan: OptimizePlan, result: RewriteResult): OptimizeStrategy = {
+  /**
+   * @param samples of each rewrite, the sampled values of the key columns
+   * @param drifts of the rewrites whose rows join existing files
+   */
+  private[sparkzorder] def of(
+      plan: OptimizePlan,
+      samples: Samples,
+      drifts: Seq[DistributionDrift]
+  ): OptimizeStrategy = {
     val name =
       if (plan.layout.isEmpty) "pack" else if (plan.rewrites.exists(_.incremental)) "incremental" else "full"
     val reasons = plan.rewrites.map(_.reason).filter(_.nonEmpty).distinct
     val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
     val misfit =
-      if (result.drifts.forall(_.fits)) ""
+      if (drifts.forall(_.fits)) ""
       else "; new rows are beyond the boundaries of the cells, so the rewritten files have new boundaries"
-    val drift = result.drifts.map(_.distance).maxOption
-    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, result) + warning(plan)
+    val drift = drifts.map(_.distance).maxOption
+    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, samples) + warning(plan)
     OptimizeStrategy(name, told, drift)
   }
 
@@ -63,9 +71,9 @@ object OptimizeStrategy {
    * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
    * tell them apart.
    */
-  private def alike(plan: OptimizePlan, result: RewriteResult): String = {
+  private def alike(plan: OptimizePlan, samples: Samples): String = {
     val columns = plan.keys.indices.filter { c =>
-      val seen = result.samples.flatMap(_.lift(c)).filter(_.distinct > 0)
+      val seen = samples.flatMap(_.lift(c)).filter(_.distinct > 0)
       seen.nonEmpty && seen.forall {
         case d: BytesDistribution => d.distinct == 1 && d.values.head.length == KeyEncoding.MaxBytes
         case _                    => false

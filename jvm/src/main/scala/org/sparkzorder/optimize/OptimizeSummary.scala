@@ -2,6 +2,8 @@ package org.sparkzorder.optimize
 
 import java.util.Locale
 
+import org.sparkzorder.conf.ByteSizes
+
 /**
  * The result of OPTIMIZE in a few sentences for people, for example:
  *

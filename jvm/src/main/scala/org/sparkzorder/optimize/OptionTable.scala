@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize
 
+import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.layout.{BytesMapping, LayoutSpec}
 import org.sparkzorder.write.BytesKeyInputs
 

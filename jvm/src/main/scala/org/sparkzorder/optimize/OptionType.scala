@@ -2,6 +2,8 @@ package org.sparkzorder.optimize
 
 import java.util.Locale
 
+import org.sparkzorder.conf.ByteSizes
+
 /** How users write the value of an option. */
 private[sparkzorder] sealed trait OptionType[T] {
 

@@ -1,5 +1,7 @@
 package org.sparkzorder.optimize
 
+import org.sparkzorder.conf.ByteSizes
+
 /**
  * The size that new files should have.
  *

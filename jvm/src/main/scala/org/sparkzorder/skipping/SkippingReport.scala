@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping
 
+import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.predicate.Reason
 
 /**
@@ -16,7 +17,7 @@ final case class SkippingReport(
     conjuncts: Seq[ConjunctReport]
 ) {
   def text: String =
-    f"$filesKept of $filesTotal files, ${SkippingReport.size(bytesKept)} of ${SkippingReport.size(bytesTotal)}, $pruningMs%.1f ms"
+    f"$filesKept of $filesTotal files, ${ByteSizes.rounded(bytesKept)} of ${ByteSizes.rounded(bytesTotal)}, $pruningMs%.1f ms"
 }
 
 /**
@@ -31,12 +32,4 @@ final class ConjunctReport(text: => String, val filesKept: Option[Long], val rea
 object ConjunctReport {
   def apply(text: => String, filesKept: Option[Long], reason: Option[Reason]): ConjunctReport =
     new ConjunctReport(text, filesKept, reason)
-}
-
-object SkippingReport {
-  private def size(bytes: Long): String = {
-    val units = Seq("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-    val power = if (bytes < 1024) 0 else math.min(units.size - 1, (math.log(bytes.toDouble) / math.log(1024)).toInt)
-    if (power == 0) s"$bytes B" else f"${bytes / math.pow(1024, power)}%.1f ${units(power)}"
-  }
 }

@@ -3,6 +3,8 @@ package org.sparkzorder.optimize
 import org.apache.spark.sql.AnalysisException
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.conf.ByteSizes
+
 class OptimizeOptionsSuite extends AnyFunSuite {
 
   private def parse(options: (String, String)*): OptimizeOptions =

@@ -34,8 +34,8 @@ class OptimizeSummarySuite extends AnyFunSuite {
   test("one file is left") {
     val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None).summary
     assert(
-      one == "2 → 1 file, 120 bytes. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
-        "'target-file-size-bytes'. Retired files take 120 bytes until VACUUM."
+      one == "2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
+        "'target-file-size-bytes'. Retired files take 120 B until VACUUM."
     )
   }
 

@@ -1,4 +1,4 @@
-package org.sparkzorder.optimize
+package org.sparkzorder.conf
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -38,5 +38,11 @@ class ByteSizesSuite extends AnyFunSuite {
       "1bib"
     )
       .foreach(text => assert(ByteSizes.parse(text).isEmpty, text))
+  }
+
+  test("sizes for people have one decimal, and none below a KiB") {
+    val sizes =
+      Seq(0L -> "0 B", 602L -> "602 B", 1024L -> "1.0 KiB", 1288490189L -> "1.2 GiB", Long.MaxValue -> "8192.0 PiB")
+    sizes.foreach { case (bytes, text) => assert(ByteSizes.rounded(bytes) == text) }
   }
 }

@@ -1,4 +1,4 @@
-package org.sparkzorder.optimize
+package org.sparkzorder.conf
 
 import java.util.Locale
 
@@ -30,10 +30,10 @@ private[sparkzorder] object ByteSizes {
     else s"$bytes bytes"
   }
 
-  /** The size for people, such as `1.2 GiB`. */
+  /** The size for people, such as `1.2 GiB` or `602 B`. */
   def rounded(bytes: Long): String = {
     val power = if (bytes < 1024) 0 else math.min(units.size - 1, (math.log(bytes.toDouble) / math.log(1024)).toInt)
-    if (power == 0) show(bytes)
+    if (power == 0) s"$bytes B"
     else s"${"%.1f".formatLocal(Locale.ROOT, bytes / math.pow(1024, power))} ${units(power).toUpperCase(Locale.ROOT)}iB"
   }
 
