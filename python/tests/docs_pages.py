@@ -108,7 +108,8 @@ def examples(text: str, tables: dict[str, str]) -> list[Example]:
 
 def statements(code: str) -> Iterator[str]:
     """The statements of a block, without semicolons and comments at the ends of lines."""
-    for statement in re.split(r";\s*(?:--[^\n]*)?$", code, flags=re.MULTILINE):
+    is_script = code.startswith("BEGIN")
+    for statement in [code] if is_script else re.split(r";\s*(?:--[^\n]*)?$", code, flags=re.MULTILINE):
         if re.sub(r"--[^\n]*", "", statement).strip():
             yield statement.strip()
 

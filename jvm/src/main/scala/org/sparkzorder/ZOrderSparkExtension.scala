@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
-import org.sparkzorder.parser.{ReclaimFromDelta, ZOrderParser}
+import org.sparkzorder.parser.{ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.skipping.{HiveScans, PathPatterns, RetryPathResolution, SkippingRule, SkippingStrategy, V2Scans}
 import org.sparkzorder.stream.StreamRule
@@ -19,6 +19,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     SparkVersionCheck.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
+    extensions.injectHintResolutionRule(_ => ParseDeferredStatement)
     extensions.injectHintResolutionRule(session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
     extensions.injectHintResolutionRule(session => new PathPatterns(session))
     extensions.injectHintResolutionRule(session => new RetryPathResolution(session))

@@ -74,17 +74,18 @@ object StatementParser {
     new StatementBuilder(unquote).visitSingleStatement(grammar.singleStatement())
   }
 
-  private def firstWords(sql: String, n: Int): List[String] = {
+  /** The tokens of any SQL text, without comments and white space. */
+  private[parser] def tokens(sql: String): Iterator[Token] = {
     val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))
     lexer.removeErrorListeners()
     Iterator
       .continually(lexer.nextToken())
       .takeWhile(_.getType != Token.EOF)
       .filter(_.getChannel == Token.DEFAULT_CHANNEL)
-      .take(n)
-      .map(_.getText.toUpperCase(Locale.ROOT))
-      .toList
   }
+
+  private def firstWords(sql: String, n: Int): List[String] =
+    tokens(sql).take(n).map(_.getText.toUpperCase(Locale.ROOT)).toList
 
   private object Listener extends BaseErrorListener {
     override def syntaxError(

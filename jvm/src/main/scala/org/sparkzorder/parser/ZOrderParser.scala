@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
 import org.apache.spark.sql.internal.VariableSubstitution
 
-import org.sparkzorder.shim.ParserShim
+import org.sparkzorder.shim.{ParserShim, ScriptShim, ScriptStatement}
 import org.sparkzorder.statement.{SharedStatement, TableStatement}
 import org.sparkzorder.table.{TargetKind, Targets}
 
@@ -30,7 +30,8 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private val variables = new VariableSubstitution
 
   override protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan =
-    if (!StatementParser.mayBeOurs(sql)) next(sql)
+    if (ScriptStatements.isScript(sql)) script(variables.substitute(sql), next)
+    else if (!StatementParser.mayBeOurs(sql)) next(sql)
     else {
       val statement =
         try Right(StatementParser.parse(variables.substitute(sql), unquote))
@@ -43,6 +44,24 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
           catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(sql, error) }
       }
     }
+
+  /** Spark parses the script with placeholders instead of our statements. */
+  private def script(sql: String, next: String => LogicalPlan): LogicalPlan = {
+    val places = ScriptStatements.places(sql)
+    val plans = places.map { place =>
+      val text = place.of(sql)
+      val plan =
+        if (isWellFormed(text)) DeferredStatement(text)(parseOr(_, next))
+        else parseOr(text, next)
+      place.start -> ScriptStatement(plan, place.end - place.start)
+    }
+    if (plans.isEmpty) next(sql)
+    else ScriptShim.replaced(next(ScriptStatements.withPlaceholders(sql, places)), plans.toMap, sql)
+  }
+
+  private def isWellFormed(sql: String): Boolean =
+    try { StatementParser.parse(sql, unquote); true }
+    catch { case _: StatementSyntaxError => false }
 
   private def ofTable(statement: TableStatement, sql: String, next: String => LogicalPlan): LogicalPlan = {
     val kind = Targets.kind(session, statement.target)

@@ -1,0 +1,72 @@
+package org.sparkzorder.parser
+
+import java.util.Locale
+
+import org.antlr.v4.runtime.Token
+
+import org.sparkzorder.parser.StatementParser.tokens
+import org.sparkzorder.parser.antlr.ZOrderSqlLexer
+
+/**
+ * Finds our statements in a SQL script such as `BEGIN OPTIMIZE t; SELECT 1; END`, by its tokens.
+ *
+ * A statement begins after `BEGIN`, `;`, `THEN`, `ELSE`, `DO`, `LOOP` or `REPEAT`, and ends before
+ * the next semicolon. `THEN` and `ELSE` of a CASE expression begin none: `CASE` begins a statement
+ * or follows `END`, or else it is an expression.
+ */
+private[parser] object ScriptStatements {
+
+  /** A part of a script, in code points. */
+  final case class Place(start: Int, end: Int) {
+    def of(script: String): String =
+      script.substring(script.offsetByCodePoints(0, start), script.offsetByCodePoints(0, end))
+  }
+
+  private val openers = Set("BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT")
+
+  /** The shortest statement of Spark. It is as long as the shortest of ours, `VACUUM t`. */
+  private val placeholder = "SELECT 0"
+
+  def isScript(sql: String): Boolean = tokens(sql).nextOption().exists(word(_) == "BEGIN")
+
+  /** Where statements are that begin like ours. */
+  def places(script: String): Seq[Place] = {
+    val all = tokens(script).toIndexedSeq
+    val places = Seq.newBuilder[Place]
+    var begins = false
+    var caseExpressions = 0
+    var n = 0
+    while (n < all.size) {
+      val now = word(all(n))
+      val semicolon = all.indexWhere(_.getType == ZOrderSqlLexer.SEMICOLON, n)
+      if (begins && semicolon > n && StatementParser.mayBeOurs(between(all(n), all(semicolon)).of(script))) {
+        places += between(all(n), all(semicolon))
+        n = semicolon
+        begins = true
+        caseExpressions = 0
+      } else {
+        if (now == "CASE" && !begins && (n == 0 || word(all(n - 1)) != "END")) caseExpressions += 1
+        else if (now == "END" && caseExpressions > 0) caseExpressions -= 1
+        if (now == ";") caseExpressions = 0
+        begins = now == ";" || openers(now) && caseExpressions == 0 || begins && (now == "NOT" || now == "ATOMIC")
+      }
+      n += 1
+    }
+    places.result()
+  }
+
+  /** The script with a statement of Spark in place of each of ours, at the same place. */
+  def withPlaceholders(script: String, places: Seq[Place]): String =
+    places.foldLeft(script) { (text, place) =>
+      val old = place.of(text)
+      val blank = old.drop(placeholder.length).map(c => if (c == '\n' || c == '\r') c else ' ')
+      // A code point of two characters is one blank.
+      val points = old.codePointCount(0, old.length) - placeholder.length
+      val begin = text.offsetByCodePoints(0, place.start)
+      text.substring(0, begin) + placeholder + blank.take(points) + text.substring(begin + old.length)
+    }
+
+  private def between(first: Token, next: Token): Place = Place(first.getStartIndex, next.getStartIndex)
+
+  private def word(token: Token): String = token.getText.toUpperCase(Locale.ROOT)
+}

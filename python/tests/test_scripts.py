@@ -1,0 +1,111 @@
+"""Our statements in SQL scripts, `BEGIN .. END`, and by EXECUTE IMMEDIATE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import ParseException
+from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.every_spark
+
+
+@pytest.fixture
+def scripts(spark: SparkSession, database: Path) -> SparkSession:
+    """A session that takes scripts. Spark 4.0 does so only if asked."""
+    spark.conf.set("spark.sql.scripting.enabled", "true")
+    return spark
+
+
+def create(name: str) -> str:
+    return (
+        f"CREATE TABLE {name} USING parquet AS SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 97) a FROM range(2000)"
+    )
+
+
+def files(spark: SparkSession, name: str) -> int:
+    return len(spark.table(name).inputFiles())
+
+
+def test_a_script_returns_what_its_last_query_returns(scripts: SparkSession) -> None:
+    scripts.sql(create("t"))
+    result = scripts.sql("BEGIN OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = 4); SELECT count(*) AS n FROM t; END")
+    assert result.first() == (2000,)
+    assert files(scripts, "t") == 4
+    assert scripts.sql("DESCRIBE HISTORY t").count() == 1
+
+
+def test_a_table_of_the_script_itself(scripts: SparkSession) -> None:
+    scripts.sql(f"BEGIN {create('made')}; OPTIMIZE made ZORDER BY (a) OPTIONS ('num-files' = 4); VACUUM made; END")
+    assert files(scripts, "made") == 4
+    assert scripts.sql("SELECT count(*), count(DISTINCT id) FROM made").first() == (2000, 2000)
+
+
+def test_loops_branches_and_handlers(scripts: SparkSession) -> None:
+    for name in ("looped", "chosen", "other", "handled"):
+        scripts.sql(create(name))
+    scripts.sql("""
+        BEGIN
+          DECLARE n INT DEFAULT 0;
+          DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN
+            OPTIMIZE handled ZORDER BY (a) OPTIONS ('num-files' = 2);
+          END;
+          WHILE n < 2 DO
+            OPTIMIZE looped ZORDER BY (a) OPTIONS ('num-files' = 3);
+            SET n = n + 1;
+          END WHILE;
+          IF n = 2 THEN
+            OPTIMIZE chosen ZORDER BY (a) OPTIONS ('num-files' = 2);
+          ELSE
+            OPTIMIZE other ZORDER BY (a) OPTIONS ('num-files' = 2);
+          END IF;
+          SELECT * FROM missing;
+        END""")
+    assert [files(scripts, name) for name in ("looped", "chosen", "other", "handled")] == [3, 2, 8, 2]
+
+
+def test_every_statement(scripts: SparkSession) -> None:
+    scripts.sql(create("t"))
+    for statement in (
+        "OPTIMIZE t ZORDER BY (a)",
+        "CREATE OR REPLACE SKIPPING INDEX ON t",
+        "REFRESH SKIPPING INDEX ON t",
+        "DESCRIBE CLUSTERING t (a)",
+        "DESCRIBE DETAIL t",
+        "DESC HISTORY t",
+        "EXPLAIN SKIPPING SELECT * FROM t WHERE a = 3",
+        "SHOW CLUSTERING",
+        "RESTORE t TO VERSION AS OF 0",
+        "VACUUM t DRY RUN",
+    ):
+        # A script does not return the rows of a command, which holds for Spark's own.
+        assert scripts.sql(f"BEGIN {statement}; END").columns == scripts.sql("BEGIN SHOW TABLES; END").columns, (
+            statement
+        )
+    assert scripts.sql("BEGIN DESCRIBE SKIPPING INDEX ON t; END").count() == 2 * files(scripts, "t")
+    assert [row.operation for row in scripts.sql("DESCRIBE HISTORY t").collect()] == ["RESTORE", "OPTIMIZE"]
+
+
+def test_a_wrong_statement_is_told_before_the_script_begins(scripts: SparkSession) -> None:
+    with pytest.raises(ParseException) as error:
+        scripts.sql(f"BEGIN {create('never')}; OPTIMIZE never ZORDER (a); END")
+    assert error.value.getCondition() == "PARSE_SYNTAX_ERROR"
+    assert "spark-zorder takes OPTIMIZE" in str(error.value)
+    assert not scripts.catalog.tableExists("never")
+
+
+def test_a_mistake_of_the_script_is_told_at_its_place(scripts: SparkSession) -> None:
+    with pytest.raises(ParseException) as error:
+        scripts.sql("BEGIN\n  OPTIMIZE t;\n  SELECT 1 +;\nEND")
+    assert "line 3" in str(error.value)
+
+
+def test_a_text_that_is_executed(scripts: SparkSession) -> None:
+    scripts.sql(create("t"))
+    result = scripts.sql("EXECUTE IMMEDIATE 'OPTIMIZE t ZORDER BY (a) OPTIONS (\"num-files\" = 4)'")
+    assert result.first()["metrics"]["numFilesAdded"] == 4
+    scripts.sql(
+        "BEGIN DECLARE name STRING DEFAULT 't'; EXECUTE IMMEDIATE 'OPTIMIZE ' || name || ' FULL ZORDER BY (id)'; END"
+    )
+    assert "id" in scripts.sql("DESCRIBE HISTORY t").first()["operationParameters"]["zOrderBy"]
