@@ -302,7 +302,7 @@ $(foreach m,$(OLDER),$(call jar,$(m))): $(STAMPS)/jars-older
 # $(1): the jars that go into the wheel.
 define build_and_install
 	rm -rf python/src/spark_zorder/jars && mkdir -p python/src/spark_zorder/jars build/dist
-	cp $(1) python/src/spark_zorder/jars
+	$(BIN)/python tools/pack_jars.py python/src/spark_zorder/jars $(1)
 	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w build/dist ./python
 	$(BIN)/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
 	$(BIN)/python -m pip install -q --disable-pip-version-check "$(WHEEL)[demo]"

@@ -41,7 +41,7 @@ def test_the_jar_is_that_of_the_installed_spark() -> None:
 
 
 def test_there_is_a_jar_for_each_spark() -> None:
-    assert [path.name for path in artifacts.available_jars().values()] == [spark.jar for spark in SPARKS]
+    assert list(artifacts.available_jars().values()) == [spark.jar for spark in SPARKS]
 
 
 @pytest.mark.parametrize("version", ["4.1", "4.1.0", "4.1.1.dev1"])

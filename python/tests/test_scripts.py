@@ -104,8 +104,8 @@ def test_a_mistake_of_the_script_is_told_at_its_place(scripts: SparkSession) -> 
 def test_a_text_that_is_executed(scripts: SparkSession) -> None:
     scripts.sql(create("t"))
     result = scripts.sql("EXECUTE IMMEDIATE 'OPTIMIZE t ZORDER BY (a) OPTIONS (\"num-files\" = 4)'")
-    assert result.first()["metrics"]["numFilesAdded"] == 4
+    assert result.collect()[0]["metrics"]["numFilesAdded"] == 4
     scripts.sql(
         "BEGIN DECLARE name STRING DEFAULT 't'; EXECUTE IMMEDIATE 'OPTIMIZE ' || name || ' FULL ZORDER BY (id)'; END"
     )
-    assert "id" in scripts.sql("DESCRIBE HISTORY t").first()["operationParameters"]["zOrderBy"]
+    assert "id" in scripts.sql("DESCRIBE HISTORY t").collect()[0]["operationParameters"]["zOrderBy"]

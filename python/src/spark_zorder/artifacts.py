@@ -1,20 +1,23 @@
 """The jars in this package. Each minor version of Spark needs its own, because Spark's planner changes between them.
 
-The name of a jar says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`.
+The name of a jar says for which Spark and Scala it was built: `spark-zorder-<Spark>_<Scala>-<version>.jar`. The wheel
+has all jars in one archive. A jar in the folder itself, where a developer puts it, wins over one in the archive.
 """
 
 import re
 from pathlib import Path
 
+from spark_zorder import jar_archive
 from spark_zorder.errors import NoJarError
 
 _FOLDER = Path(__file__).parent / "jars"
 _NAME = re.compile(r"spark-zorder-(\d+\.\d+)_\d+\.\d+-.+\.jar")
 
 
-def available_jars() -> dict[str, Path]:
-    """The jars of this package by minor version of Spark, oldest first: `{"4.0": Path(..), ..}`."""
-    found = {match[1]: path for path in _FOLDER.glob("*.jar") if (match := _NAME.fullmatch(path.name))}
+def available_jars() -> dict[str, str]:
+    """The file names of the jars of this package by minor version of Spark, oldest first."""
+    names = [*jar_archive.names(_FOLDER), *(path.name for path in _FOLDER.glob("*.jar"))]
+    found = {match[1]: name for name in names if (match := _NAME.fullmatch(name))}
     return dict(sorted(found.items(), key=lambda item: [int(part) for part in item[0].split(".")]))
 
 
@@ -32,13 +35,15 @@ def installed_spark() -> str:
 
 
 def jar_path(spark_version: str | None = None) -> Path:
-    """The path of the jar for a version of Spark.
+    """The path of the jar for a version of Spark. It is unpacked if it is asked for the first time.
 
     Args:
         spark_version: `4.1`, `4.1.0` and `4.1.0.dev1` all mean Spark 4.1. The default is the installed pyspark's.
 
     Raises:
         NoJarError: There is no jar for this minor version. The message lists the versions that have one.
+        OSError: The jar is not unpacked yet, and neither the package's folder nor that for temporary files can be
+            written to.
 
     Examples:
         >>> from spark_zorder import jar_path
@@ -56,4 +61,5 @@ def jar_path(spark_version: str | None = None) -> Path:
         installed = f" (pyspark {wanted} is installed)" if spark_version is None else ""
         offered = f"has jars for Spark {', '.join(jars)}" if jars else "was built without any jar"
         raise NoJarError(f"no jar for Spark {minor}{installed}: this spark_zorder {offered}")
-    return jars[minor]
+    plain = _FOLDER / jars[minor]
+    return plain if plain.exists() else jar_archive.unpacked(_FOLDER, jars[minor])
