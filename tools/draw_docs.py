@@ -116,6 +116,9 @@ def layouts(spark: SparkSession, folder: Path) -> dict[str, Figure]:
     figures = {"before-after": as_written.plot_clustering("a", "b", before=before)}
     figures["before-after"].suptitle("")
     figures["query"] = _query(spark, as_written, folder / "ab")
+    asked_rows = spark.read.parquet(str(folder / "ab")).where("a BETWEEN 3000 AND 4500 AND b > 6000")
+    figures["skipped"] = explain_skipping(asked_rows).plot()
+    figures["skipped"].axes[0].set_title(figures["skipped"].axes[0].get_title().splitlines()[1])
 
     asked: dict[str, dict[str, object]] = {
         "ORDER BY (a)": {"order_by": ["a"]},

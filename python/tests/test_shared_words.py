@@ -146,7 +146,7 @@ def test_sparks_statements_on_indexes_are_refused_by_spark(spark: SparkSession) 
         ("CREATE SKIPPING INDEX t", "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"),
         ("REFRESH SKIPPING INDX ON t", "REFRESH SKIPPING INDEX ON <table>"),
         ("DROP SKIPPING INDEX ON t (a)", "DROP SKIPPING INDEX ON <table>"),
-        ("EXPLAIN SKIPPING", "EXPLAIN SKIPPING <query>"),
+        ("EXPLAIN SKIPPING", "EXPLAIN SKIPPING [FILES] <query>"),
     ],
 )
 def test_a_slip_in_a_statement_of_ours_is_told_by_us(spark: SparkSession, statement: str, form: str) -> None:

@@ -21,10 +21,11 @@ from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.dataframe import repartition_by_hilbert_range, repartition_by_zorder_range
 from spark_zorder.diagnosis import Diagnosis, Finding, doctor
 from spark_zorder.errors import NoExtensionError, NoJarError
+from spark_zorder.explain import SkippingExplanation, explain_skipping
 from spark_zorder.options import OPTIMIZE_OPTIONS, OptimizeOption
 from spark_zorder.result import OptimizeResult
 from spark_zorder.session import EXTENSION, configure_spark
-from spark_zorder.table import ZOrderTable, explain_skipping, show_clustering
+from spark_zorder.table import ZOrderTable, show_clustering
 
 __version__ = version("spark_zorder")
 
@@ -40,6 +41,7 @@ __all__ = [
     "NoJarError",
     "OptimizeOption",
     "OptimizeResult",
+    "SkippingExplanation",
     "ZOrderTable",
     "__version__",
     "configure_spark",

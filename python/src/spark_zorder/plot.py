@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from spark_zorder.clustering import Clustering, ColumnDepth, is_measured, positions
+from spark_zorder.clustering import Clustering, ColumnDepth, FileRange, is_measured, positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,8 @@ _BEFORE, _NOW, _BOUND = "#b0b0b0", "#2a6f97", "#d1495b"
 
 def draw(now: Clustering, before: Clustering | None) -> Figure:
     """Draw a histogram of files per lookup for each column, and the files as rectangles in the first two columns.
+
+    A sentence for each column says what they show.
 
     The columns are those of `now`, in the same order.
 
@@ -49,6 +51,8 @@ def draw(now: Clustering, before: Clustering | None) -> Figure:
             shared = shared or axes
             _rectangles(axes, when, clustering, pair, [c for _, c in maps])
     figure.suptitle(now.target)
+    pairs = [(c, before.depth(c.column) if before else None) for c in now.columns]
+    figure.supxlabel("\n".join(_sentence(*pair) for pair in pairs), fontsize="medium")
     return figure
 
 
@@ -84,19 +88,11 @@ def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], show
     """Draw one map. All `shown` clusterings share its axes, so a text's position is its rank among all their values."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    places = []
-    for column, name in zip(pair, ("x", "y"), strict=True):
-        ranges = [r for c in shown for r in c.ranges_of(column).values()]
-        data_type = ranges[0].data_type if ranges else ""
-        places.append(positions([t for r in ranges for t in (r.low, r.high)], data_type))
-        label = column if is_measured(data_type) else f"{column}, by rank"
-        axes.set(**{f"{name}label": label})
-        if data_type == "DATE" or data_type.startswith("TIMESTAMP"):
-            axis = axes.xaxis if name == "x" else axes.yaxis
-            axis.set_major_formatter(FuncFormatter(lambda at, _: date.fromordinal(max(1, round(at))).isoformat()))
-            axis.set_major_locator(MaxNLocator(4, integer=True))
+    places = [
+        axis_of(axes, name, column, [r for c in shown for r in c.ranges_of(column).values()])
+        for column, name in zip(pair, ("x", "y"), strict=True)
+    ]
     horizontal, vertical = (of.ranges_of(column) for column in pair)
     files = sorted(horizontal.keys() & vertical.keys())
     boxes = []
@@ -110,4 +106,27 @@ def _rectangles(axes: Axes, when: str, of: Clustering, pair: Sequence[str], show
     total = of.columns[0].files
     axes.set_title(
         f"{when}: {len(files):,} files" + (f" of {total:,}, the others have no index" if len(files) < total else "")
+    )
+
+
+def axis_of(axes: Axes, name: str, column: str, ranges: Sequence[FileRange]) -> Mapping[str, float]:
+    """Label the axis `x` or `y` for a column, and say where its values are on it."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    data_type = ranges[0].data_type if ranges else ""
+    label = column if is_measured(data_type) else f"{column}, by rank"
+    axes.set(**{f"{name}label": label})
+    if data_type == "DATE" or data_type.startswith("TIMESTAMP"):
+        axis = axes.xaxis if name == "x" else axes.yaxis
+        axis.set_major_formatter(FuncFormatter(lambda at, _: date.fromordinal(max(1, round(at))).isoformat()))
+        axis.set_major_locator(MaxNLocator(4, integer=True))
+    return positions([t for r in ranges for t in (r.low, r.high)], data_type)
+
+
+def _sentence(now: ColumnDepth, before: ColumnDepth | None) -> str:
+    """What a histogram says, for somebody who sees one for the first time."""
+    earlier = f", before: {before.mean_files:.1f} of {before.files:,}" if before else ""
+    return (
+        f"A query for one value of {now.column} reads {now.mean_files:.1f} of {now.files:,} files{earlier}. "
+        f"The best possible is {now.bound_files:.1f}."
     )

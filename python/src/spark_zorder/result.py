@@ -15,18 +15,13 @@ if TYPE_CHECKING:
 _END = re.compile(r"(?<=\.) (?=(?:[^`]*`[^`]*`)*[^`]*$)")
 
 
-class OptimizeResult:
-    """What an `OPTIMIZE` did, or would do.
-
-    It reads as a few sentences, and it works as the statement's DataFrame: everything that a DataFrame has is there,
-    and `isinstance(result, DataFrame)` holds.
+class ResultFrame:
+    """The DataFrame of a statement, with more: everything that a DataFrame has is there.
 
     Examples:
-        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-        >>> result.files_removed, result.files_added, result.dry_run
-        (8, 16, False)
-        >>> result.select("metrics.numFilesAdded").first()
-        Row(numFilesAdded=16)
+        >>> from pyspark.sql import DataFrame
+        >>> isinstance(events.optimize(["user"], options={"num-files": 8}), DataFrame)
+        True
     """
 
     def __init__(self, df: DataFrame) -> None:
@@ -46,11 +41,6 @@ class OptimizeResult:
     def __getitem__(self, item: Any) -> Any:
         return self._df[item]
 
-    @cached_property
-    def _row(self) -> Row:
-        row: Row = self._df.collect()[0]
-        return row
-
     @property
     def df(self) -> DataFrame:
         """The statement's DataFrame.
@@ -60,6 +50,25 @@ class OptimizeResult:
             ['path', 'metrics', 'summary']
         """
         return self._df
+
+
+class OptimizeResult(ResultFrame):
+    """What an `OPTIMIZE` did, or would do.
+
+    It reads as a few sentences, and it works as the statement's DataFrame.
+
+    Examples:
+        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
+        >>> result.files_removed, result.files_added, result.dry_run
+        (8, 16, False)
+        >>> result.select("metrics.numFilesAdded").first()
+        Row(numFilesAdded=16)
+    """
+
+    @cached_property
+    def _row(self) -> Row:
+        row: Row = self._df.collect()[0]
+        return row
 
     @property
     def path(self) -> str:

@@ -1,9 +1,8 @@
-"""`ZOrderTable`, with a method for each statement, and `explain_skipping`."""
+"""`ZOrderTable`, with a method for each statement, and `show_clustering`."""
 
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -462,44 +461,6 @@ def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
         +-----+-----+--------------------+----------+
     """
     return spark.sql("SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
-
-
-def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
-    """Show how many files a query reads and skips: `EXPLAIN SKIPPING`. It reads no data.
-
-    Args:
-        spark: The session.
-        query: A query in SQL, or a DataFrame of this session. Both may be of Spark Connect.
-
-    Returns:
-        A row for each scan of files: `scan`, `relation`, `files_total`, `files_kept`, `bytes_total`, `bytes_kept`,
-            `pruning_ms`, `conjuncts`.
-
-    Examples:
-        >>> from spark_zorder import explain_skipping
-        >>> result = events.optimize(["user", "day"], options={"num-files": 16})
-        >>> query = "SELECT * FROM events WHERE user = 7 AND day = 3"
-        >>> explain_skipping(spark, query).select("files_total", "files_kept").show()
-        +-----------+----------+
-        |files_total|files_kept|
-        +-----------+----------+
-        |         16|         1|
-        +-----------+----------+
-        >>> explain_skipping(spark, spark.table("events").where("user = 7")).select("files_kept").show()
-        +----------+
-        |files_kept|
-        +----------+
-        |         4|
-        +----------+
-    """
-    if not isinstance(query, str):
-        name = f"explained_{uuid.uuid4().hex}"
-        query.createTempView(name)
-        try:
-            return spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {name}")
-        finally:
-            spark.sql(f"DROP VIEW {name}")
-    return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
 
 
 def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:

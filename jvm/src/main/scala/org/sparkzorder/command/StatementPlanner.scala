@@ -9,9 +9,10 @@ object StatementPlanner {
 
   /** @param parseQuery parses the query inside a statement */
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
-    case s: TableStatement               => plan(s)
-    case ShowClusteringStatement(name)   => ShowClusteringCommand(name)
-    case ExplainSkippingStatement(query) => ExplainSkippingCommand(parseQuery(query))
+    case s: TableStatement                      => plan(s)
+    case ShowClusteringStatement(name)          => ShowClusteringCommand(name)
+    case ExplainSkippingStatement(query, files) =>
+      if (files) ExplainSkippingFilesCommand(parseQuery(query)) else ExplainSkippingCommand(parseQuery(query))
   }
 
   def plan(statement: TableStatement): LogicalPlan = statement match {

@@ -54,7 +54,7 @@ object StatementParser {
     case "RESTORE" :: Nil             => "RESTORE [TABLE] <table> TO VERSION AS OF <n> | TIMESTAMP AS OF '<time>'"
     case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
-    case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING <query>"
+    case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING [FILES] <query>"
     case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>]"
     case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
     case word :: _                    => s"$word SKIPPING INDEX ON <table>"

@@ -2,7 +2,7 @@ package org.sparkzorder.skipping
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
 import org.sparkzorder.predicate.{Reason, ReasonCode}
@@ -38,11 +38,7 @@ object ScanExplanation {
   private def ofScan(leaf: LogicalPlan, filters: Seq[Expression]): ScanExplanation = leaf match {
     case l: LogicalRelation =>
       val relation = l.relation.asInstanceOf[HadoopFsRelation]
-      val location = relation.location match {
-        case planned: PlannedFileIndex => planned.location(l, filters)
-        case other                     => other
-      }
-      location match {
+      location(l, relation, filters) match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val r = index.report.get
           ScanExplanation(
@@ -61,6 +57,13 @@ object ScanExplanation {
       ScanExplanation(v2.name, null, null, null, null, null, filters.map(f => ConjunctReport(f.sql, None, Some(why))))
     case other => throw new IllegalArgumentException(s"no scan of files: ${other.nodeName}")
   }
+
+  /** The index through which a scan with these filters reads. */
+  private[skipping] def location(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): FileIndex =
+    relation.location match {
+      case planned: PlannedFileIndex => planned.location(l, filters)
+      case other                     => other
+    }
 
   private def unskipped(l: LogicalRelation, relation: HadoopFsRelation, filters: Seq[Expression]): ScanExplanation = {
     val (onPartitions, others) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)

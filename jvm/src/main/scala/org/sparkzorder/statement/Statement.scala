@@ -55,4 +55,5 @@ final case class VacuumStatement(target: Target, retainHours: Option[String], dr
 /** @param database its name; empty for the current one */
 final case class ShowClusteringStatement(database: Seq[String]) extends Statement
 
-final case class ExplainSkippingStatement(query: String) extends Statement
+/** @param files a row for each file, not for each scan */
+final case class ExplainSkippingStatement(query: String, files: Boolean) extends Statement

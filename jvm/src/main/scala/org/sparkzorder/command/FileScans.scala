@@ -1,0 +1,51 @@
+package org.sparkzorder.command
+
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{Expression, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.execution.CommandExecutionMode
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+
+import org.sparkzorder.skipping.RecordedQueries
+
+/**
+ * A scan of files in a query.
+ *
+ * @param filters conjuncts directly above it
+ * @param later conjuncts that other operators keep away from it
+ */
+private[command] final case class FileScan(leaf: LogicalPlan, filters: Seq[Expression], later: Seq[Expression])
+
+/** Finds the scans of files in a query. */
+private[command] object FileScans extends PredicateHelper {
+
+  /** The scans of a query and of its subqueries, in the order of the plan. The query does not run. */
+  def of(session: SparkSession, query: LogicalPlan): Seq[FileScan] = {
+    val state = session.asInstanceOf[classic.SparkSession].sessionState
+    // Without SKIP, an INSERT or a DROP would run here, and its plan would be that of its result.
+    scans(RecordedQueries.paused(state.executePlan(query, CommandExecutionMode.SKIP).optimizedPlan), Nil)
+  }
+
+  /** @param later conjuncts above this plan that are about its rows */
+  private def scans(plan: LogicalPlan, later: Seq[Expression]): Seq[FileScan] =
+    plan match {
+      case PhysicalOperation(_, filters, leaf) if isScan(leaf) =>
+        FileScan(leaf, filters, later) +:
+          plan.collect { case p if p ne leaf => p.expressions }.flatten.flatMap(inSubqueries)
+      case Filter(condition, child) =>
+        scans(child, splitConjunctivePredicates(condition) ++ later) ++ inSubqueries(condition)
+      case Project(list, child) => scans(child, later) ++ list.flatMap(inSubqueries)
+      case other                => other.children.flatMap(scans(_, Nil)) ++ other.expressions.flatMap(inSubqueries)
+    }
+
+  private def inSubqueries(e: Expression): Seq[FileScan] =
+    e.collect { case s: SubqueryExpression => s.plan }.flatMap(scans(_, Nil))
+
+  private def isScan(leaf: LogicalPlan): Boolean = leaf match {
+    case l: LogicalRelation          => l.relation.isInstanceOf[HadoopFsRelation]
+    case _: DataSourceV2ScanRelation => true
+    case _                           => false
+  }
+}
