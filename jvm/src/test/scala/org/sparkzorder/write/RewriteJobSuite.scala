@@ -9,8 +9,10 @@ import org.apache.spark.sql.execution.datasources.{FileFormat, OutputWriter, Out
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types._
+import org.scalatest.concurrent.Eventually._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.tags.Slow
+import org.scalatest.time.{Seconds, Span}
 
 import org.sparkzorder.LocalSpark
 import org.sparkzorder.layout.{FileBounds, FilesTouched, FrameBudget, LayoutShape, LayoutSpec, UnitLayout}
@@ -414,8 +416,12 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
     val e = intercept[org.apache.spark.SparkException](job.run())
     val causes = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.getMessage).toSeq
     assert(causes.exists(_.contains("disk full")), causes)
-    val left = staging.getFileSystem(spark.sparkContext.hadoopConfiguration).listStatus(staging).map(_.getPath.getName)
-    assert(left.isEmpty, left.toSeq)
+    val fileSystem = staging.getFileSystem(spark.sparkContext.hadoopConfiguration)
+    // The job fails with its first task. The others are killed, and clean up a moment later.
+    eventually(timeout(Span(30, Seconds))) {
+      val left = fileSystem.listStatus(staging).map(_.getPath.getName)
+      assert(left.isEmpty, left.toSeq)
+    }
   }
 }
 
