@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
 from spark_zorder.result import OptimizeResult
+from spark_zorder.statements import Session, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,19 +20,12 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**31 - 1
 
 
-class Session(Protocol):
-    """The only method of a session that this package calls. Classic sessions and those of Spark Connect have it."""
-
-    def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
-        """Run a statement."""
-
-
 class ZOrderTable:
     """A table of plain Parquet or ORC files.
 
     Each method writes one SQL statement, runs it, and returns the statement's result. So it has the statement's errors:
-    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. The statement has ended
-    when the method returns.
+    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. In a session without the
+    extension it raises `NoExtensionError`. The statement has ended when the method returns.
 
     Columns have the same names as in SQL. A field of a struct has dots in its name: `"address.city"`. If a column has a
     dot in its own name, put it in backquotes.
@@ -187,7 +181,7 @@ class ZOrderTable:
             clauses.append(f"OPTIONS ({', '.join(pairs)})")
         if dry_run:
             clauses.append("DRY RUN")
-        return OptimizeResult(self._spark.sql(" ".join(clauses)))
+        return OptimizeResult(run(self._spark, " ".join(clauses)))
 
     def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
@@ -207,7 +201,7 @@ class ZOrderTable:
             8
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
-        return self._spark.sql(f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        return run(self._spark, f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def refresh_skipping_index(self) -> DataFrame:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
@@ -222,7 +216,7 @@ class ZOrderTable:
             >>> events.describe_skipping_index("user").count()
             9
         """
-        return self._spark.sql(f"REFRESH SKIPPING INDEX ON {self._target}")
+        return run(self._spark, f"REFRESH SKIPPING INDEX ON {self._target}")
 
     def drop_skipping_index(self) -> DataFrame:
         """Delete all statistics: `DROP SKIPPING INDEX`. Later queries skip no files of this table.
@@ -236,7 +230,7 @@ class ZOrderTable:
             >>> events.clustering("user").ranges is None
             True
         """
-        return self._spark.sql(f"DROP SKIPPING INDEX ON {self._target}")
+        return run(self._spark, f"DROP SKIPPING INDEX ON {self._target}")
 
     def describe_skipping_index(self, *columns: str) -> DataFrame:
         """Show the statistics of each column in each file: `DESCRIBE SKIPPING INDEX`.
@@ -260,7 +254,7 @@ class ZOrderTable:
             |1024|   day| 48| 63|         0|
             +----+------+---+---+----------+
         """
-        return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        return run(self._spark, f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def describe_clustering(self, *columns: str) -> DataFrame:
         """Show how many files a lookup of one value reads now: `DESCRIBE CLUSTERING`.
@@ -282,7 +276,7 @@ class ZOrderTable:
             |   day|   16|       4.0|        4.0|
             +------+-----+----------+-----------+
         """
-        return self._spark.sql(f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
+        return run(self._spark, f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
 
     def clustering(self, *columns: str) -> Clustering:
         """Measure the clustering now. Keep the result, and compare it with a later one or draw it by `plot_clustering`.
@@ -368,7 +362,7 @@ class ZOrderTable:
             +-------+---------+---------+
         """
         newest = _MOST_ROWS if limit is None else min(whole_number(limit, "limit"), _MOST_ROWS)
-        history = self._spark.sql(f"DESCRIBE HISTORY {self._target}")
+        history = run(self._spark, f"DESCRIBE HISTORY {self._target}")
         return history if limit is None else history.limit(newest)
 
     def describe_detail(self) -> DataFrame:
@@ -387,7 +381,7 @@ class ZOrderTable:
             |parquet|      [user, day]|      16|      1|
             +-------+-----------------+--------+-------+
         """
-        return self._spark.sql(f"DESCRIBE DETAIL {self._target}")
+        return run(self._spark, f"DESCRIBE DETAIL {self._target}")
 
     def restore(self, version: int) -> DataFrame:
         """Bring back the files of an earlier version, until `vacuum` deletes them: `RESTORE`.
@@ -413,7 +407,7 @@ class ZOrderTable:
             |               16|                 8|
             +-----------------+------------------+
         """
-        return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
+        return run(self._spark, f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
     def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> DataFrame:
         """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.
@@ -437,7 +431,7 @@ class ZOrderTable:
             8
         """
         retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
-        return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
+        return run(self._spark, f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
 def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
@@ -461,7 +455,7 @@ def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
         |   ok|   16|ZORDER BY (user, ...|       4.0|
         +-----+-----+--------------------+----------+
     """
-    return spark.sql("SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
+    return run(spark, "SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
 
 
 def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
@@ -496,10 +490,10 @@ def explain_skipping(spark: Session, query: str | DataFrame) -> DataFrame:
         name = f"explained_{uuid.uuid4().hex}"
         query.createTempView(name)
         try:
-            return spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {name}")
+            return run(spark, f"EXPLAIN SKIPPING SELECT * FROM {name}")
         finally:
             spark.sql(f"DROP VIEW {name}")
-    return spark.sql(f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
+    return run(spark, f"EXPLAIN SKIPPING {query.strip().removesuffix(';')}")
 
 
 def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:
