@@ -176,7 +176,7 @@ built:
 	@$(MAKE) --no-print-directory $(STAMPS)/installed-all $(STAMPS)/dev
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER))
 
-fetched: built $(STAMPS)/fetched-delta $(STAMPS)/published
+fetched: built $(STAMPS)/fetched-delta $(STAMPS)/published $(addprefix $(STAMPS)/installed-,connect notebook)
 
 check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(BIN)/ruff check python
@@ -270,6 +270,21 @@ $(STAMPS)/env-store: Makefile
 	build/envs/store/bin/python -m pip install -q --disable-pip-version-check 'moto[server]>=5,<6'
 	@mkdir -p $(@D) && touch $@
 
+# A client of Spark Connect without a JVM and without py4j. 4.2.0 was the newest release when Spark 4.3.0 came out.
+$(STAMPS)/env-connect: Makefile
+	test -x build/envs/connect/bin/python || $(PYTHON) -m venv build/envs/connect
+	build/envs/connect/bin/python -m pip install -q --disable-pip-version-check pyspark-client==4.2.0 \
+		pandas==2.3.3 matplotlib==3.11.2
+	@mkdir -p $(@D) && touch $@
+
+# A kernel for notebooks, and what runs them.
+$(STAMPS)/env-notebook: Makefile spark-versions.txt
+	@sh tools/check-tools $(PYTHON) $(JAVA)
+	test -x build/envs/notebook/bin/python || $(PYTHON) -m venv build/envs/notebook
+	build/envs/notebook/bin/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(NEWEST)) \
+		nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
+	@mkdir -p $(@D) && touch $@
+
 # --- Jars --------------------------------------------------------------------------------------------------------------
 
 # Jars of others, checked. sbt's launcher is the file that the recipes start.
@@ -325,4 +340,8 @@ $(STAMPS)/dev: python/pyproject.toml | $(STAMPS)/installed
 $(addprefix $(STAMPS)/installed-,$(OLDER)): $(STAMPS)/installed-%: $(STAMPS)/installed-all $(STAMPS)/env-%
 	$(call older_env,$*) -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
 	$(call older_env,$*) -m pip install -q --disable-pip-version-check "$(WHEEL)[test]"
+	@touch $@
+
+$(addprefix $(STAMPS)/installed-,connect notebook): $(STAMPS)/installed-%: $(STAMPS)/installed-all $(STAMPS)/env-%
+	build/envs/$*/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps $(WHEEL)
 	@touch $@

@@ -1,18 +1,15 @@
-"""Three ways to start Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
+"""Ways to start Spark from a command line, with the jar that `python -m spark_zorder jar` prints."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pyspark
 import pytest
+from servers import BIN, environment
 
 from spark_zorder import EXTENSION, jar_path
-
-BIN = Path(pyspark.__file__).parent / "bin"
 
 WRITE = """
 import os
@@ -30,17 +27,25 @@ print("kept", scan.files_kept, "rows", spark.sql(f"SELECT * FROM parquet.`{{path
 
 def run(command: list[str], folder: Path, stdin: str = "") -> str:
     """Run a command and return its output."""
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    # Without a terminal, Python runs as a program and skips the shell's start-up file.
-    environment["PYSPARK_DRIVER_PYTHON_OPTS"] = "-i" if command[0].endswith("/pyspark") else ""
-    # The session of the other tests sets these for its own JVM.
-    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        command, cwd=folder, env=environment, input=stdin, capture_output=True, text=True, timeout=300, check=False
-    )
+    done = started(command, folder, stdin)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def started(command: list[str], folder: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    # Without a terminal, Python runs as a program and skips the shell's start-up file.
+    options = "-i" if command[0].endswith("/pyspark") else ""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**environment(), "PYSPARK_DRIVER_PYTHON_OPTS": options},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -80,6 +85,48 @@ def test_spark_sql(tmp_path: Path, arguments: list[str]) -> None:
     assert "rows 7" in printed
     [scan] = [line.split("\t") for line in printed.splitlines() if line.startswith("0\t") or line.startswith("1\t")]
     assert int(scan[3]) == 1
+
+
+@pytest.mark.matrix
+def test_spark_sql_of_a_file(tmp_path: Path, arguments: list[str]) -> None:
+    script = tmp_path / "script.sql"
+    # A comment and a statement on two lines are as usual in such files.
+    script.write_text(
+        """-- Every night
+        CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, pmod(hash(id), 1000) AS a FROM range(4000);
+        OPTIMIZE t
+          ZORDER BY (a) OPTIONS ('num-files' = '8'); -- packs files, too
+        OPTIMIZE t ZORDER BY (nobody);
+        SELECT 'never asked';
+        """
+    )
+    settings = ["--conf", f"spark.sql.warehouse.dir={tmp_path}/warehouse"]
+    settings += ["--conf", "spark.sql.catalogImplementation=in-memory"]
+    done = started([str(BIN / "spark-sql"), *arguments, *settings, "-f", str(script)], tmp_path)
+    assert "A lookup on `a` reads 1 of 8 files, before: 8 of 8" in done.stdout
+    # The error ends the script, and cron sees it.
+    assert done.returncode != 0
+    assert "[ZORDER_COLUMN_NOT_FOUND] There is no column `nobody` in the table." in done.stderr
+    assert "never asked" not in done.stdout
+
+
+@pytest.mark.matrix
+def test_spark_shell(tmp_path: Path, arguments: list[str]) -> None:
+    program = """
+val path = new java.io.File("t").getAbsolutePath
+val rows = spark.range(4000).selectExpr("id", "pmod(hash(id), 1000) AS a")
+rows.repartition(8).write.parquet(path)
+val done = spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (a) OPTIONS ('num-files' = '8')").head
+val kept = spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE a = 17").head.getAs[Long]("files_kept")
+println(s"kept $kept rows ${spark.read.parquet(path).where("a = 17").count}")
+println("summary " + done.getAs[String]("summary"))
+import org.sparkzorder.implicits._
+println(s"partitions ${rows.repartitionByZOrderRange(4, $"a").rdd.getNumPartitions}")
+"""
+    printed = run([str(BIN / "spark-shell"), *arguments], tmp_path, program)
+    assert "kept 1 rows 7" in printed
+    assert "summary 8 → 8 files, " in printed
+    assert "partitions 4" in printed
 
 
 @pytest.mark.matrix

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from spark_zorder.errors import NoExtensionError
-from spark_zorder.session import EXTENSION
+from spark_zorder.statements import has_extension, no_extension
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -33,7 +32,7 @@ def repartition_by_zorder_range(df: Frame, n: int | Column | str, *cols: Column 
     Examples:
         >>> from spark_zorder import repartition_by_zorder_range
         >>> clustered = repartition_by_zorder_range(rows, 16, "user", "day")
-        >>> clustered.rdd.getNumPartitions()
+        >>> clustered.selectExpr("spark_partition_id()").distinct().count()
         16
         >>> clustered.write.format("csv").saveAsTable("clustered_events")
     """
@@ -58,18 +57,15 @@ def repartition_by_hilbert_range(df: Frame, n: int | Column | str, *cols: Column
     Examples:
         >>> from spark_zorder import repartition_by_hilbert_range
         >>> clustered = repartition_by_hilbert_range(rows, 16, "user", "day")
-        >>> clustered.rdd.getNumPartitions()
+        >>> clustered.selectExpr("spark_partition_id()").distinct().count()
         16
     """
     return _hinted(df, "HILBERT", n, *cols)
 
 
 def _hinted(df: Frame, name: str, *parameters: int | Column | str) -> Frame:
-    # Spark ignores unknown hints. The extension brings this function too, so it shows whether the hint is known.
-    if not df.sparkSession.catalog.functionExists("interleave_bits"):
-        raise NoExtensionError(
-            f"this session was started without the extension {EXTENSION}: start it with configure_spark. "
-            "spark_zorder.doctor(spark) says what is missing"
-        )
+    # Spark ignores unknown hints.
+    if not has_extension(df.sparkSession):
+        raise no_extension(df.sparkSession)
     hinted: Frame = df.hint(name, *parameters)  # type: ignore[assignment]
     return hinted

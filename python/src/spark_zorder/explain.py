@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from spark_zorder.clustering import FileRange
 from spark_zorder.names import quote_string
 from spark_zorder.result import ResultFrame
-from spark_zorder.table import Session
+from spark_zorder.statements import Session, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -152,10 +152,10 @@ def explain_skipping(spark: Session | DataFrame, query: str | DataFrame | None =
 
 def _explain(spark: Session, statement: str, query: str | DataFrame) -> DataFrame:
     if isinstance(query, str):
-        return spark.sql(f"{statement} {query.strip().removesuffix(';')}")
+        return run(spark, f"{statement} {query.strip().removesuffix(';')}")
     name = f"explained_{uuid.uuid4().hex}"
     query.createTempView(name)
     try:
-        return spark.sql(f"{statement} SELECT * FROM {name}")
+        return run(spark, f"{statement} SELECT * FROM {name}")
     finally:
         spark.sql(f"DROP VIEW {name}")

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from spark_zorder import nightly, tool
-from spark_zorder.errors import ToolError
+from spark_zorder.errors import NoExtensionError, ToolError
 from spark_zorder.nightly import Outcome, Selected
 from spark_zorder.tool_text import size_text
 
@@ -140,10 +140,8 @@ def _with_session(options: argparse.Namespace, run: Any) -> int:
     try:
         spark = _session(options)
         code: int = run(spark, options)
-    except (ToolError, PySparkException) as error:
+    except (ToolError, NoExtensionError, PySparkException) as error:
         message = str(error).strip().splitlines()[0]
-        if "SYNTAX" in message:
-            message += " The session may lack the extension: spark_zorder.doctor(spark) tells."
         if options.json:
             print(json.dumps({"exitCode": tool.FAILED, "error": "CANNOT_RUN", "message": message}))
         else:

@@ -28,7 +28,7 @@ def draw(now: Clustering, before: Clustering | None) -> Figure:
         ValueError: There is no column, or `before` lacks one.
         ModuleNotFoundError: matplotlib is not installed.
     """
-    from matplotlib.figure import Figure
+    from spark_zorder.picture import Picture
 
     if not now.columns:
         raise ValueError(f"{now.target} has no column with an order")
@@ -39,7 +39,7 @@ def draw(now: Clustering, before: Clustering | None) -> Figure:
     if maps and before and before.ranges is not None:
         maps.insert(0, ("before", before))
     across = max(len(now.columns), len(maps))
-    figure = Figure(figsize=(4.2 * across, 3.4 * (2 if maps else 1)), layout="constrained")
+    figure = Picture(figsize=(4.2 * across, 3.4 * (2 if maps else 1)), layout="constrained")
     grid = figure.add_gridspec(2 if maps else 1, across)
     for at, column in enumerate(now.columns):
         _histogram(figure.add_subplot(grid[0, at]), column, before.depth(column.column) if before else None)

@@ -24,8 +24,10 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
     gives each statement to the last parser first, and this parser passes on all statements of others. A second call
     changes nothing.
 
-    A builder for a Spark Connect server (`sc://..`) does not change: the server needs the jar and the extension. A
-    warning tells you when a session without the extension is running, because `getOrCreate` returns that session.
+    A builder for a Spark Connect server (`sc://..`) does not change: the server needs the jar and the extension. Nor
+    does a builder of the package `pyspark-client`, which has no other sessions.
+
+    A warning tells you when a session without the extension is running, because `getOrCreate` returns that session.
 
     Returns:
         The same builder.
@@ -41,7 +43,7 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
         'org.sparkzorder.ZOrderSparkExtension'
     """
     options = builder._options
-    if _is_remote(str(options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")))):
+    if _is_remote(str(options.get("spark.remote", os.environ.get("SPARK_REMOTE", "")))) or _is_client_only():
         return builder
     _warn_of_running()
     defaults = _defaults()
@@ -54,6 +56,13 @@ def configure_spark(builder: SparkSession.Builder) -> SparkSession.Builder:
 def _is_remote(url: str) -> bool:
     # `local` starts a server in this process, and this server reads the builder's settings.
     return url != "" and not url.startswith("local")
+
+
+def _is_client_only() -> bool:
+    from pyspark import util
+
+    # Spark 3.5 has no such package, and no such function.
+    return bool(getattr(util, "is_remote_only", bool)())
 
 
 def _entries(value: object) -> list[str]:

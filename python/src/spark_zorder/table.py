@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
 from spark_zorder.result import OptimizeResult
+from spark_zorder.statements import Session, run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,19 +19,12 @@ if TYPE_CHECKING:
 _MOST_ROWS = 2**31 - 1
 
 
-class Session(Protocol):
-    """The only method of a session that this package calls. Classic sessions and those of Spark Connect have it."""
-
-    def sql(self, sqlQuery: str, /) -> DataFrame:  # noqa: N803
-        """Run a statement."""
-
-
 class ZOrderTable:
     """A table of plain Parquet or ORC files.
 
     Each method writes one SQL statement, runs it, and returns the statement's result. So it has the statement's errors:
-    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. The statement has ended
-    when the method returns.
+    `AnalysisException` for a wrong statement, `SparkException` for a failure while it runs. In a session without the
+    extension it raises `NoExtensionError`. The statement has ended when the method returns.
 
     Columns have the same names as in SQL. A field of a struct has dots in its name: `"address.city"`. If a column has a
     dot in its own name, put it in backquotes.
@@ -186,7 +180,7 @@ class ZOrderTable:
             clauses.append(f"OPTIONS ({', '.join(pairs)})")
         if dry_run:
             clauses.append("DRY RUN")
-        return OptimizeResult(self._spark.sql(" ".join(clauses)))
+        return OptimizeResult(run(self._spark, " ".join(clauses)))
 
     def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
@@ -206,7 +200,7 @@ class ZOrderTable:
             8
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
-        return self._spark.sql(f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        return run(self._spark, f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def refresh_skipping_index(self) -> DataFrame:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
@@ -221,7 +215,7 @@ class ZOrderTable:
             >>> events.describe_skipping_index("user").count()
             9
         """
-        return self._spark.sql(f"REFRESH SKIPPING INDEX ON {self._target}")
+        return run(self._spark, f"REFRESH SKIPPING INDEX ON {self._target}")
 
     def drop_skipping_index(self) -> DataFrame:
         """Delete all statistics: `DROP SKIPPING INDEX`. Later queries skip no files of this table.
@@ -235,7 +229,7 @@ class ZOrderTable:
             >>> events.clustering("user").ranges is None
             True
         """
-        return self._spark.sql(f"DROP SKIPPING INDEX ON {self._target}")
+        return run(self._spark, f"DROP SKIPPING INDEX ON {self._target}")
 
     def describe_skipping_index(self, *columns: str) -> DataFrame:
         """Show the statistics of each column in each file: `DESCRIBE SKIPPING INDEX`.
@@ -259,7 +253,7 @@ class ZOrderTable:
             |1024|   day| 48| 63|         0|
             +----+------+---+---+----------+
         """
-        return self._spark.sql(f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        return run(self._spark, f"DESCRIBE SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def describe_clustering(self, *columns: str) -> DataFrame:
         """Show how many files a lookup of one value reads now: `DESCRIBE CLUSTERING`.
@@ -281,7 +275,7 @@ class ZOrderTable:
             |   day|   16|       4.0|        4.0|
             +------+-----+----------+-----------+
         """
-        return self._spark.sql(f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
+        return run(self._spark, f"DESCRIBE CLUSTERING {self._target}{_columns(columns)}")
 
     def clustering(self, *columns: str) -> Clustering:
         """Measure the clustering now. Keep the result, and compare it with a later one or draw it by `plot_clustering`.
@@ -367,7 +361,7 @@ class ZOrderTable:
             +-------+---------+---------+
         """
         newest = _MOST_ROWS if limit is None else min(whole_number(limit, "limit"), _MOST_ROWS)
-        history = self._spark.sql(f"DESCRIBE HISTORY {self._target}")
+        history = run(self._spark, f"DESCRIBE HISTORY {self._target}")
         return history if limit is None else history.limit(newest)
 
     def describe_detail(self) -> DataFrame:
@@ -386,7 +380,7 @@ class ZOrderTable:
             |parquet|      [user, day]|      16|      1|
             +-------+-----------------+--------+-------+
         """
-        return self._spark.sql(f"DESCRIBE DETAIL {self._target}")
+        return run(self._spark, f"DESCRIBE DETAIL {self._target}")
 
     def restore(self, version: int) -> DataFrame:
         """Bring back the files of an earlier version, until `vacuum` deletes them: `RESTORE`.
@@ -412,7 +406,7 @@ class ZOrderTable:
             |               16|                 8|
             +-----------------+------------------+
         """
-        return self._spark.sql(f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
+        return run(self._spark, f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
     def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> DataFrame:
         """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.
@@ -436,7 +430,7 @@ class ZOrderTable:
             8
         """
         retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
-        return self._spark.sql(f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
+        return run(self._spark, f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
 def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
@@ -460,7 +454,7 @@ def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
         |   ok|   16|ZORDER BY (user, ...|       4.0|
         +-----+-----+--------------------+----------+
     """
-    return spark.sql("SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
+    return run(spark, "SHOW CLUSTERING" + ("" if database is None else f" IN {quote_name(database)}"))
 
 
 def _keys(layout: str, keys: Sequence[str] | Mapping[str, float]) -> str:
