@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from spark_zorder import nightly, nightly_session, tool
-from spark_zorder.errors import ToolError
+from spark_zorder.errors import NoExtensionError, ToolError
 from spark_zorder.names import quote_name
 from spark_zorder.nightly_outcome import Outcome, Selected, as_json, exit_code, told
 from spark_zorder.nightly_output import Progress, say, status_table, table
@@ -59,12 +59,8 @@ def add(commands: Subparsers) -> None:
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add the arguments by which tables are chosen and a session is started."""
-    parser.add_argument(
-        "--schema", action="append", type=_name, default=[], metavar="NAME", help="a database; repeatable"
-    )
-    parser.add_argument(
-        "--table", action="append", type=_name, default=[], metavar="NAME", help="only this table; repeatable"
-    )
+    for argument, meaning in (("--schema", "a database; repeatable"), ("--table", "only this table; repeatable")):
+        parser.add_argument(argument, action="append", type=_name, default=[], metavar="NAME", help=meaning)
     _add_session(parser)
 
 
@@ -169,7 +165,7 @@ def _with_session(options: argparse.Namespace, run: Any) -> int:
 
 
 def _cannot_run() -> tuple[type[Exception], ...]:
-    return (ToolError, *nightly_session.errors())
+    return (ToolError, NoExtensionError, *nightly_session.errors())
 
 
 class _Stopped(BaseException):
