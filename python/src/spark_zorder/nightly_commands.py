@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import signal
 import sys
@@ -144,14 +145,16 @@ def _operation(row: Row) -> tuple[str, ...]:
 
 def _with_session(options: argparse.Namespace, run: Any) -> int:
     _stop_on_sigterm()
+    # From the environment if it is secret: an address may have a token in it.
+    remote = options.remote or os.environ.get("SPARK_REMOTE")
     spark: SparkSession | None = None
     try:
-        spark = nightly_session.start(options.conf, options.remote)
+        spark = nightly_session.start(options.conf, remote)
         return int(run(spark, options))
     except _cannot_run() as error:
         message = nightly_session.words_of(error)
         if nightly_session.condition_of(error) == "PARSE_SYNTAX_ERROR":
-            message = nightly_session.words_without_extension(options.remote)
+            message = nightly_session.words_without_extension(remote)
         if options.json:
             say(json.dumps({"exitCode": tool.FAILED, "error": "CANNOT_RUN", "message": message}))
         else:

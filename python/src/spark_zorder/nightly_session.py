@@ -42,7 +42,7 @@ def start(settings: Sequence[str], remote: str | None) -> SparkSession:
     try:
         if remote:
             _must_answer(remote)
-            return builder.remote(remote).getOrCreate()
+            builder = builder.remote(remote)
         return configure_spark(builder).getOrCreate()
     except (NoJarError, ImportError) as error:
         raise ToolError(str(error)) from error
