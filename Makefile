@@ -108,7 +108,8 @@ test-matrix: fetched
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us.
-test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
+test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
+		$(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
@@ -262,6 +263,20 @@ $(STAMPS)/env-docs: Makefile python/pyproject.toml
 	test -x build/envs/docs/bin/python || $(PYTHON) -m venv build/envs/docs
 	build/envs/docs/bin/python -m pip install -q --disable-pip-version-check \
 		$$(sed -n 's/^docs = \[\(.*\)\]$$/\1/p' python/pyproject.toml | tr -d '",')
+	@mkdir -p $(@D) && touch $@
+
+# Programs that start the nightly tool, for the tests of docs/recipes.md. dbt-core 1.12 downloads a program when it is
+# installed, so it is held back.
+$(STAMPS)/env-airflow: Makefile tools/constraints-airflow.txt
+	test -x build/envs/airflow/bin/python || $(PYTHON) -m venv build/envs/airflow
+	build/envs/airflow/bin/python -m pip install -q --disable-pip-version-check -c tools/constraints-airflow.txt \
+		apache-airflow-core apache-airflow-providers-standard
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/env-dbt: Makefile tools/constraints-dbt.txt
+	test -x build/envs/dbt/bin/python || $(PYTHON) -m venv build/envs/dbt
+	build/envs/dbt/bin/python -m pip install -q --disable-pip-version-check -c tools/constraints-dbt.txt \
+		'dbt-core<1.12' 'dbt-spark[PyHive]'
 	@mkdir -p $(@D) && touch $@
 
 # A server of S3, for the tests of object stores.

@@ -15,7 +15,7 @@ from rival import Rival
 
 from spark_zorder import ZOrderTable, nightly
 from spark_zorder.__main__ import main
-from spark_zorder.nightly import Outcome, Selected
+from spark_zorder.nightly_outcome import COLUMNS, Outcome, Selected, Watcher, exit_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,6 +52,16 @@ def breaks(spark: SparkSession, database: Path) -> None:
     spark.sql("CREATE TABLE wrong USING parquet TBLPROPERTIES ('zorder.optimize.by' = 'missing') AS SELECT 1 AS a")
 
 
+class Seen(Watcher):
+    """Keeps what it is told."""
+
+    def __init__(self, seen: list[tuple[int, int, str]]) -> None:
+        self._seen = seen
+
+    def end(self, number: int, of: int, outcome: Outcome) -> None:
+        self._seen.append((number, of, outcome.outcome))
+
+
 def of(outcomes: list[Outcome]) -> dict[str, str]:
     return {o.table.split(".", 1)[1]: o.outcome for o in outcomes}
 
@@ -72,7 +82,7 @@ def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSess
     assert told["js"].state.startswith("not ours: ")
     assert told["one"].small_files == 0
     seen: list[tuple[int, int, str]] = []
-    outcomes = nightly.optimize(spark, selected, report=lambda n, total, o: seen.append((n, total, o.outcome)))
+    outcomes = nightly.optimize(spark, selected, progress=Seen(seen))
     found = of(outcomes)
     assert {name for name, outcome in found.items() if outcome == "optimized"} == {
         "clustered",
@@ -81,12 +91,12 @@ def test_it_optimizes_what_needs_it_and_nothing_the_second_time(spark: SparkSess
         "odd_name",
     }
     assert found["off"] == "skipped"
-    assert nightly.exit_code(outcomes) == 0
+    assert exit_code(outcomes) == 0
     assert [n for n, _, _ in seen] == list(range(1, len(outcomes) + 1))
     assert rows(spark) == before
     again = nightly.optimize(spark, selected)
     assert set(of(again).values()) <= {"skipped", "nothing"}
-    assert nightly.exit_code(again) == 0
+    assert exit_code(again) == 0
 
 
 def test_a_dry_run_changes_nothing(spark: SparkSession, database: Path) -> None:
@@ -108,7 +118,7 @@ def test_a_table_that_fails_does_not_stop_the_others(spark: SparkSession, databa
     found = of(outcomes)
     assert found["clustered"] == "optimized"
     assert found["wrong"] == "failed"
-    assert nightly.exit_code(outcomes) == 1
+    assert exit_code(outcomes) == 1
 
 
 def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, database: Path, tmp_path: Path) -> None:
@@ -121,10 +131,10 @@ def test_a_locked_table_is_left_and_all_locked_is_told(spark: SparkSession, data
         assert state.startswith("locked by OPTIMIZE ")
         alone = nightly.optimize(spark, Selected((), ("clustered",)))
         assert of(alone) == {"clustered": "locked"}
-        assert nightly.exit_code(alone) == 3
+        assert exit_code(alone) == 3
         everything = nightly.optimize(spark, Selected((database.name,)))
         assert of(everything)["packed"] == "optimized"
-        assert nightly.exit_code(everything) == 0
+        assert exit_code(everything) == 0
         held.release()
         assert held.error() is None
     finally:
@@ -155,7 +165,7 @@ def test_budgets(spark: SparkSession, database: Path) -> None:
     assert outcomes[0].outcome in ("optimized", "skipped")
     small = nightly.optimize(spark, Selected((database.name,)), max_bytes=1)
     assert {o.message for o in small} == {"the bytes are used up"}
-    assert nightly.exit_code(small) == 0
+    assert exit_code(small) == 0
 
 
 def test_the_most_gain_for_each_byte_comes_first(spark: SparkSession, database: Path) -> None:
@@ -232,7 +242,7 @@ for name in ("one", "two"):
     code, out, err = cli("status", "--schema", "nights", "--json")
     assert code == 0, err[-2000:]
     told = json.loads(out)
-    assert [set(t) for t in told] == [set(nightly.COLUMNS)] * 2
+    assert [set(t) for t in told] == [set(COLUMNS)] * 2
     assert {t["table"] for t in told} == {"nights.one", "nights.two"}
     code, out, err = cli("optimize", "--schema", "nights", "--budget", "1h")
     assert code == 0, err[-2000:]
@@ -249,10 +259,10 @@ for name in ("one", "two"):
 def test_a_table_that_is_not_there_is_an_error_and_names_may_have_their_database(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder import nightly_commands
+    from spark_zorder import nightly_session
 
     fill(spark)
-    monkeypatch.setattr(nightly_commands, "_session", lambda options: spark)
+    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
     for names in (["typo"], ["packed", "typo"], [f"{database.name}.typo"]):
         assert main(["optimize", *(word for name in names for word in ("--table", name))]) == 1
         assert "there is no table" in capsys.readouterr().err
@@ -304,11 +314,11 @@ def test_wrong_usage_exits_with_2_and_starts_nothing(arguments: list[str], capsy
 def test_the_printed_table_has_a_line_for_each(
     spark: SparkSession, database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from spark_zorder import nightly_commands
+    from spark_zorder import nightly_session
 
     fill(spark)
     ZOrderTable(spark, "clustered").optimize()
-    monkeypatch.setattr(nightly_commands, "_session", lambda options: spark)
+    monkeypatch.setattr(nightly_session, "start", lambda settings, remote: spark)
     assert main(["status", "--schema", database.name]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["TABLE", "STATE", "FILES", "SIZE"]
@@ -317,7 +327,7 @@ def test_the_printed_table_has_a_line_for_each(
     assert "ZORDER BY (a, id)" in line
     assert main(["status", "--table", f"{database.name}.clustered", "--json"]) == 0
     told: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
-    assert [list(t) for t in told] == [list(nightly.COLUMNS)]
+    assert [list(t) for t in told] == [list(COLUMNS)]
     assert main(["optimize", "--table", "packed"]) == 0
     assert ".packed: optimized. 6 → 1 file" in capsys.readouterr().out
     assert main(["optimize", "--table", "packed"]) == 0

@@ -2,68 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from spark_zorder.errors import ToolError
 from spark_zorder.names import quote, quote_name
+from spark_zorder.nightly_outcome import Outcome, Selected, Watcher
+from spark_zorder.nightly_session import condition_of, errors, is_alive, words_of
 from spark_zorder.table import ZOrderTable, show_clustering
-from spark_zorder.tool import DONE, FAILED, LOCKED
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
-COLUMNS = (
-    "table",
-    "format",
-    "state",
-    "files",
-    "bytes",
-    "small_files",
-    "layout",
-    "mean_files",
-    "bound_files",
-    "new_bytes",
-    "drift",
-    "trash_bytes",
-    "last_optimize",
-)
-"""What is told of each table, in this order."""
-
 _ENABLED = "zorder.maintenance.enabled"
 _BUSY = ("ZORDER_CONCURRENT_OPERATION",)
-
-
-@dataclass(frozen=True)
-class Selected:
-    """The tables that a command is about.
-
-    Attributes:
-        schemas: Databases; empty for the current one.
-        tables: Names of tables, with or without their database; empty for all.
-    """
-
-    schemas: Sequence[str] = ()
-    tables: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a table.
-
-    Attributes:
-        table: Its name.
-        outcome: `optimized`, `vacuumed`, `nothing`, `foreseen`, `locked`, `failed` or `skipped`.
-        message: In words.
-        seconds: How long it took.
-    """
-
-    table: str
-    outcome: str
-    message: str
-    seconds: float = 0.0
 
 
 def states(spark: SparkSession, selected: Selected) -> list[Row]:
@@ -72,10 +26,11 @@ def states(spark: SparkSession, selected: Selected) -> list[Row]:
     Raises:
         ToolError: There is no table of one of the names.
     """
-    wanted = {name.replace("`", "").lower() for name in selected.tables}
-    rows: list[Row] = []
+    wanted = {_plain(name) for name in selected.tables}
+    found: dict[str, Row] = {}
     for schema in _schemas(selected.schemas, wanted):
-        rows += show_clustering(spark, schema).collect()
+        found |= {row.table.lower(): row for row in show_clustering(spark, schema).collect()}
+    rows = list(found.values())
     if wanted:
         missing = sorted(wanted.difference(*map(_names, rows)))
         if missing:
@@ -84,10 +39,31 @@ def states(spark: SparkSession, selected: Selected) -> list[Row]:
     return sorted(rows, key=lambda row: -1 if row.gain_bytes is None else row.gain_bytes, reverse=True)
 
 
+def checked(spark: SparkSession, rows: Sequence[Row]) -> list[Row]:
+    """Look into the footers of all tables that need an `OPTIMIZE`: with `DRY RUN`, which reads what `OPTIMIZE` reads.
+
+    Returns:
+        The same rows. If `OPTIMIZE` would fail, `state` has the reason.
+    """
+    found = []
+    for row in rows:
+        if _needs(row) and not row.state.startswith("locked"):
+            outcome = _maintained(spark, row, lambda table: _optimized(table, dry_run=True))
+            if outcome.outcome == "failed":
+                row = type(row)(**{**row.asDict(), "state": f"error: {outcome.message}"})
+        found.append(row)
+    return found
+
+
+def _plain(name: str) -> str:
+    """A name as `SHOW CLUSTERING` writes it, in small letters."""
+    return name.replace("`", "").lower().removeprefix("spark_catalog.")
+
+
 def _names(row: Row) -> set[str]:
     """A table's name with and without its database."""
     name = row.table.lower()
-    return {name, name.split(".")[-1]}
+    return {name, name.partition(".")[2] or name}
 
 
 def _schemas(named: Sequence[str], tables: set[str]) -> list[str | None]:
@@ -98,13 +74,6 @@ def _schemas(named: Sequence[str], tables: set[str]) -> list[str | None]:
     return sorted(of_tables, key=str) or [None]
 
 
-def told(row: Row) -> dict[str, Any]:
-    """A row as it is printed as JSON."""
-    found = {name: row[name] for name in COLUMNS}
-    last = found["last_optimize"]
-    return found | {"last_optimize": None if last is None else last.isoformat()}
-
-
 def optimize(
     spark: SparkSession,
     selected: Selected,
@@ -112,7 +81,7 @@ def optimize(
     seconds: float | None = None,
     max_bytes: int | None = None,
     dry_run: bool = False,
-    report: Callable[[int, int, Outcome], None] = lambda number, of, outcome: None,
+    progress: Watcher | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Outcome]:
     """Optimize the tables that need it, most gain for each byte first.
@@ -123,24 +92,25 @@ def optimize(
         seconds: No table is begun after so many.
         max_bytes: Tables are left out once so many bytes of new files are rewritten.
         dry_run: Only say what each `OPTIMIZE` would do.
-        report: Called after each table with its number, the number of tables, and what became of it.
+        progress: Is told of each table.
         clock: Seconds that only grow.
     """
     begun = clock()
     rows = states(spark, selected)
     needy = sorted((row for row in rows if _needs(row)), key=_gain_of_byte, reverse=True)
     taken = 0
-    outcomes: list[Outcome] = []
-    for number, row in enumerate(needy, 1):
+
+    def work(row: Row) -> Outcome:
+        nonlocal taken
         if seconds is not None and clock() - begun >= seconds:
-            outcome = Outcome(row.table, "skipped", "the time is up")
-        elif max_bytes is not None and taken + row.new_bytes > max_bytes:
-            outcome = Outcome(row.table, "skipped", "the bytes are used up")
-        else:
-            outcome = _maintained(spark, row, lambda table: _optimized(table, dry_run))
-            taken += row.new_bytes if outcome.outcome in ("optimized", "foreseen") else 0
-        outcomes.append(outcome)
-        report(number, len(needy), outcome)
+            return Outcome(row.table, "skipped", "the time is up")
+        if max_bytes is not None and taken + row.new_bytes > max_bytes:
+            return Outcome(row.table, "skipped", "the bytes are used up")
+        outcome = _maintained(spark, row, lambda table: _optimized(table, dry_run))
+        taken += row.new_bytes if outcome.outcome in ("optimized", "foreseen") else 0
+        return outcome
+
+    outcomes = _all(spark, needy, work, progress)
     return outcomes + [Outcome(row.table, "failed", row.state) for row in rows if row.state.startswith("error: ")]
 
 
@@ -150,33 +120,32 @@ def vacuum(
     *,
     retain_hours: float | None = None,
     dry_run: bool = False,
-    report: Callable[[int, int, Outcome], None] = lambda number, of, outcome: None,
+    progress: Watcher | None = None,
 ) -> list[Outcome]:
     """Delete replaced files of all tables that have some, as `VACUUM` does."""
     rows = [row for row in states(spark, selected) if row.trash_bytes]
+    vacuumed = functools.partial(_vacuumed, retain_hours=retain_hours, dry_run=dry_run)
+    return _all(spark, rows, lambda row: _maintained(spark, row, vacuumed), progress)
+
+
+def _all(
+    spark: SparkSession, rows: list[Row], work: Callable[[Row], Outcome], progress: Watcher | None
+) -> list[Outcome]:
+    """Work on each table. Once the session is gone, the rest fails without a try."""
+    progress = progress or Watcher()
     outcomes: list[Outcome] = []
+    lost = False
     for number, row in enumerate(rows, 1):
-        outcomes.append(_maintained(spark, row, lambda table: _vacuumed(table, retain_hours, dry_run)))
-        report(number, len(rows), outcomes[-1])
+        progress.begin(number, len(rows), row)
+        outcome = Outcome(row.table, "failed", "the session ended") if lost else work(row)
+        lost = lost or (outcome.outcome == "failed" and not is_alive(spark))
+        outcomes.append(outcome)
+        progress.end(number, len(rows), outcome)
     return outcomes
 
 
-def exit_code(outcomes: Iterable[Outcome]) -> int:
-    """0 for success or nothing to do, 1 if a table failed, 3 if all that had to be done was locked."""
-    kinds = [outcome.outcome for outcome in outcomes]
-    if "failed" in kinds:
-        return FAILED
-    tried = [kind for kind in kinds if kind != "skipped"]
-    return LOCKED if tried and all(kind == "locked" for kind in tried) else DONE
-
-
-def as_json(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as it is printed as JSON."""
-    return asdict(outcome)
-
-
 def _needs(row: Row) -> bool:
-    return bool(row.files and row.new_bytes and row.gain_bytes)
+    return bool(row.files and row.new_bytes and row.gain_bytes) or row.state.startswith("half published")
 
 
 def _gain_of_byte(row: Row) -> float:
@@ -191,22 +160,21 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
         if not _is_enabled(spark, row.table):
             return Outcome(row.table, "skipped", f"its property {_ENABLED} says so")
         outcome, message = work(ZOrderTable(spark, _quoted(row.table)))
-    except _errors() as error:
-        condition = getattr(error, "getCondition", lambda: None)()
-        kind = "locked" if condition in _BUSY else "failed"
-        outcome, message = kind, str(error).strip().splitlines()[0]
+    except errors() as error:
+        outcome, message = _why(spark, row, error)
     return Outcome(row.table, outcome, message, round(time.monotonic() - begun, 3))
 
 
-def _errors() -> tuple[type[Exception], ...]:
-    """What a statement may raise. Spark passes some errors of Java on as they are."""
-    from pyspark.errors import PySparkException
-
+def _why(spark: SparkSession, row: Row, error: Exception) -> tuple[str, str]:
+    if condition_of(error) in _BUSY:
+        return "locked", words_of(error)
     try:
-        from py4j.protocol import Py4JJavaError
-    except ImportError:
-        return (PySparkException,)
-    return (PySparkException, Py4JJavaError)
+        if not spark.catalog.tableExists(_quoted(row.table)):
+            return "skipped", "it was dropped meanwhile"
+    except errors():
+        # The first error says more.
+        pass
+    return "failed", words_of(error)
 
 
 def _optimized(table: ZOrderTable, dry_run: bool) -> tuple[str, str]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import signal
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder import nightly, tool
+from spark_zorder import nightly, nightly_session, tool
 from spark_zorder.errors import NoExtensionError, ToolError
-from spark_zorder.nightly import Outcome, Selected
-from spark_zorder.tool_text import size_text
+from spark_zorder.names import quote_name
+from spark_zorder.nightly_outcome import Outcome, Selected, as_json, exit_code, told
+from spark_zorder.nightly_output import Progress, say, status_table, table
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -26,6 +30,9 @@ the layout of the last `OPTIMIZE`, or that of the table properties. A table that
 _VACUUM = "Delete the replaced files of all tables that are old enough, as `VACUUM` does."
 
 _HISTORY = "Show the operations on a table, the newest first, as `DESCRIBE HISTORY` does."
+
+# As shells tell them.
+_SIGINT, _SIGTERM = 130, 143
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SIZES = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -53,8 +60,8 @@ def add(commands: Subparsers) -> None:
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Add the arguments by which tables are chosen and a session is started."""
-    parser.add_argument("--schema", action="append", default=[], metavar="NAME", help="a database; repeatable")
-    parser.add_argument("--table", action="append", default=[], metavar="NAME", help="only this table; repeatable")
+    for argument, meaning in (("--schema", "a database; repeatable"), ("--table", "only this table; repeatable")):
+        parser.add_argument(argument, action="append", type=_name, default=[], metavar="NAME", help=meaning)
     _add_session(parser)
 
 
@@ -72,10 +79,12 @@ def status(options: argparse.Namespace) -> int:
 
 def _status(spark: SparkSession, options: argparse.Namespace) -> int:
     rows = nightly.states(spark, _selected(options))
+    if options.check:
+        rows = nightly.checked(spark, rows)
     if options.json:
-        print(json.dumps([nightly.told(row) for row in rows]))
+        say(json.dumps([told(row) for row in rows]))
     else:
-        print(_table([_HEAD, *map(_cells, rows)]))
+        say(status_table(rows))
     return tool.DONE
 
 
@@ -90,7 +99,7 @@ def _run_optimize(spark: SparkSession, options: argparse.Namespace) -> int:
         seconds=options.budget,
         max_bytes=options.max_bytes,
         dry_run=options.dry_run,
-        report=_progress(options),
+        progress=_progress(options),
     )
     return _end(options, outcomes)
 
@@ -105,7 +114,7 @@ def _run_vacuum(spark: SparkSession, options: argparse.Namespace) -> int:
         _selected(options),
         retain_hours=options.retain_hours,
         dry_run=options.dry_run,
-        report=_progress(options),
+        progress=_progress(options),
     )
     return _end(options, outcomes)
 
@@ -118,13 +127,13 @@ def _run_history(spark: SparkSession, options: argparse.Namespace) -> int:
     from spark_zorder.table import ZOrderTable
 
     path = options.table.startswith(("/", "'")) or "://" in options.table
-    table = ZOrderTable.for_path(spark, options.table.strip("'")) if path else ZOrderTable(spark, options.table)
-    rows = table.describe_history(options.limit).collect()
+    target = ZOrderTable.for_path(spark, options.table.strip("'")) if path else ZOrderTable(spark, options.table)
+    rows = target.describe_history(options.limit).collect()
     if options.json:
-        print(json.dumps([row.asDict(recursive=True) for row in rows], default=str))
+        say(json.dumps([row.asDict(recursive=True) for row in rows], default=str))
     else:
         head = ("VERSION", "TIME", "OPERATION", "STATE", "FILES")
-        print(_table([head, *map(_operation, rows)]))
+        say(table([head, *map(_operation, rows)]))
     return tool.DONE
 
 
@@ -135,41 +144,44 @@ def _operation(row: Row) -> tuple[str, ...]:
 
 
 def _with_session(options: argparse.Namespace, run: Any) -> int:
-    from pyspark.errors import PySparkException
-
+    _stop_on_sigterm()
+    # From the environment if it is secret: an address may have a token in it.
+    remote = options.remote or os.environ.get("SPARK_REMOTE")
+    spark: SparkSession | None = None
     try:
-        spark = _session(options)
-        code: int = run(spark, options)
-    except (ToolError, NoExtensionError, PySparkException) as error:
-        message = str(error).strip().splitlines()[0]
+        spark = nightly_session.start(options.conf, remote)
+        return int(run(spark, options))
+    except _cannot_run() as error:
+        message = nightly_session.words_of(error)
+        if nightly_session.condition_of(error) == "PARSE_SYNTAX_ERROR":
+            message = nightly_session.words_without_extension(remote)
         if options.json:
-            print(json.dumps({"exitCode": tool.FAILED, "error": "CANNOT_RUN", "message": message}))
+            say(json.dumps({"exitCode": tool.FAILED, "error": "CANNOT_RUN", "message": message}))
         else:
-            print(message, file=sys.stderr)
+            say(message, sys.stderr)
         return tool.FAILED
-    return code
+    except (KeyboardInterrupt, _Stopped) as stop:
+        if spark is not None:
+            nightly_session.interrupt(spark)
+        say("Stopped. The next statement on a table undoes what is not finished there.", sys.stderr)
+        return _SIGTERM if isinstance(stop, _Stopped) else _SIGINT
 
 
-def _session(options: argparse.Namespace) -> SparkSession:
-    """A session with the extension, or one of Spark Connect."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise ToolError("there is no pyspark for a session") from error
-    from spark_zorder.errors import NoJarError
-    from spark_zorder.session import configure_spark
+def _cannot_run() -> tuple[type[Exception], ...]:
+    return (ToolError, NoExtensionError, *nightly_session.errors())
 
-    builder = SparkSession.builder.appName("spark-zorder")
-    for setting in options.conf:
-        key, _, value = setting.partition("=")
-        builder = builder.config(key, value)
-    if options.remote:
-        return builder.remote(options.remote).getOrCreate()
-    try:
-        spark = configure_spark(builder).getOrCreate()
-    except NoJarError as error:
-        raise ToolError(str(error)) from error
-    return spark
+
+class _Stopped(BaseException):
+    """SIGTERM came."""
+
+
+def _stop_on_sigterm() -> None:
+    def stop(number: int, frame: object) -> None:
+        raise _Stopped
+
+    # Only the main thread may set a handler.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -189,59 +201,30 @@ def _selected(options: argparse.Namespace) -> Selected:
     return Selected(tuple(options.schema), tuple(options.table))
 
 
-def _progress(options: argparse.Namespace) -> Any:
+def _progress(options: argparse.Namespace) -> Progress:
     # With --json the lines go beside the output.
-    stream = sys.stderr if options.json else sys.stdout
-
-    def report(number: int, of: int, outcome: Outcome) -> None:
-        print(f"[{number}/{of}] {outcome.table}: {outcome.outcome}. {outcome.message}", file=stream, flush=True)
-
-    return report
+    return Progress(sys.stderr if options.json else sys.stdout)
 
 
 def _end(options: argparse.Namespace, outcomes: list[Outcome]) -> int:
-    code = nightly.exit_code(outcomes)
+    code = exit_code(outcomes)
     if options.json:
-        print(json.dumps({"exitCode": code, "tables": [nightly.as_json(outcome) for outcome in outcomes]}))
+        say(json.dumps({"exitCode": code, "tables": [as_json(outcome) for outcome in outcomes]}))
         return code
-    reported = [outcome for outcome in outcomes if outcome.message.startswith("error: ")]
-    for outcome in reported:
-        print(f"{outcome.table}: failed. {outcome.message}")
+    for outcome in outcomes:
+        if outcome.message.startswith("error: "):
+            say(f"{outcome.table}: failed. {outcome.message}")
     if not outcomes:
-        print("Nothing to do.")
+        say("Nothing to do.")
     return code
 
 
-_HEAD = ("TABLE", "STATE", "FILES", "SIZE", "SMALL", "LAYOUT", "LOOKUP", "BEST", "NEW", "TRASH", "LAST OPTIMIZE")
-
-
-def _cells(row: Row) -> tuple[str, ...]:
-    def number(value: float | None) -> str:
-        return "" if value is None else f"{value:.1f}".removesuffix(".0")
-
-    last = "" if row.last_optimize is None else f"{row.last_optimize:%Y-%m-%d %H:%M}"
-    return (
-        row.table,
-        row.state,
-        number(row.files),
-        _size(row.bytes),
-        number(row.small_files),
-        row.layout or "",
-        number(row.mean_files),
-        number(row.bound_files),
-        _size(row.new_bytes),
-        _size(row.trash_bytes),
-        last,
-    )
-
-
-def _size(size: int | None) -> str:
-    return "" if size is None else size_text(size)
-
-
-def _table(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+def _name(text: str) -> str:
+    try:
+        quote_name(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -49,11 +49,11 @@ def draw(scans: Sequence[ScanPicture]) -> Figure:
         ValueError: There is no scan, or no scan has files.
         ModuleNotFoundError: matplotlib is not installed.
     """
-    from matplotlib.figure import Figure
+    from spark_zorder.picture import Picture
 
     if not scans:
         raise ValueError("the query reads no files")
-    figure = Figure(figsize=(5.2 * len(scans), 4.6), layout="constrained")
+    figure = Picture(figsize=(5.2 * len(scans), 4.6), layout="constrained")
     for at, scan in enumerate(scans, 1):
         axes = figure.add_subplot(1, len(scans), at)
         cells = _cells(axes, scan)

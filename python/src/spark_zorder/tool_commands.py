@@ -46,6 +46,7 @@ def add(commands: Subparsers) -> None:
     """Add the commands to the parser of the module."""
     status = _add(commands, "status", "show a table's unfinished operations and trash, or many tables", _STATUS)
     nightly_commands.add_selection(status)
+    status.add_argument("--check", action="store_true", help="look into the footers of new files, too")
     status.set_defaults(run=_status)
     recover = _add(commands, "recover", "finish or undo what a dead process left unfinished", _RECOVER)
     chosen = recover.add_mutually_exclusive_group()
@@ -84,6 +85,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         many = bool(options.schema or options.table)
         if many == (options.path is not None):
             parser.error("status takes a path, or --schema or --table, and not both")
+        if options.check and not many:
+            parser.error("--check needs --schema or --table")
 
 
 def _status(options: argparse.Namespace) -> int:
