@@ -61,6 +61,7 @@ def isScala212(fullScala: String): Boolean = fullScala.startsWith("2.12.")
 def forScala212(source: String): String =
   renamedForScala212
     .foldLeft(source) { case (text, (there, here)) => text.replace(there, here) }
+    .replaceAll("""\.toSeq\b""", ".toSeq213")
     .replaceAll(arraysOfJava9, "org.sparkzorder.shim.Java9.Arrays.$1(")
     .replaceFirst("(?m)^(package [a-z.]+)$", "$1; " + forScala212Only)
 
@@ -147,11 +148,13 @@ def sparkModule(minor: String, fullScala: String): Project =
         "-deprecation",
         "-feature",
         "-unchecked",
-        "-Xlint:_,-missing-interpolator",
         "-Wconf:src=src_managed/.*:s"
       ),
-      scalacOptions ++= (if (isScala212(fullScala)) Nil else Seq("-Wunused:imports,privates,locals")),
-      scalacOptions ++= (if (isScala212(fullScala)) Seq("-Xmaxerrs", "1000") else Nil),
+      scalacOptions ++= (
+        // What 2.12 calls a nullary method that is overridden is a method of Java.
+        if (isScala212(fullScala)) Seq("-Xlint:_,-missing-interpolator,-nullary-override")
+        else Seq("-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals")
+      ),
       scalacOptions ++= javaOf(minor).toSeq.flatMap(Seq("-release", _)),
       javacOptions ++= javaOf(minor).toSeq.flatMap(Seq("--release", _)),
       // The name has the Scala version already.

@@ -9,6 +9,7 @@ from importlib.metadata import version as installed
 from typing import TYPE_CHECKING
 
 from spark_zorder.artifacts import available_jars
+from spark_zorder.errors import condition_of
 from spark_zorder.session import EXTENSION
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _setting(spark: SparkSession, key: str) -> str:
     try:
         return str(spark.conf.get(key) or "")
     except PySparkException as error:
-        if error.getCondition() == "SQL_CONF_NOT_FOUND":
+        if condition_of(error) == "SQL_CONF_NOT_FOUND":
             return ""
         raise
 

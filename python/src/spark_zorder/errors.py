@@ -1,16 +1,15 @@
 """The errors of the Python side. Spark raises all others."""
 
-
 class NoJarError(RuntimeError):
     """This package has no jar for this version of Spark, or pyspark is not installed.
 
     Examples:
         >>> from spark_zorder import NoJarError, jar_path
         >>> try:
-        ...     jar_path("3.5")
+        ...     jar_path("3.4")
         ... except NoJarError as error:
         ...     print(error)
-        no jar for Spark 3.5: this spark_zorder has jars for Spark 4.0, 4.1, 4.2, 4.3
+        no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, 4.0, 4.1, 4.2, 4.3
     """
 
 
@@ -26,6 +25,16 @@ class NoExtensionError(RuntimeError):
         >>> clustered.count()
         4096
     """
+
+
+def condition_of(error: Exception) -> str | None:
+    """The condition of an error of Spark's, such as `ZORDER_TABLE_NOT_FOUND`. Errors of others have none."""
+    # The second is the method's name in Spark 3.5. Newer versions warn of it.
+    for method in ("getCondition", "getErrorClass"):
+        if hasattr(error, method):
+            found: str | None = getattr(error, method)()
+            return found
+    return None
 
 
 class ToolError(RuntimeError):

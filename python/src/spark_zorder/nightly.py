@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder.errors import ToolError
+from spark_zorder.errors import ToolError, condition_of
 from spark_zorder.names import quote, quote_name
 from spark_zorder.table import ZOrderTable, show_clustering
 from spark_zorder.tool import DONE, FAILED, LOCKED
@@ -192,8 +192,7 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
             return Outcome(row.table, "skipped", f"its property {_ENABLED} says so")
         outcome, message = work(ZOrderTable(spark, _quoted(row.table)))
     except _errors() as error:
-        condition = getattr(error, "getCondition", lambda: None)()
-        kind = "locked" if condition in _BUSY else "failed"
+        kind = "locked" if condition_of(error) in _BUSY else "failed"
         outcome, message = kind, str(error).strip().splitlines()[0]
     return Outcome(row.table, outcome, message, round(time.monotonic() - begun, 3))
 

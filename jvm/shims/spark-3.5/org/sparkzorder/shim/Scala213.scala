@@ -1,6 +1,6 @@
 package org.sparkzorder.shim
 
-import scala.collection.{mutable, IterableView, TraversableLike}
+import scala.collection.{immutable, mutable, IterableView, TraversableLike}
 import scala.collection.convert.{DecorateAsJava, DecorateAsScala}
 import scala.collection.generic.CanBuildFrom
 import scala.reflect.ClassTag
@@ -38,6 +38,24 @@ object Scala213 {
   object LazyList {
     def from[A](elements: TraversableOnce[A]): Stream[A] = elements.toStream
     def from(first: Int): Stream[Int] = Stream.from(first)
+  }
+
+  // `toSeq` of 2.12 makes a stream of an iterator, which is read later, and a view of an array or a buffer, which may change.
+  // So `build.sbt` writes `toSeq213` in its place, whose result is complete and stays, as that of 2.13.
+  implicit class ToSeq213[A](private val elements: TraversableOnce[A]) extends AnyVal {
+    def toSeq213: Seq[A] = elements match {
+      case _: Stream[A]           => elements.toVector
+      case same: immutable.Seq[A] => same
+      case other                  => other.toVector
+    }
+  }
+
+  implicit class ArrayToSeq213[A](private val array: Array[A]) extends AnyVal {
+    def toSeq213: Seq[A] = mutable.WrappedArray.make(array.clone())
+  }
+
+  implicit class OptionToSeq213[A](private val option: Option[A]) extends AnyVal {
+    def toSeq213: Seq[A] = option.toList
   }
 
   implicit class OptionObject213(private val of: Option.type) extends AnyVal {
@@ -121,9 +139,9 @@ object Scala213 {
   }
 
   implicit class Array213[A](private val array: Array[A]) extends AnyVal {
-    def distinctBy[B](key: A => B)(implicit tag: ClassTag[A]): Array[A] = array.toSeq.distinctBy(key).toArray
+    def distinctBy[B](key: A => B)(implicit tag: ClassTag[A]): Array[A] = mutable.WrappedArray.make[A](array).distinctBy(key).toArray
     def groupMapReduce[K, B](key: A => K)(value: A => B)(reduce: (B, B) => B): Map[K, B] =
-      array.toSeq.groupMapReduce(key)(value)(reduce)
+      mutable.WrappedArray.make[A](array).groupMapReduce(key)(value)(reduce)
   }
 
   implicit class MapView213[K, V](private val view: IterableView[(K, V), Map[K, V]]) extends AnyVal {

@@ -2,7 +2,7 @@ package org.sparkzorder.shim
 
 import org.apache.parquet.column.page.PageReadStore
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{Column, SparkSession}
+import org.apache.spark.sql.{Column, Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, UnresolvedHint}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
@@ -29,6 +29,10 @@ object Spark40 {
 
   /** There is no such type: no column has this one. */
   val VariantType: DataType = ObjectType(classOf[UnresolvedDataSource])
+
+  implicit class RowToSeq213(private val row: Row) extends AnyVal {
+    def toSeq213: Seq[Any] = row.toSeq
+  }
 
   /** Only newer Parquet closes pages. */
   implicit class PageReadStore40(private val pages: PageReadStore) extends AnyVal {
