@@ -3,7 +3,8 @@
 `sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. The file runs in a database of
 its own, which is the current one. Its tables are in a new folder, and `${dir}` stands for that folder in statements and
 results. Lines that begin with `--` are comments. A file with the comment
-`-- since Spark 4.0` is left out on older versions. These commands work on files:
+`-- since Spark 4.0` is left out on older versions. Where a Spark writes files of other sizes, so that other numbers of
+files come out, its results are in `sql-tests/results/<minor>`. These commands work on files:
 
     --! mkdir <path>            make a folder and its parents
     --! write <path> <text>     write a file (the text may be missing)

@@ -37,5 +37,16 @@ def condition_of(error: Exception) -> str | None:
     return None
 
 
+def errors_of_spark() -> tuple[type[Exception], ...]:
+    """What a statement may raise. Spark passes some errors of Java on as they are."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JJavaError
+    except ImportError:
+        return (PySparkException,)
+    return (PySparkException, Py4JJavaError)
+
+
 class ToolError(RuntimeError):
     """A command of `python -m spark_zorder` cannot run here."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from spark_zorder.errors import ToolError, condition_of
+from spark_zorder.errors import ToolError, condition_of, errors_of_spark
 from spark_zorder.names import quote, quote_name
 from spark_zorder.table import ZOrderTable, show_clustering
 from spark_zorder.tool import DONE, FAILED, LOCKED
@@ -191,21 +191,10 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
         if not _is_enabled(spark, row.table):
             return Outcome(row.table, "skipped", f"its property {_ENABLED} says so")
         outcome, message = work(ZOrderTable(spark, _quoted(row.table)))
-    except _errors() as error:
+    except errors_of_spark() as error:
         kind = "locked" if condition_of(error) in _BUSY else "failed"
         outcome, message = kind, str(error).strip().splitlines()[0]
     return Outcome(row.table, outcome, message, round(time.monotonic() - begun, 3))
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    """What a statement may raise. Spark passes some errors of Java on as they are."""
-    from pyspark.errors import PySparkException
-
-    try:
-        from py4j.protocol import Py4JJavaError
-    except ImportError:
-        return (PySparkException,)
-    return (PySparkException, Py4JJavaError)
 
 
 def _optimized(table: ZOrderTable, dry_run: bool) -> tuple[str, str]:
