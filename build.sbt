@@ -30,14 +30,46 @@ val openForSpark = Seq(
 
 // `spark-4.2` is for one minor, `spark-4.0-4.2` for all from the first to the last.
 def shims(base: File, minor: String): Seq[File] = {
-  def number(text: String) = text.drop(text.indexOf('.') + 1).toInt
-  val Folder = """spark-(4\.\d+)(?:-(4\.\d+))?""".r
+  val place = scalaOfSpark.map(_._1).indexOf(_: String)
+  val Folder = """spark-(\d+\.\d+)(?:-(\d+\.\d+))?""".r
   (base / "jvm" / "shims" * DirectoryFilter).get.filter(_.getName match {
-    case Folder(first, last) =>
-      number(first) <= number(minor) && number(minor) <= number(Option(last).getOrElse(first))
+    case Folder(first, last) => place(first) <= place(minor) && place(minor) <= place(Option(last).getOrElse(first))
     case _ => false
   })
 }
+
+// The sources are for Scala 2.13, Java 17 and Spark 4. The compiler of Scala 2.12 reads them with an import more, of what its
+// libraries lack (jvm/shims). It is on the line of the package, so that the numbers of lines stay. The table has what a source
+// names itself.
+val forScala212Only = "import org.sparkzorder.shim.Java9._, org.sparkzorder.shim.Scala213._, org.sparkzorder.shim.Spark40._"
+val renamedForScala212 = Seq(
+  "scala.jdk.CollectionConverters" -> "org.sparkzorder.shim.Scala213.CollectionConverters",
+  "scala.util.Using" -> "org.sparkzorder.shim.Scala213.Using",
+  "scala.collection.immutable.ArraySeq" -> "org.sparkzorder.shim.Scala213.ArraySeq",
+  "org.apache.spark.sql.catalyst.util.CollationFactory" -> "org.sparkzorder.shim.Spark40.CollationFactory",
+  "org.apache.spark.sql.catalyst.analysis.ResolveDataSource" -> "org.sparkzorder.shim.Spark40.ResolveDataSource",
+  "org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource" -> "org.sparkzorder.shim.Spark40.UnresolvedDataSource",
+  "hint.parameters" -> "parametersOf(hint)",
+  // That a thread does not inherit what its maker's thread has.
+  "\"zorder-workload\", 0, false)" -> "\"zorder-workload\", 0)",
+  "Zstd.getFrameContentSize" -> "Zstd.decompressedSize"
+)
+val arraysOfJava9 = """(?:java\.util\.)?\bArrays\.(mismatch|compareUnsigned|equals)\("""
+
+def isScala212(fullScala: String): Boolean = fullScala.startsWith("2.12.")
+
+def forScala212(source: String): String =
+  renamedForScala212
+    .foldLeft(source) { case (text, (there, here)) => text.replace(there, here) }
+    .replaceAll("""\.toSeq\b""", ".toSeq213")
+    .replaceAll(arraysOfJava9, "org.sparkzorder.shim.Java9.Arrays.$1(")
+    .replaceFirst("(?m)^(package [a-z.]+)$", "$1; " + forScala212Only)
+
+// Spark's runtime of ANTLR reads only what this version of the tool writes.
+def antlrOf(minor: String): String = if (minor.startsWith("3.")) "4.9.3" else "4.13.1"
+
+// Most clusters of Spark 3 run on Java 8, 11 or 17.
+def javaOf(minor: String): Option[String] = if (minor.startsWith("3.")) Some("8") else None
 
 // The project of a Spark minor: spark43.
 def projectName(minor: String): String = s"spark${minor.replace(".", "")}"
@@ -64,10 +96,22 @@ def sparkModule(minor: String, fullScala: String): Project =
       Compile / packageBin / artifactPath :=
         (ThisBuild / baseDirectory).value / "jvm" / "target" / s"${name.value}-${version.value}.jar",
       scalaVersion := fullScala,
-      Compile / unmanagedSourceDirectories := Seq(
-        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala",
-        (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "java"
-      ) ++ shims((ThisBuild / baseDirectory).value, minor),
+      Compile / unmanagedSourceDirectories := {
+        val main = (ThisBuild / baseDirectory).value / "jvm" / "src" / "main"
+        val shared = if (isScala212(fullScala)) Seq(main / "java") else Seq(main / "scala", main / "java")
+        shared ++ shims((ThisBuild / baseDirectory).value, minor)
+      },
+      Compile / sourceGenerators += Def.task {
+        val main = (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala"
+        val to = (Compile / sourceManaged).value / "for-scala-2.12"
+        val sources = if (isScala212(fullScala)) (main ** "*.scala").get else Nil
+        sources.map { source =>
+          val file = to / IO.relativize(main, source).get
+          val text = forScala212(IO.read(source))
+          if (!file.exists || IO.read(file) != text) IO.write(file, text)
+          file
+        }
+      },
       Compile / sourceGenerators += Def.task {
         val file = (Compile / sourceManaged).value / "SparkMinor.scala"
         IO.write(
@@ -85,7 +129,7 @@ def sparkModule(minor: String, fullScala: String): Project =
       Test / unmanagedSourceDirectories :=
         (if (minor == newest) Seq((ThisBuild / baseDirectory).value / "jvm" / "src" / "test" / "scala") else Nil),
       Antlr4 / sourceDirectory := (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "antlr4",
-      Antlr4 / antlr4Version := "4.13.1",
+      Antlr4 / antlr4Version := antlrOf(minor),
       Antlr4 / antlr4PackageName := Some("org.sparkzorder.parser.antlr"),
       Antlr4 / antlr4GenVisitor := true,
       Antlr4 / antlr4GenListener := false,
@@ -94,7 +138,7 @@ def sparkModule(minor: String, fullScala: String): Project =
       Test / unmanagedJars := (Compile / unmanagedJars).value,
       libraryDependencies := Seq(
         "org.scala-lang" % "scala-library" % fullScala % Provided,
-        "org.antlr" % "antlr4" % "4.13.1" % Antlr4,
+        "org.antlr" % "antlr4" % antlrOf(minor) % Antlr4,
         "org.scalatest" %% "scalatest" % "3.2.19" % Test,
         "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
       ),
@@ -104,10 +148,15 @@ def sparkModule(minor: String, fullScala: String): Project =
         "-deprecation",
         "-feature",
         "-unchecked",
-        "-Xlint:_,-missing-interpolator",
-        "-Wunused:imports,privates,locals",
         "-Wconf:src=src_managed/.*:s"
       ),
+      scalacOptions ++= (
+        // What 2.12 calls a nullary method that is overridden is a method of Java.
+        if (isScala212(fullScala)) Seq("-Xlint:_,-missing-interpolator,-nullary-override")
+        else Seq("-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals")
+      ),
+      scalacOptions ++= javaOf(minor).toSeq.flatMap(Seq("-release", _)),
+      javacOptions ++= javaOf(minor).toSeq.flatMap(Seq("--release", _)),
       // The name has the Scala version already.
       crossPaths := false,
       // `make publish-local REPO=folder`.

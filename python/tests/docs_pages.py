@@ -39,6 +39,8 @@ import golden
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
+from spark_zorder.errors import condition_of
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -175,7 +177,7 @@ class Page:
         try:
             return show(self._spark.sql(statement), self._clean)
         except PySparkException as error:
-            if not (error.getCondition() or "").startswith("ZORDER_"):
+            if not (condition_of(error) or "").startswith("ZORDER_"):
                 raise
             message = golden.describe_error(error).partition("\n")[2]
             return textwrap.fill(message, WIDEST_TABLE, break_long_words=False, break_on_hyphens=False)

@@ -2,7 +2,9 @@
 
 `sql-tests/inputs/<name>.sql` holds statements, each ended by `;` at the end of its line. The file runs in a database of
 its own, which is the current one. Its tables are in a new folder, and `${dir}` stands for that folder in statements and
-results. Lines that begin with `--` are comments, except for these commands on files:
+results. Lines that begin with `--` are comments. A file with the comment
+`-- since Spark 4.0` is left out on older versions. Where a Spark writes files of other sizes, so that other numbers of
+files come out, its results are in `sql-tests/results/<minor>`. These commands work on files:
 
     --! mkdir <path>            make a folder and its parents
     --! write <path> <text>     write a file (the text may be missing)
@@ -42,6 +44,8 @@ from typing import TYPE_CHECKING, Any
 from pyspark.errors import PySparkException
 from pyspark.sql import Row
 
+from spark_zorder.errors import condition_of
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -52,6 +56,12 @@ REASONS = re.compile(r"reason|strategyReason|summary")
 
 _FILE = re.compile(r"(part|zorder)-[0-9a-zA-Z-]+[-_.][0-9a-zA-Z._-]*(parquet|orc)\b")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def first_spark(text: str) -> str | None:
+    """The first minor of Spark that can run an input file."""
+    found = re.search(r"^-- since Spark (\d+\.\d+)$", text, re.M)
+    return found.group(1) if found else None
 
 
 @dataclass(frozen=True)
@@ -171,7 +181,7 @@ class Runner:
 
 def describe_error(error: PySparkException) -> str:
     """The class and the message of an error, or only its condition if Spark raised it."""
-    condition = error.getCondition()
+    condition = condition_of(error)
     if condition is None or not condition.startswith("ZORDER_"):
         return f"{type(error).__name__}\n[{condition}] SQLSTATE: {error.getSqlState()}"
     message = str(error).split("\n\nJVM stacktrace")[0].split(";\n")[0].strip()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _REPOSITORY = Path(__file__).parents[2]
 
@@ -38,3 +42,8 @@ SPARKS = [
 ]
 """Oldest first."""
 NEWEST = SPARKS[-1]
+
+
+def minor(spark: SparkSession) -> str:
+    """The minor version of a session's Spark."""
+    return ".".join(spark.version.split(".")[:2])

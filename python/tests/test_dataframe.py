@@ -13,6 +13,7 @@ from pyspark.sql import functions as f
 from test_shells import run
 
 from spark_zorder import repartition_by_hilbert_range, repartition_by_zorder_range
+from spark_zorder.errors import condition_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,7 +76,7 @@ def test_a_file_for_each_partition(spark: SparkSession, tmp_path: Path, call: Ca
 def test_what_is_wrong_is_named(spark: SparkSession, arguments: tuple[object, ...], condition: str) -> None:
     with pytest.raises(AnalysisException) as error:
         repartition_by_zorder_range(spark.range(10).selectExpr(*GRID), *arguments)  # type: ignore[arg-type]
-    assert error.value.getCondition() == condition
+    assert condition_of(error.value) == condition
 
 
 @pytest.mark.matrix

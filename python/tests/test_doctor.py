@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.errors import AnalysisException, SparkNoSuchElementException
+from pyspark.errors import AnalysisException, PySparkException
 
 from spark_zorder import Diagnosis, Finding, __version__, doctor, jar_path
 from spark_zorder.session import EXTENSION
@@ -94,7 +94,7 @@ class Answers:
 
     def get(self, key: str) -> str:
         if key not in self.settings and key != "spark.sql.sources.useV1SourceList":
-            raise SparkNoSuchElementException("no", errorClass="SQL_CONF_NOT_FOUND", messageParameters={})
+            raise PySparkException("[SQL_CONF_NOT_FOUND] no")
         return self.settings.get(key, "parquet,orc")
 
     def sql(self, statement: str) -> Answers:

@@ -16,6 +16,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from small_tables import ROWS, SmallTable, once, sealed, write_file
 
 from spark_zorder import ZOrderTable, explain_skipping
+from spark_zorder.errors import condition_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +103,7 @@ def test_a_change_by_another_is_refused_by_name(spark: SparkSession, folder: Sma
     before = contents(folder)
     with pytest.raises(AnalysisException) as refused:
         table.restore(0)
-    assert refused.value.getCondition() == "ZORDER_RESTORE_CHANGED_FILES"
+    assert condition_of(refused.value) == "ZORDER_RESTORE_CHANGED_FILES"
     for file in (changed, deleted):
         assert str(file.relative_to(folder.root)) in str(refused.value)
     assert contents(folder) == before

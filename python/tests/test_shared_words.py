@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.errors import AnalysisException, ParseException, PySparkException
 
+from spark_zorder.errors import condition_of
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -23,7 +25,7 @@ def error(spark: SparkSession, statement: str) -> PySparkException:
 
 
 def condition(spark: SparkSession, statement: str) -> str | None:
-    return error(spark, statement).getCondition()
+    return condition_of(error(spark, statement))
 
 
 def version_after(spark: SparkSession, statement: str) -> int:
@@ -152,7 +154,7 @@ def test_sparks_statements_on_indexes_are_refused_by_spark(spark: SparkSession) 
 def test_a_slip_in_a_statement_of_ours_is_told_by_us(spark: SparkSession, statement: str, form: str) -> None:
     slip = error(spark, statement)
     assert isinstance(slip, ParseException)
-    assert slip.getCondition() == "PARSE_SYNTAX_ERROR"
+    assert condition_of(slip) == "PARSE_SYNTAX_ERROR"
     assert f"spark-zorder takes {form}" in str(slip)
 
 
@@ -189,7 +191,7 @@ def test_what_is_no_path_is_told_in_words(spark: SparkSession, path: str) -> Non
     for statement in (f"OPTIMIZE '{path}' ZORDER BY (a)", f"CREATE SKIPPING INDEX ON '{path}'", f"VACUUM '{path}'"):
         found = error(spark, statement)
         assert isinstance(found, AnalysisException)
-        assert found.getCondition() in ("ZORDER_PATH_NOT_FOUND", "ZORDER_PATH_UNREADABLE")
+        assert condition_of(found) in ("ZORDER_PATH_NOT_FOUND", "ZORDER_PATH_UNREADABLE")
     if path:
         assert str(condition(spark, f"OPTIMIZE parquet.`{path}`")).startswith("ZORDER_PATH_")
 

@@ -12,7 +12,7 @@ OPTIMIZE t HILBERT BY (a, b) OPTIONS ('num-files' = '16');
 -- Of any number of columns, with weights, a flag among them; the number of files is about the one asked for
 OPTIMIZE t HILBERT BY (a WEIGHT 4, b, flag, s) OPTIONS ('num-files' = '24');
 SELECT count(*), sum(id), sum(a), sum(b), count(s) FROM t;
-SELECT count(DISTINCT _metadata.file_name) BETWEEN 18 AND 30 FROM t;
+SELECT count(DISTINCT _metadata.file_name) BETWEEN 18 AND 30 AS as_asked FROM t;
 
 -- Equal files, of every curve
 OPTIMIZE t HILBERT BY (a, b) OPTIONS ('num-files' = '10', 'cuts' = 'equal');

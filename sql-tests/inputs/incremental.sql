@@ -2,7 +2,7 @@
 CREATE TABLE t USING parquet AS
 SELECT /*+ REPARTITION(4) */ id, pmod(hash(id), 10000) AS a, pmod(hash(id, 1), 10000) AS b FROM range(60000);
 OPTIMIZE t ZORDER BY (a, b) OPTIONS ('target-file-size-bytes' = '20000');
-SELECT count(DISTINCT _metadata.file_name) BETWEEN 15 AND 60 FROM t;
+SELECT count(DISTINCT _metadata.file_name) BETWEEN 15 AND 60 AS as_asked FROM t;
 INSERT INTO t SELECT id, pmod(hash(id), 10000) AS a, pmod(hash(id, 1), 10000) AS b FROM range(60000, 62200);
 CREATE TEMPORARY VIEW before AS SELECT DISTINCT _metadata.file_name AS name FROM t;
 CACHE TABLE before;

@@ -4,7 +4,7 @@ SELECT count(*), sum(id), sum(a), sum(b) FROM t;
 
 OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = '16');
 SELECT count(*), sum(id), sum(a), sum(b) FROM t;
-SELECT count(DISTINCT _metadata.file_name) BETWEEN 14 AND 18 FROM t;
+SELECT count(DISTINCT _metadata.file_name) BETWEEN 14 AND 18 AS as_asked FROM t;
 SELECT id, a, b, c FROM t WHERE a = 17 AND b = 155;
 
 -- What is in the layout already is left alone

@@ -9,6 +9,7 @@ from importlib.metadata import version as installed
 from typing import TYPE_CHECKING
 
 from spark_zorder.artifacts import available_jars
+from spark_zorder.errors import condition_of, errors_of_spark
 from spark_zorder.session import EXTENSION
 
 if TYPE_CHECKING:
@@ -95,13 +96,12 @@ def _safely(check: Callable[[SparkSession], Finding], spark: SparkSession) -> Fi
 
 
 def _setting(spark: SparkSession, key: str) -> str:
-    from pyspark.errors import PySparkException
-
     # With a default of our own, Spark would not tell its default.
     try:
         return str(spark.conf.get(key) or "")
-    except PySparkException as error:
-        if error.getCondition() == "SQL_CONF_NOT_FOUND":
+    except errors_of_spark() as error:
+        # Before Spark 4 it is an error of Java.
+        if "SQL_CONF_NOT_FOUND" in (condition_of(error) or str(error)):
             return ""
         raise
 

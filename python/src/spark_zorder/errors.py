@@ -7,10 +7,10 @@ class NoJarError(RuntimeError):
     Examples:
         >>> from spark_zorder import NoJarError, jar_path
         >>> try:
-        ...     jar_path("3.5")
+        ...     jar_path("3.4")
         ... except NoJarError as error:
         ...     print(error)
-        no jar for Spark 3.5: this spark_zorder has jars for Spark 4.0, 4.1, 4.2, 4.3
+        no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, 4.0, 4.1, 4.2, 4.3
     """
 
 
@@ -26,6 +26,27 @@ class NoExtensionError(RuntimeError):
         >>> clustered.count()
         4096
     """
+
+
+def condition_of(error: Exception) -> str | None:
+    """The condition of an error of Spark's, such as `ZORDER_TABLE_NOT_FOUND`. Errors of others have none."""
+    # The second is the method's name in Spark 3.5. Newer versions warn of it.
+    for method in ("getCondition", "getErrorClass"):
+        if hasattr(error, method):
+            found: str | None = getattr(error, method)()
+            return found
+    return None
+
+
+def errors_of_spark() -> tuple[type[Exception], ...]:
+    """What a statement may raise. Spark passes some errors of Java on as they are."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JError
+    except ImportError:
+        return (PySparkException, ConnectionError)
+    return (PySparkException, ConnectionError, Py4JError)
 
 
 class ToolError(RuntimeError):

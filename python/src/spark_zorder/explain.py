@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, cast
 
 from spark_zorder.clustering import FileRange
+from spark_zorder.errors import condition_of
 from spark_zorder.names import quote_string
 from spark_zorder.result import ResultFrame
 from spark_zorder.statements import Session, run
@@ -92,7 +93,7 @@ class SkippingExplanation(ResultFrame):
             names = ", ".join(map(quote_string, columns))
             ranges = FileRange.all_of(index.where(f"column IN ({names})").collect())
         except AnalysisException as error:
-            if error.getCondition() != "ZORDER_INDEX_NOT_FOUND":
+            if condition_of(error) != "ZORDER_INDEX_NOT_FOUND":
                 raise
             return []
         known = [column for column in columns if any(r.column == column for r in ranges)][:2]

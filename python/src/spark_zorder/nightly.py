@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from spark_zorder.errors import ToolError
+from spark_zorder.errors import ToolError, condition_of, errors_of_spark
 from spark_zorder.names import quote, quote_name
 from spark_zorder.nightly_outcome import Outcome, Selected, Watcher
-from spark_zorder.nightly_session import condition_of, errors, is_alive, words_of
+from spark_zorder.nightly_session import is_alive, words_of
 from spark_zorder.table import ZOrderTable, show_clustering
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
         if not _is_enabled(spark, row.table):
             return Outcome(row.table, "skipped", f"its property {_ENABLED} says so")
         outcome, message = work(ZOrderTable(spark, _quoted(row.table)))
-    except errors() as error:
+    except errors_of_spark() as error:
         outcome, message = _why(spark, row, error)
     return Outcome(row.table, outcome, message, round(time.monotonic() - begun, 3))
 
@@ -171,7 +171,7 @@ def _why(spark: SparkSession, row: Row, error: Exception) -> tuple[str, str]:
     try:
         if not spark.catalog.tableExists(_quoted(row.table)):
             return "skipped", "it was dropped meanwhile"
-    except errors():
+    except errors_of_spark():
         # The first error says more.
         pass
     return "failed", words_of(error)

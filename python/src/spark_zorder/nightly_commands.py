@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from spark_zorder import nightly, nightly_session, tool
-from spark_zorder.errors import NoExtensionError, ToolError
+from spark_zorder.errors import NoExtensionError, ToolError, condition_of, errors_of_spark
 from spark_zorder.names import quote_name
 from spark_zorder.nightly_outcome import Outcome, Selected, as_json, exit_code, told
 from spark_zorder.nightly_output import Progress, say, status_table, table
@@ -153,7 +153,7 @@ def _with_session(options: argparse.Namespace, run: Any) -> int:
         return int(run(spark, options))
     except _cannot_run() as error:
         message = nightly_session.words_of(error)
-        if nightly_session.condition_of(error) == "PARSE_SYNTAX_ERROR":
+        if condition_of(error) == "PARSE_SYNTAX_ERROR":
             message = nightly_session.words_without_extension(remote)
         if options.json:
             say(json.dumps({"exitCode": tool.FAILED, "error": "CANNOT_RUN", "message": message}))
@@ -168,7 +168,7 @@ def _with_session(options: argparse.Namespace, run: Any) -> int:
 
 
 def _cannot_run() -> tuple[type[Exception], ...]:
-    return (ToolError, NoExtensionError, *nightly_session.errors())
+    return (ToolError, NoExtensionError, *errors_of_spark())
 
 
 class _Stopped(BaseException):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from spark_zorder.errors import NoJarError, ToolError
+from spark_zorder.errors import NoJarError, ToolError, errors_of_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,29 +69,12 @@ def _without_parameters(remote: str) -> str:
     return remote.split(";", 1)[0].rstrip("/")
 
 
-def errors() -> tuple[type[Exception], ...]:
-    """What a statement may raise. Spark passes some errors of Java on as they are."""
-    from pyspark.errors import PySparkException
-
-    try:
-        from py4j.protocol import Py4JError
-    except ImportError:
-        return (PySparkException, ConnectionError)
-    return (PySparkException, ConnectionError, Py4JError)
-
-
-def condition_of(error: Exception) -> str | None:
-    """The error's condition, such as `PARSE_SYNTAX_ERROR`, if it has one."""
-    condition: str | None = getattr(error, "getCondition", lambda: None)()
-    return condition
-
-
 def words_of(error: Exception) -> str:
     """The first line of what an error says."""
     java: Any = getattr(error, "java_exception", None)
     try:
         text = str(error) if java is None else str(java.toString())
-    except errors():
+    except errors_of_spark():
         # The JVM that could tell is gone.
         text = type(error).__name__
     lines = text.strip().splitlines()
@@ -113,13 +96,13 @@ def is_alive(spark: SparkSession) -> bool:
     """Whether the session still answers."""
     try:
         return bool(spark.sql("SELECT 1").collect())
-    except errors():
+    except errors_of_spark():
         return False
 
 
 def interrupt(spark: SparkSession) -> None:
     """Stop what the session runs. It may be gone already."""
-    with contextlib.suppress(*errors()):
+    with contextlib.suppress(*errors_of_spark()):
         if hasattr(spark, "_jsparkSession"):
             spark.sparkContext.cancelAllJobs()
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from spark_zorder.errors import NoExtensionError
+from spark_zorder.errors import NoExtensionError, condition_of
 from spark_zorder.session import EXTENSION
 
 if TYPE_CHECKING:
@@ -57,4 +57,4 @@ def no_extension(spark: Session) -> NoExtensionError:
 def _is_of_spark(error: Exception) -> bool:
     from pyspark.errors import AnalysisException
 
-    return isinstance(error, AnalysisException) and not (error.getCondition() or "").startswith("ZORDER_")
+    return isinstance(error, AnalysisException) and not (condition_of(error) or "").startswith("ZORDER_")

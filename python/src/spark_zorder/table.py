@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
+from spark_zorder.errors import condition_of
 from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
 from spark_zorder.result import OptimizeResult
 from spark_zorder.statements import Session, run
@@ -299,7 +300,7 @@ class ZOrderTable:
         try:
             ranges = FileRange.all_of(self.describe_skipping_index(*columns).collect())
         except AnalysisException as error:
-            if error.getCondition() != "ZORDER_INDEX_NOT_FOUND":
+            if condition_of(error) != "ZORDER_INDEX_NOT_FOUND":
                 raise
             return Clustering(self._target, depths, None)
         asked = {depth.column for depth in depths}

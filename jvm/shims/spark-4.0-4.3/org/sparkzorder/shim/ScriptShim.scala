@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.trees.CurrentOrigin
 
 /** SQL scripts, which Spark has since 4.0. */
 object ScriptShim {
+  val hasScripts: Boolean = true
 
   /**
    * A script with other plans for some of its statements, those in loops, branches and handlers

@@ -7,6 +7,7 @@ import org.sparkzorder.command.{ResolveDescribeSkippingIndex, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
+import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.{HiveScans, PathPatterns, RetryPathResolution, SkippingRule, SkippingStrategy, V2Scans}
 import org.sparkzorder.stream.StreamRule
 
@@ -19,12 +20,12 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     SparkVersionCheck.check()
     extensions.injectParser((session, next) => new ZOrderParser(session, next, StatementPlanner.plan(_, _)))
     // Hints come before names are resolved.
-    extensions.injectHintResolutionRule(_ => ParseDeferredStatement)
-    extensions.injectHintResolutionRule(session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
-    extensions.injectHintResolutionRule(session => new PathPatterns(session))
-    extensions.injectHintResolutionRule(session => new RetryPathResolution(session))
-    extensions.injectHintResolutionRule(_ => CurveHints)
-    extensions.injectHintResolutionRule(session => new UsersFunctionsFirst(session))
+    EarlyRules.inject(extensions, _ => ParseDeferredStatement)
+    EarlyRules.inject(extensions, session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
+    EarlyRules.inject(extensions, session => new PathPatterns(session))
+    EarlyRules.inject(extensions, session => new RetryPathResolution(session))
+    EarlyRules.inject(extensions, _ => CurveHints)
+    EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
     extensions.injectResolutionRule(_ => StreamRule)

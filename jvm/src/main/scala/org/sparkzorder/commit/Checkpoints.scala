@@ -159,7 +159,7 @@ private[commit] object Checkpoints {
     val gathered = files.flatMap(line(folder, _, outcomes))
     if (gathered.isEmpty && (vacuumed.isEmpty || old.isEmpty)) before
     else {
-      def lines = merged(gathered.iterator, old.fold(Iterator.empty[CheckpointLine])(_.lines(folder)), vacuumed)
+      def lines = merged(gathered.iterator, old.fold(Iterator[CheckpointLine]())(_.lines(folder)), vacuumed)
       val due = retention.filter(_.isDue(old.fold(0L)(_.prunedAt)))
       val forgotten = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
       val writer = new CheckpointWriter(head(folder, gathered, old, lines, due, forgotten))

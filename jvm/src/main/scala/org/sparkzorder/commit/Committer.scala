@@ -65,7 +65,7 @@ final class Committer(
    * come back.
    */
   private def make(dir: String)(below: Path*): Unit =
-    try (folder.sideOf(dir) +: below).foreach(ops.mkdir)
+    try below.+:(folder.sideOf(dir)).foreach(ops.mkdir)
     catch {
       case e: FileNotFoundException =>
         val conflict = new CommitConflictException(Seq(dir), "the folder is gone")

@@ -113,7 +113,7 @@ object Locking {
       kept = true
       lock
     } finally if (!kept) {
-        try (own ++ outer.reverse).foreach(file => remove(file.folder, file.path))
+        try own.++(outer.reverse).foreach(file => remove(file.folder, file.path))
         finally settings.liveness.deregister(operationId)
       }
   }

@@ -55,7 +55,7 @@ private[commit] final class PublishedRecords(
   private var files = List.empty[RecordFile]
   private var checkpoints = List.empty[CheckpointFile]
   private var lines: collection.BufferedIterator[CheckpointLine] = Iterator.empty.buffered
-  private var parse: CheckpointLine => Record = _.record
+  private var parse: CheckpointLine => Record = line => line.record
   private var hasReturned = false
   private var gatheredFolders = Option(Set.empty[String])
   private var found = Option.empty[Published]

@@ -77,7 +77,7 @@ object RecordJson {
 
   /** The object with its checksum as one more field. */
   private[commit] def sealing(json: Array[Byte]): Array[Byte] =
-    json.dropRight(1) ++ s",\"$Checksum\":${crc(json, json.length - 1)}}".getBytes(US_ASCII)
+    json.dropRight(1) ++ s""","$Checksum":${crc(json, json.length - 1)}}""".getBytes(US_ASCII)
 
   private val Checksum = "crc"
   private val Ending = s""".*(,"$Checksum":(\\d+)\\})""".r

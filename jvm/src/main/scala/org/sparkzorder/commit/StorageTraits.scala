@@ -37,7 +37,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
 
   private def acl(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
     val lists = inputs.map { i =>
-      val entries = if (i.hasAcl) fs.getAclStatus(i.getPath).getEntries else java.util.List.of[AclEntry]()
+      val entries = if (i.hasAcl) fs.getAclStatus(i.getPath).getEntries else java.util.Collections.emptyList[AclEntry]()
       AclUtil.getAclFromPermAndEntries(i.getPermission, entries).asScala.toSeq
     }
     lists.distinct match {

@@ -23,9 +23,8 @@ class ZOrderAnalysisException(condition: String, parameters: Map[String, String]
 }
 
 /** An error while a statement ran. The table is as it was, unless the message says otherwise. */
-class ZOrderRuntimeException(condition: String, parameters: Map[String, String], cause: Throwable = null)
+class ZOrderRuntimeException(val condition: String, parameters: Map[String, String], cause: Throwable = null)
     extends RuntimeExceptionWithCondition(ErrorConditions.message(condition, parameters), cause) {
-  override def getCondition: String = condition
   override def getSqlState: String = ErrorConditions.sqlState(condition)
   override def getMessageParameters: java.util.Map[String, String] = parameters.asJava
 }

@@ -32,7 +32,7 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
           "paramIndex" -> "first",
           "requiredType" -> "an atomic type that can be ordered",
           "inputSql" -> child.sql,
-          "inputType" -> s"\"${child.dataType.sql}\""
+          "inputType" -> s""""${child.dataType.sql}""""
         )
       )
 

@@ -40,7 +40,7 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
         "paramIndex" -> (if (of eq left) "first" else "second"),
         "requiredType" -> required,
         "inputSql" -> of.sql,
-        "inputType" -> s"\"${of.dataType.sql}\""
+        "inputType" -> s""""${of.dataType.sql}""""
       )
     )
     (left.dataType, right.dataType) match {

@@ -62,10 +62,11 @@ private[index] object IndexFooter {
 
   // A text that consists of brackets takes many times its bytes when it is parsed, so tokens and
   // depth are limited.
+  private val MaxTokens = 2000000L
   private val mapper = {
     val factory = new JsonFactory()
     factory.setStreamReadConstraints(
-      StreamReadConstraints.builder().maxTokenCount(2000000L).maxNestingDepth(200).build()
+      StreamReadConstraints.builder().maxNestingDepth(200).build()
     )
     new ObjectMapper(factory.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION))
   }
@@ -88,7 +89,7 @@ private[index] object IndexFooter {
   }
 
   private def tree(json: Array[Byte]): JsonNode =
-    try mapper.readTree(json)
+    try mapper.readTree[JsonNode](new LimitedTokens(mapper.getFactory.createParser(json), MaxTokens))
     // The exception is not passed on as the cause: it would bring a piece of the file into the log.
     catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
 

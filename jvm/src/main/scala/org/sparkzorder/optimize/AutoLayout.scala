@@ -57,7 +57,7 @@ private[sparkzorder] object AutoLayout {
       history: Seq[Record]
   ): AutoChoice = {
     val recorded = AutoLayout.recorded(table)
-    val template = LayoutSpec(
+    val template: LayoutSpec = LayoutSpec(
       curve = LayoutSpec.ZOrder,
       mapping = LayoutSpec.RangeMapping,
       cuts = if (options.alignedCuts.getOrElse(true)) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts,

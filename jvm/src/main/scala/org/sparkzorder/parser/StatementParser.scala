@@ -66,7 +66,7 @@ object StatementParser {
    * @throws StatementSyntaxError when the text is not one of our statements
    */
   def parse(sql: String, unquote: String => String): Statement = {
-    val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))
+    val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
     val grammar = new Grammar(new CommonTokenStream(lexer))
     grammar.removeErrorListeners()
@@ -76,7 +76,7 @@ object StatementParser {
 
   /** The tokens of any SQL text, without comments and white space. */
   private[parser] def tokens(sql: String): Iterator[Token] = {
-    val lexer = new ZOrderSqlLexer(CharStreams.fromString(sql))
+    val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
     Iterator
       .continually(lexer.nextToken())

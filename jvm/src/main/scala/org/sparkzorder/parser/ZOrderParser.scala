@@ -30,7 +30,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private val variables = new VariableSubstitution
 
   override protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan =
-    if (ScriptStatements.isScript(sql)) script(variables.substitute(sql), next)
+    if (ScriptShim.hasScripts && ScriptStatements.isScript(sql)) script(variables.substitute(sql), next)
     else if (!StatementParser.mayBeOurs(sql)) next(sql)
     else {
       val statement =

@@ -15,7 +15,7 @@ private[skipping] final class ListedNames(folder: TableFolder, links: Seq[(Relat
   private val plain = new RelativePath(folder.root)
 
   /** Names of those files that are in the table's folders. */
-  def of(files: Seq[Path]): Set[String] = files.iterator.flatMap(of).toSet
+  def of(files: Seq[Path]): Set[String] = files.iterator.flatMap(file => of(file)).toSet
 
   private def of(file: Path): Option[String] =
     if (plain.isBelow(file)) Some(plain.of(file))

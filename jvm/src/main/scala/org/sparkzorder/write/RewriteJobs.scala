@@ -1,14 +1,7 @@
 package org.sparkzorder.write
 
 import java.util.UUID
-import java.util.concurrent.{
-  CompletableFuture,
-  ExecutionException,
-  ExecutorService,
-  Executors,
-  TimeUnit,
-  TimeoutException
-}
+import java.util.concurrent.{ExecutionException, ExecutorService, Executors, Future, TimeUnit, TimeoutException}
 import java.util.concurrent.atomic.AtomicReference
 
 import org.apache.spark.sql.classic.SparkSession
@@ -64,7 +57,7 @@ object RewriteJobs {
    *
    * @param again cancels again: a job between two jobs of Spark's was not cancelled at first
    */
-  private def settle(running: Seq[CompletableFuture[RewriteResult]])(again: => Unit): Unit = {
+  private def settle(running: Seq[Future[RewriteResult]])(again: => Unit): Unit = {
     var interrupted = false
     running.foreach { job =>
       while (!job.isDone)

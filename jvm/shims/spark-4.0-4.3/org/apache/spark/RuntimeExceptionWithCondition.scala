@@ -11,8 +11,9 @@ package org.apache.spark
 abstract class RuntimeExceptionWithCondition(text: String, cause: Throwable)
 // Every Spark knows this condition. Nobody sees it.
     extends SparkRuntimeException("INTERNAL_ERROR", Map("message" -> text), cause, Array.empty[QueryContext], "") {
+  def condition: String
   override def getMessage: String = text
-  override def getCondition: String
+  override def getCondition: String = condition
   override def getSqlState: String
   override def getMessageParameters: java.util.Map[String, String]
   override def getErrorClass: String = getCondition
