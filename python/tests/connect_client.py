@@ -44,7 +44,7 @@ def main() -> None:
     spark = configure_spark(SparkSession.builder).getOrCreate()
     diagnosis = doctor(spark)
     found |= {"session": type(spark).__module__, "doctor": {f.check: [f.ok, f.detail] for f in diagnosis.findings}}
-    found |= with_extension() if diagnosis.ok else {"errors": without_extension(spark)}
+    found |= with_extension() if found["doctor"]["extension"][0] else {"errors": without_extension(spark)}
     spark.stop()
     print(json.dumps(found))
 

@@ -39,7 +39,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def test_beeline(url: str, tmp_path: Path) -> None:
     script = tmp_path / "script.sql"
     script.write_text("".join(f"{statement};\n" for statement in statements("of_beeline")))
-    command = [BIN / "beeline", "-u", url, "-n", "me", "--silent=true", "--outputformat=tsv2", "-f", script]
+    command = [str(BIN / "beeline"), "-u", url, "--silent=true", "--outputformat=tsv2", "-f", str(script)]
     done = subprocess.run(
         command, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
     )
