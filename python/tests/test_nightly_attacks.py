@@ -64,7 +64,7 @@ def test_budgets_of_nothing_and_schemas_named_twice(spark: SparkSession, databas
     twice = Selected((database.name, database.name.upper()))
     assert len(nightly.states(spark, twice)) == 2
     for limits in ({"seconds": 0.0}, {"max_bytes": 0}):
-        outcomes = nightly.optimize(spark, twice, **limits)  # type: ignore[arg-type]
+        outcomes = nightly.optimize(spark, twice, **limits)
         assert [o.outcome for o in outcomes] == ["skipped", "skipped"]
         assert exit_code(outcomes) == 0
     named = nightly.states(spark, Selected((), (f"spark_catalog.{database.name}.`one`",)))
