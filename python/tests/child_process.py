@@ -5,18 +5,29 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
 
-def start_child(program: str | Path, *arguments: str, stdout: IO[str] | int, stderr: IO[str]) -> subprocess.Popen[str]:
-    """Start a program that sees the same modules. Its standard input is a pipe."""
+def start_child(
+    program: str | Path, *arguments: str, stdout: IO[str] | int, stderr: IO[str], prefix: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """Start a program that sees the same modules. Its standard input is a pipe.
+
+    Args:
+        program: A file of Python.
+        arguments: Its arguments.
+        stdout: Where its output goes.
+        stderr: Where its error output goes.
+        prefix: A command that starts it.
+    """
     environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": os.pathsep.join(sys.path)}
     # These lead pyspark to the JVM of this process. The child starts its own.
     for name in ("PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"):
         environment.pop(name, None)
     return subprocess.Popen(
-        [sys.executable, str(program), *arguments],
+        [*prefix, sys.executable, str(program), *arguments],
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=stderr,
