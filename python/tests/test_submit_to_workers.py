@@ -42,6 +42,7 @@ def test_a_worker_killed_during_optimize_costs_no_row(cluster: Cluster, tmp_path
     finally:
         running.kill()
         running.wait()
+    assert "Lost executor" in (folder / "log").read_text(errors="replace")
     found = json.loads(answer.read_text())
     assert found["master"] == cluster.url
     # Each value of `a` is in one of the new files.
