@@ -1,4 +1,4 @@
-"""A program for an older Spark, with Delta Lake, Iceberg and this extension in one session: prints what statements answer.
+"""A program for an older Spark, with Delta Lake, Iceberg and this extension in one session: prints answers.
 
     beside_both.py <jars, with commas between> <an empty folder>
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,9 +20,34 @@ PUBLISHED = REPOSITORY / "build" / "m2"
 SPARK_HOME = Path(pyspark.__file__).parent
 
 
-def by_jar() -> list[str]:
-    """The arguments that bring the package's own jar."""
-    return ["--jars", str(jar_path())]
+PAGE = (REPOSITORY / "docs" / "settings" / "clusters.md").read_text()
+
+
+def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
+    """The arguments of the first `spark-submit` below a heading of docs/settings/clusters.md, without the program's.
+
+    Args:
+        heading: Its words.
+        replaced: What this machine has in place of a word.
+    """
+    block = PAGE.partition(f"\n## {heading}\n")[2].partition("```console\n")[2].partition("```")[0]
+    words = shlex.split(block.partition("spark-submit")[2])
+    known = {"$(python -m spark_zorder jar)": str(jar_path()), **replaced}
+    return [known.get(word, word) for word in words[: words.index("program.py")]]
+
+
+def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
+    """Write the program of docs/settings/clusters.md.
+
+    Args:
+        folder: Where to.
+        before: Code that comes before it.
+        after: Code that comes after it.
+    """
+    code = PAGE.partition("```python\n")[2].partition("```")[0]
+    program = folder / "program.py"
+    program.write_text("\n".join([before, code, after]))
+    return program
 
 
 def by_packages(folder: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Iterator
@@ -11,11 +10,19 @@ from pathlib import Path
 import pytest
 from cluster import wait_until
 from fetched_jars import fetched_jars
-from submit import SPARK_HOME, by_jar, submit, wait
+from submit import PAGE, SPARK_HOME, of_page, program_of_page, submit, wait
 
 pytestmark = pytest.mark.extended
 
-PROGRAM = Path(__file__).with_name("submitted_program.py")
+BEFORE = """
+import sys
+from pyspark.sql import SparkSession
+rows = SparkSession.builder.getOrCreate().range(4000).selectExpr("id", "id * 7919 % 1000 AS a")
+rows.repartition(4).write.parquet(sys.argv[1])
+"""
+AFTER = """
+print("all rows:", *spark.sql(f"SELECT count(*), count(DISTINCT id) FROM {table}").first())
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +53,20 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.parametrize("mode", ["client", "cluster"])
 def test_a_folder_of_hdfs_is_clustered_and_queried(configuration: Path, tmp_path: Path, mode: str) -> None:
-    arguments = ["--master", "yarn", "--deploy-mode", mode, "--num-executors", "2", *by_jar()]
+    arguments = [mode if word == "cluster" else word for word in of_page("YARN", {})]
     # The containers are on this host and find Spark's own jars here.
     arguments += ["--conf", f"spark.yarn.jars=local:{SPARK_HOME}/jars/*", "--conf", "spark.yarn.maxAppAttempts=1"]
-    answer = tmp_path / "answer"
+    program = program_of_page(tmp_path, BEFORE, AFTER)
     environment = {"HADOOP_CONF_DIR": str(configuration)}
-    running = submit(
-        arguments, PROGRAM, f"/data/{mode}", str(answer), folder=tmp_path, environment=environment
-    )
+    running = submit(arguments, program, f"/data/{mode}", folder=tmp_path, environment=environment)
     try:
         wait(running, tmp_path)
     finally:
         running.kill()
         running.wait()
-    found = json.loads(answer.read_text())
-    assert (found["master"], found["mode"]) == ("yarn", mode)
-    assert found["files"] == [1, 8]
-    assert found["ids"] == [i for i in range(4000) if i * 7919 % 1000 == 17]
-    assert found["rows"] == [4000, 4000]
+    # In the mode `cluster` the program runs in a container, whose output the node manager keeps.
+    logs = [tmp_path / "log"] if mode == "client" else configuration.parent.glob("target/**/stdout")
+    printed = "".join(log.read_text(errors="replace") for log in logs)
+    assert "files: 1 of 8 rows: 4\n" in printed
+    assert "files: 1 of 8 rows: 4\n" in PAGE
+    assert "all rows: 4000 4000\n" in printed
