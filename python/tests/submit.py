@@ -1,0 +1,118 @@
+"""Starts `spark-submit` as a user does, away from the user's home."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pyspark
+import pytest
+from conftest import REPOSITORY
+from spark_versions import NEWEST, VERSION
+
+from spark_zorder import EXTENSION, jar_path
+
+PUBLISHED = REPOSITORY / "build" / "m2"
+SPARK_HOME = Path(pyspark.__file__).parent
+
+
+PAGE = (REPOSITORY / "docs" / "settings" / "clusters.md").read_text()
+
+
+def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
+    """The arguments of the first `spark-submit` below a heading of docs/settings/clusters.md, without the program's.
+
+    Args:
+        heading: Its words.
+        replaced: What this machine has in place of a word.
+    """
+    block = PAGE.partition(f"\n## {heading}\n")[2].partition("```console\n")[2].partition("```")[0]
+    words = shlex.split(block.partition("spark-submit")[2])
+    known = {"$(python -m spark_zorder jar)": str(jar_path()), **replaced}
+    return [known.get(word, word) for word in words[: words.index("program.py")]]
+
+
+def program_of_page(folder: Path, before: str = "", after: str = "") -> Path:
+    """Write the program of docs/settings/clusters.md.
+
+    Args:
+        folder: Where to.
+        before: Code that comes before it.
+        after: Code that comes after it.
+    """
+    code = PAGE.partition("```python\n")[2].partition("```")[0]
+    program = folder / "program.py"
+    program.write_text("\n".join([before, code, after]))
+    return program
+
+
+def by_packages(folder: Path) -> list[str]:
+    """The arguments that bring the published jar, and nothing of the user's caches.
+
+    Args:
+        folder: For Ivy's settings and caches.
+    """
+    if not PUBLISHED.exists():
+        pytest.fail(f"{PUBLISHED} is missing: make build/stamps/published")
+    settings = folder / "ivysettings.xml"
+    settings.write_text(
+        f"""<ivysettings>
+          <settings defaultResolver="published"/>
+          <caches defaultCacheDir="{folder}/cache"/>
+          <resolvers><ibiblio name="published" m2compatible="true" root="{PUBLISHED.as_uri()}"/></resolvers>
+        </ivysettings>"""
+    )
+    confs = [f"spark.jars.ivy={folder}/ivy", f"spark.jars.ivySettings={settings}"]
+    arguments = ["--packages", f"org.sparkzorder:{NEWEST.artifact}:{VERSION}"]
+    return arguments + [word for conf in confs for word in ("--conf", conf)]
+
+
+def submit(
+    arguments: list[str], program: str | Path, *words: str, folder: Path, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[str]:
+    """Start a program. What it prints is in the file `log` of the folder.
+
+    Args:
+        arguments: Of `spark-submit`. The extension and small sizes are added.
+        program: A Python file.
+        words: The program's arguments.
+        folder: The working folder.
+        environment: Further variables.
+    """
+    home = folder / "home"
+    home.mkdir()
+    variables = {**os.environ, "HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    variables["JDK_JAVA_OPTIONS"] = f"{os.environ.get('JDK_JAVA_OPTIONS', '')} -Duser.home={home}"
+    # Set by the session of the other tests, for its own JVM.
+    for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE", "SPARK_HOME"):
+        variables.pop(name, None)
+    confs = {
+        "spark.sql.extensions": EXTENSION,
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
+        "spark.executor.cores": "1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.files.maxPartitionBytes": "4m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    command = [str(SPARK_HOME / "bin" / "spark-submit"), *arguments]
+    command += [word for key, value in confs.items() for word in ("--conf", f"{key}={value}")]
+    with (folder / "log").open("w") as log:
+        return subprocess.Popen(
+            [*command, str(program), *words],
+            cwd=folder,
+            env=variables | dict(environment or {}),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+def wait(running: subprocess.Popen[str], folder: Path, seconds: float = 900) -> None:
+    """Wait for its end. The test fails with the end of the log if the program fails."""
+    assert running.wait(seconds) == 0, (folder / "log").read_text(errors="replace")[-5000:]
