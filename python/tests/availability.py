@@ -35,9 +35,10 @@ class Feature:
 
 
 def _works(work: Work, spark: SparkSession) -> bool:
+    failures: tuple[type[Exception], ...] = (*errors_of_spark(), AttributeError)
     try:
         return work(spark) is not False
-    except (*errors_of_spark(), AttributeError, AssertionError):
+    except failures:
         return False
 
 
@@ -81,6 +82,10 @@ def _condition(spark: SparkSession) -> bool:
     return False
 
 
+def _server(spark: SparkSession) -> object:
+    return spark._jvm.java.lang.Class.forName("org.apache.spark.sql.connect.service.SparkConnectServer")  # type: ignore[union-attr]
+
+
 OPTIMIZE = "OPTIMIZE available ZORDER BY (a)"
 
 FEATURES = [
@@ -116,9 +121,6 @@ FEATURES = [
         _sql("DROP TABLE IF EXISTS clustered", "CREATE TABLE clustered (a BIGINT) USING parquet CLUSTER BY (a)"),
     ),
     Feature("our statements in SQL scripts", _sql(f"BEGIN {OPTIMIZE}; END"), _sql("BEGIN SELECT 1; END")),
-    Feature("`getCondition()` of an error in Python", _condition),
-    Feature(
-        "a Spark Connect server in the package `pyspark`",
-        lambda spark: spark._jvm.java.lang.Class.forName("org.apache.spark.sql.connect.service.SparkConnectServer"),
-    ),
+    Feature("`getCondition()` of an error in Python", _condition, _condition),
+    Feature("a Spark Connect server in the package `pyspark`", _server, _server),
 ]

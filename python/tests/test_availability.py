@@ -1,4 +1,4 @@
-"""docs/availability.md says what works on each Spark. `WRITE_DOCS=1` writes the column of the Spark that runs the test."""
+"""docs/availability.md says what works on each Spark. `WRITE_DOCS=1` writes the column of this Spark."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def jar_path(spark_version: str | None = None) -> Path:
         >>> jar_path("3.4")
         Traceback (most recent call last):
         ...
-        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, 4.0, 4.1, 4.2, 4.3
+        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, ..., 4.3
     """
     wanted = installed_spark() if spark_version is None else spark_version
     minor = ".".join(wanted.split(".")[:2])

@@ -82,4 +82,5 @@ def _hint(df: DataFrame, name: str, parameters: tuple[int | Column | str, ...]) 
         return df.hint(name, *parameters)
     plain: Any = df
     given = [getattr(parameter, "_jc", parameter) for parameter in parameters]
-    return type(plain)(plain._jdf.hint(name, plain._jseq(given)), plain.sparkSession)
+    hinted: DataFrame = type(plain)(plain._jdf.hint(name, plain._jseq(given)), plain.sparkSession)
+    return hinted

@@ -1,5 +1,6 @@
 """The errors of the Python side. Spark raises all others."""
 
+
 class NoJarError(RuntimeError):
     """This package has no jar for this version of Spark, or pyspark is not installed.
 
