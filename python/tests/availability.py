@@ -68,6 +68,13 @@ def _skips(spark: SparkSession) -> bool:
     return bool(scan["files_kept"] == 1)
 
 
+def _restored(spark: SparkSession) -> bool:
+    _skips(spark)
+    spark.sql("RESTORE available TO VERSION AS OF 0").collect()
+    spark.sql("VACUUM available RETAIN 0 HOURS DRY RUN").collect()
+    return spark.table("available").count() == 1000
+
+
 def _bound(spark: SparkSession) -> bool:
     _skips(spark)
     [scan] = spark.sql("EXPLAIN SKIPPING SELECT * FROM available WHERE id = :id", {"id": 7}).collect()
@@ -90,10 +97,7 @@ OPTIMIZE = "OPTIMIZE available ZORDER BY (a)"
 
 FEATURES = [
     Feature("`OPTIMIZE` and skipping", _skips),
-    Feature(
-        "`RESTORE` and `VACUUM`",
-        _rewritten("id AS a", "VACUUM available RETAIN 0 HOURS DRY RUN"),
-    ),
+    Feature("`RESTORE` and `VACUUM`", _restored),
     Feature(
         "`repartition_by_zorder_range`",
         lambda spark: repartition_by_zorder_range(spark.range(100), 4, f.col("id")).rdd.getNumPartitions() == 4,
@@ -103,7 +107,7 @@ FEATURES = [
     Feature(
         "key columns of `TIME`",
         _rewritten("CAST('12:00:00' AS TIME) AS a", OPTIMIZE),
-        _sql("SELECT CAST('12:00:00' AS TIME)"),
+        _sql("SET spark.sql.timeType.enabled = true", "SELECT CAST('12:00:00' AS TIME)"),
     ),
     Feature(
         "tables with columns of `VARIANT`",
@@ -120,7 +124,11 @@ FEATURES = [
         _rewritten("1 AS x", "OPTIMIZE clustered"),
         _sql("DROP TABLE IF EXISTS clustered", "CREATE TABLE clustered (a BIGINT) USING parquet CLUSTER BY (a)"),
     ),
-    Feature("our statements in SQL scripts", _sql(f"BEGIN {OPTIMIZE}; END"), _sql("BEGIN SELECT 1; END")),
+    Feature(
+        "our statements in SQL scripts",
+        _sql(f"BEGIN {OPTIMIZE}; END"),
+        _sql("SET spark.sql.scripting.enabled = true", "BEGIN SELECT 1; END"),
+    ),
     Feature("`getCondition()` of an error in Python", _condition, _condition),
     Feature("a Spark Connect server in the package `pyspark`", _server, _server),
 ]
