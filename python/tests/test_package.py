@@ -50,8 +50,8 @@ def test_a_jar_is_found_by_the_minor_version(jars: Path, version: str) -> None:
 
 
 def test_a_missing_jar_is_an_error_that_names_those_that_there_are(jars: Path) -> None:
-    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.5: .* for Spark 4\.1, 4\.10$"):
-        spark_zorder.jar_path("3.5.9")
+    with pytest.raises(spark_zorder.NoJarError, match=r"no jar for Spark 3\.4: .* for Spark 4\.1, 4\.10$"):
+        spark_zorder.jar_path("3.4.9")
 
 
 def test_an_unknown_installed_spark_is_named(jars: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,10 +79,10 @@ def test_the_command_line_prints_the_path(jars: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_command_line_fails_in_words(jars: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["jar", "--spark", "3.5"]) == 1
+    assert main(["jar", "--spark", "3.4"]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.startswith("no jar for Spark 3.5")
+    assert printed.err.startswith("no jar for Spark 3.4")
 
 
 @pytest.mark.every_spark

@@ -49,10 +49,10 @@ def jar_path(spark_version: str | None = None) -> Path:
         >>> from spark_zorder import jar_path
         >>> jar_path("4.1").name
         'spark-zorder-4.1_2.13-...jar'
-        >>> jar_path("3.5")
+        >>> jar_path("3.4")
         Traceback (most recent call last):
         ...
-        spark_zorder.errors.NoJarError: no jar for Spark 3.5: this spark_zorder has jars for Spark 4.0, 4.1, 4.2, 4.3
+        spark_zorder.errors.NoJarError: no jar for Spark 3.4: this spark_zorder has jars for Spark 3.5, ..., 4.3
     """
     wanted = installed_spark() if spark_version is None else spark_version
     minor = ".".join(wanted.split(".")[:2])

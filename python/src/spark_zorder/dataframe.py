@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from spark_zorder.artifacts import installed_spark
 from spark_zorder.statements import has_extension, no_extension
 
 if TYPE_CHECKING:
@@ -67,5 +68,15 @@ def _hinted(df: Frame, name: str, *parameters: int | Column | str) -> Frame:
     # Spark ignores unknown hints.
     if not has_extension(df.sparkSession):
         raise no_extension(df.sparkSession)
-    hinted: Frame = df.hint(name, *parameters)  # type: ignore[assignment]
+    hinted: Frame = _hint(df, name, parameters)  # type: ignore[assignment]
+    return hinted
+
+
+def _hint(df: DataFrame, name: str, parameters: tuple[int | Column | str, ...]) -> DataFrame:
+    # PySpark 3.5 takes no columns here, but Spark 3.5 does. A client of Spark Connect has no `_jdf`.
+    if not installed_spark().startswith("3.") or not hasattr(df, "_jdf"):
+        return df.hint(name, *parameters)
+    plain: Any = df
+    given = [getattr(parameter, "_jc", parameter) for parameter in parameters]
+    hinted: DataFrame = type(plain)(plain._jdf.hint(name, plain._jseq(given)), plain.sparkSession)
     return hinted

@@ -1,0 +1,53 @@
+"""docs/availability.md says what works on each Spark. `WRITE_DOCS=1` writes the column of this Spark."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from availability import FEATURES
+from conftest import REPOSITORY
+from spark_versions import SPARKS, minor
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PAGE = REPOSITORY / "docs" / "availability.md"
+HEAD = ["", *(spark.minor for spark in SPARKS)]
+
+
+def table_of(page: str) -> dict[str, list[str]]:
+    """The cells of each feature."""
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    return {cells[0]: cells[1:] for cells in lines[2:]}
+
+
+def written(page: str, table: dict[str, list[str]]) -> str:
+    """The page with this table."""
+    lines = page.splitlines()
+    at = [n for n, line in enumerate(lines) if line.startswith("|")]
+    rows = [HEAD, ["---"] * len(HEAD), *([name, *cells] for name, cells in table.items())]
+    lines[at[0] : at[-1] + 1] = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.every_spark
+@pytest.mark.matrix
+def test_the_page_says_what_works_on_this_spark(spark: SparkSession, database: Path) -> None:
+    found = {feature.name: feature.cell(spark) for feature in FEATURES}
+    column = HEAD.index(minor(spark)) - 1
+    if os.environ.get("WRITE_DOCS"):
+        before = table_of(PAGE.read_text())
+        table = {name: before.get(name, ["?"] * len(SPARKS)) for name in found}
+        for name, cell in found.items():
+            table[name][column] = cell
+        PAGE.write_text(written(PAGE.read_text(), table))
+    assert {name: cells[column] for name, cells in table_of(PAGE.read_text()).items()} == found
+
+
+def test_the_page_has_a_column_for_each_spark() -> None:
+    page = PAGE.read_text()
+    assert "| " + " | ".join(HEAD) + " |" in page
+    assert all(len(cells) == len(SPARKS) and "?" not in cells for cells in table_of(page).values())
