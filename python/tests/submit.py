@@ -31,7 +31,7 @@ def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
         replaced: What this machine has in place of a word.
     """
     block = PAGE.partition(f"\n## {heading}\n")[2].partition("```console\n")[2].partition("```")[0]
-    words = shlex.split(block.partition("spark-submit")[2])
+    words = shlex.split(block.partition("spark-submit")[2].replace("\\\n", " "))
     known = {"$(python -m spark_zorder jar)": str(jar_path()), **replaced}
     return [known.get(word, word) for word in words[: words.index("program.py")]]
 
