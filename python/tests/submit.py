@@ -20,7 +20,7 @@ PUBLISHED = REPOSITORY / "build" / "m2"
 SPARK_HOME = Path(pyspark.__file__).parent
 
 
-PAGE = (REPOSITORY / "docs" / "settings" / "clusters.md").read_text()
+PAGE = (REPOSITORY / "docs" / "running" / "clusters.md").read_text()
 
 
 def of_page(heading: str, replaced: Mapping[str, str]) -> list[str]:
