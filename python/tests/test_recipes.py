@@ -141,7 +141,7 @@ def test_dbt_clusters_a_model_after_each_run(tmp_path: Path) -> None:
     for name in ("macros/zorder.sql", "models/orders.sql", "profiles.yml", "dbt_project.yml"):
         recipe(name, tmp_path / "project")
     table = tmp_path / "spark" / "warehouse" / "sales.db" / "orders"
-    # At the end of a connection the Thrift server closes the class loader of spark.jars.
+    # With spark.jars alone, a later connection did not find our classes.
     settings = {**WITH_US, "spark.driver.extraClassPath": WITH_US["spark.jars"]}
     with thrift_server(tmp_path / "spark", settings) as port:
         for number in range(3):
