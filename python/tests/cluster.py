@@ -28,6 +28,13 @@ class Cluster:
         self._work = work
         work.mkdir(parents=True)
         self._processes: list[subprocess.Popen[bytes]] = []
+        try:
+            self._start_all(work)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start_all(self, work: Path) -> None:
         port = _free_port()
         self.url = f"spark://127.0.0.1:{port}"
         master = "org.apache.spark.deploy.master.Master"
