@@ -164,7 +164,11 @@ def _with_session(options: argparse.Namespace, run: Any) -> int:
         if spark is not None:
             nightly_session.interrupt(spark)
         say("Stopped. The next statement on a table undoes what is not finished there.", sys.stderr)
-        return _SIGTERM if isinstance(stop, _Stopped) else _SIGINT
+        if isinstance(stop, _Stopped):
+            # The signal broke a call into the JVM off. An orderly exit would wait for its answer.
+            sys.stdout.flush()
+            os._exit(_SIGTERM)
+        return _SIGINT
 
 
 def _cannot_run() -> tuple[type[Exception], ...]:

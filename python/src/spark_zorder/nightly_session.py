@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -101,9 +102,19 @@ def is_alive(spark: SparkSession) -> bool:
 
 
 def interrupt(spark: SparkSession) -> None:
-    """Stop what the session runs. It may be gone already."""
-    with contextlib.suppress(*errors_of_spark()):
-        if hasattr(spark, "_jsparkSession"):
-            spark.sparkContext.cancelAllJobs()
-        else:
-            spark.interruptAll()
+    """Stop what the session runs. It may be gone already.
+
+    The calling thread may have been torn out of a call into the JVM, whose answer is still to come. So another thread
+    asks, which has a connection of its own.
+    """
+
+    def cancel() -> None:
+        with contextlib.suppress(*errors_of_spark()):
+            if hasattr(spark, "_jsparkSession"):
+                spark.sparkContext.cancelAllJobs()
+            else:
+                spark.interruptAll()
+
+    thread = threading.Thread(target=cancel, daemon=True)
+    thread.start()
+    thread.join(_SECONDS_TO_ANSWER)
