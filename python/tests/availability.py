@@ -126,7 +126,7 @@ FEATURES = [
     ),
     Feature(
         "our statements in SQL scripts",
-        _sql(f"BEGIN {OPTIMIZE}; END"),
+        _rewritten("id AS a", f"BEGIN {OPTIMIZE}; END"),
         _sql("SET spark.sql.scripting.enabled = true", "BEGIN SELECT 1; END"),
     ),
     Feature("`getCondition()` of an error in Python", _condition, _condition),

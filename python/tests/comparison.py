@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from spark_zorder import explain_skipping
+from spark_zorder import errors, explain_skipping
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -51,7 +51,7 @@ def same_rows(spark: SparkSession, query: str) -> list[Row]:
 def condition_of(error: PySparkException | Py4JJavaError) -> str:
     """The condition of an error, or its class if it has no condition. PySpark leaves a `SparkException` to Py4J."""
     if isinstance(error, PySparkException):
-        return str(error.getCondition())
+        return str(errors.condition_of(error))
     # Some messages of Spark begin with the condition in brackets.
     found = re.match(r"\[([A-Z_0-9.]+)\]", str(error.java_exception.getMessage()))
     return found[1] if found else str(error.java_exception.getClass().getName())

@@ -35,7 +35,7 @@ class Kind:
     """Whether ORC and other writers have this type."""
     ordered: bool = True
     """Whether it can be a clustering column."""
-    since: tuple[int, int] = (4, 0)
+    since: tuple[int, int] = (3, 5)
 
 
 def _cast_to(sql: str) -> Callable[[Value], Text]:

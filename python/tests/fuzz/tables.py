@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 from pyarrow import orc
 from pyspark.sql.functions import col
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
 from fuzz import columns, sessions
 from fuzz.columns import Column, Leaf, Rows, quote
@@ -278,7 +278,7 @@ class FuzzTable:
         names = self.called()
         fields = self._fields(names)
         text = ", ".join(fields[1:] + fields[:1] if self.permuted else fields)
-        given = StructType.fromDDL(text)
+        given = _parse_datatype_string(text)
         assert isinstance(given, StructType)
         if self.access != "ids":
             return self.traits.given(given)
