@@ -12,7 +12,7 @@ from spark_versions import SPARKS
 
 from spark_zorder import jar_path
 
-pytestmark = pytest.mark.matrix
+pytestmark = [pytest.mark.matrix, pytest.mark.every_spark]
 
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
 OTHERS = [spark.minor for spark in SPARKS if spark.minor != MINOR]
