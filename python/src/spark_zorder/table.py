@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from spark_zorder.clustering import Clustering, ColumnDepth, FileRange
 from spark_zorder.errors import condition_of
 from spark_zorder.names import number_from_zero, positive_number, quote, quote_name, quote_string, whole_number
+from spark_zorder.progress import shown
 from spark_zorder.result import OptimizeResult
 from spark_zorder.statements import Session, run
 
@@ -83,6 +84,11 @@ class ZOrderTable:
             '`events`'
         """
         return self._target
+
+    def _long(self, operation: str, statement: str) -> DataFrame:
+        """Run a statement that may take long, and show its progress."""
+        with shown(self._spark, operation):
+            return run(self._spark, statement)
 
     def __repr__(self) -> str:
         return f"ZOrderTable({self._target})"
@@ -181,7 +187,7 @@ class ZOrderTable:
             clauses.append(f"OPTIONS ({', '.join(pairs)})")
         if dry_run:
             clauses.append("DRY RUN")
-        return OptimizeResult(run(self._spark, " ".join(clauses)))
+        return OptimizeResult(self._long("OPTIMIZE", " ".join(clauses)))
 
     def create_skipping_index(self, *columns: str, replace: bool = False) -> DataFrame:
         """Collect the statistics that queries skip files by: `CREATE SKIPPING INDEX`.
@@ -201,7 +207,7 @@ class ZOrderTable:
             8
         """
         create = "CREATE OR REPLACE" if replace else "CREATE"
-        return run(self._spark, f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
+        return self._long("CREATE SKIPPING INDEX", f"{create} SKIPPING INDEX ON {self._target}{_columns(columns)}")
 
     def refresh_skipping_index(self) -> DataFrame:
         """Collect the statistics of new and changed files: `REFRESH SKIPPING INDEX`.
@@ -216,7 +222,7 @@ class ZOrderTable:
             >>> events.describe_skipping_index("user").count()
             9
         """
-        return run(self._spark, f"REFRESH SKIPPING INDEX ON {self._target}")
+        return self._long("REFRESH SKIPPING INDEX", f"REFRESH SKIPPING INDEX ON {self._target}")
 
     def drop_skipping_index(self) -> DataFrame:
         """Delete all statistics: `DROP SKIPPING INDEX`. Later queries skip no files of this table.
@@ -407,7 +413,7 @@ class ZOrderTable:
             |               16|                 8|
             +-----------------+------------------+
         """
-        return run(self._spark, f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
+        return self._long("RESTORE", f"RESTORE {self._target} TO VERSION AS OF {whole_number(version, 'version')}")
 
     def vacuum(self, retain_hours: float | None = None, *, dry_run: bool = False) -> DataFrame:
         """Delete old files that `optimize` and `restore` replaced: `VACUUM`. A later `restore` cannot bring them back.
@@ -431,7 +437,7 @@ class ZOrderTable:
             8
         """
         retain = "" if retain_hours is None else f" RETAIN {number_from_zero(retain_hours, 'retain_hours')} HOURS"
-        return run(self._spark, f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
+        return self._long("VACUUM", f"VACUUM {self._target}{retain}{' DRY RUN' if dry_run else ''}")
 
 
 def show_clustering(spark: Session, database: str | None = None) -> DataFrame:

@@ -17,6 +17,7 @@ statement
     | (DESCRIBE | DESC) HISTORY target                                                   #describeHistory
     | (DESCRIBE | DESC) DETAIL target                                                    #describeDetail
     | SHOW CLUSTERING ((IN | FROM) identifier ('.' identifier)*)?                          #showClustering
+    | SHOW OPERATIONS                                                                      #showOperations
     | EXPLAIN SKIPPING FILES? query                                                      #explainSkipping
     | RESTORE TABLE? target TO (VERSION AS OF INTEGER | TIMESTAMP AS OF time=STRING)      #restore
     | VACUUM target (RETAIN number (HOUR | HOURS | DAY | DAYS))? (DRY RUN)?              #vacuum
@@ -79,7 +80,7 @@ identifier
 nonReserved
     : OPTIMIZE | FULL | FILES | WEIGHT | OPTIONS | SKIPPING | INDEX | CLUSTERING | HISTORY | RESTORE | VACUUM | RETAIN
     | HOUR | HOURS | DAY | DAYS | DETAIL | TIMESTAMP | DRY | RUN | VERSION | AUTO | ZORDER | HILBERT | REPLACE | REFRESH | DESC | DESCRIBE | EXPLAIN | OF | TABLE | TRUE | FALSE
-    | SHOW | IN | FROM
+    | SHOW | OPERATIONS | IN | FROM
     | CREATE | DROP | BY | AS | OR | ON | ORDER | TO
     ;
 
@@ -87,7 +88,7 @@ AS: 'AS'; AUTO: 'AUTO'; BY: 'BY'; CLUSTERING: 'CLUSTERING'; CREATE: 'CREATE'; DA
 DESCRIBE: 'DESCRIBE'; DETAIL: 'DETAIL'; DROP: 'DROP';
 DRY: 'DRY'; EXPLAIN: 'EXPLAIN'; FALSE: 'FALSE'; FILES: 'FILES'; FROM: 'FROM'; FULL: 'FULL'; HILBERT: 'HILBERT'; HISTORY: 'HISTORY'; HOUR: 'HOUR'; HOURS: 'HOURS';
 IN: 'IN'; INDEX: 'INDEX';
-OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
+OF: 'OF'; ON: 'ON'; OPTIMIZE: 'OPTIMIZE'; OPERATIONS: 'OPERATIONS'; OPTIONS: 'OPTIONS'; OR: 'OR'; ORDER: 'ORDER'; REFRESH: 'REFRESH';
 REPLACE: 'REPLACE'; RESTORE: 'RESTORE'; RETAIN: 'RETAIN'; RUN: 'RUN'; SHOW: 'SHOW'; SKIPPING: 'SKIPPING'; TABLE: 'TABLE'; TIMESTAMP: 'TIMESTAMP';
 TO: 'TO'; TRUE: 'TRUE';
 VACUUM: 'VACUUM'; VERSION: 'VERSION'; WEIGHT: 'WEIGHT'; WHERE: 'WHERE'; ZORDER: 'ZORDER';

@@ -30,7 +30,9 @@ private[sparkzorder] object SparkVersionCheck {
       case _: LinkageError => new IllegalStateException(
           "[ZORDER_WRONG_JAR] This jar of spark-zorder is for Spark ".concat(SparkMinor.compiledFor)
             .concat(", and this is Spark ").concat(running)
-            .concat(". In its place use the jar that `spark_zorder.jar_path()` names, with the version of this Spark in its name.")
+            .concat(
+              ". In its place use the jar that `spark_zorder.jar_path()` names, with the version of this Spark in its name."
+            )
         )
     }
 }

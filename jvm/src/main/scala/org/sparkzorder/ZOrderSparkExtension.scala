@@ -3,7 +3,7 @@ package org.sparkzorder
 import org.apache.spark.metrics.source.ZOrderSource
 import org.apache.spark.sql.SparkSessionExtensions
 
-import org.sparkzorder.command.{ResolveDescribeSkippingIndex, StatementPlanner}
+import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
@@ -28,6 +28,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
+    extensions.injectResolutionRule(session => new ResolveShowOperations(session))
     extensions.injectResolutionRule(_ => StreamRule)
     extensions.injectPreCBORule { session =>
       // Built for a session's first query or statement: from then on there is a metrics system.

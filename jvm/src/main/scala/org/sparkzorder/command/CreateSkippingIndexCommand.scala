@@ -3,7 +3,6 @@ package org.sparkzorder.command
 import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
@@ -17,11 +16,17 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
  * @param columns names of the columns; empty for all columns that can have statistics
  */
 final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[String]], replace: Boolean)
-    extends LeafRunnableCommand {
+    extends LongCommand {
 
-  private val operation = "CREATE SKIPPING INDEX"
+  override def operation: String = "CREATE SKIPPING INDEX"
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def tableName: String = target.title
+
+  override def title: String = s"$operation ON $tableName"
+
+  override protected def metricNames: Seq[LongCommand.Metric] = Seq(CreateSkippingIndexCommand.Files)
+
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val table = LockedStatements.settled(session, target)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
     val folder = TableSideFolder.of(table)
@@ -38,12 +43,14 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))
       TableIndex.replace(table, folder, lock, restricted, stats, TableIndex.of(table, folder))
+      show(session, CreateSkippingIndexCommand.Files.name -> stats.size.toLong)
     }
     Nil
   }
 }
 
 object CreateSkippingIndexCommand {
+  private val Files = LongCommand.Metric("files with statistics")
 
   /** The columns with these names. Refuses columns that cannot have statistics. */
   private def chosen(table: PlainTable, columns: Seq[Seq[String]]): Seq[ColumnKey] = {

@@ -4,7 +4,6 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
@@ -22,11 +21,13 @@ import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
  *
  * @param columns names as written; empty for all columns whose values have an order
  */
-final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[String]]) extends LeafRunnableCommand {
+final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[String]]) extends NamedCommand {
 
   override val output: Seq[Attribute] = toAttributes(DescribeClusteringCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def title: String = s"DESCRIBE CLUSTERING ${target.title}"
+
+  override protected def work(session: SparkSession): Seq[Row] = {
     val table = LockedStatements.settled(session, target)
     val asked =
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)

@@ -5,7 +5,6 @@ import java.sql.Timestamp
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.History
@@ -17,12 +16,14 @@ import org.sparkzorder.table.TableSideFolder
  * `DESCRIBE DETAIL`: one row about the table. It has the columns of Delta's result that make sense
  * here, and the version. Columns that only a catalog knows are null if the statement names a path.
  */
-final case class DescribeDetailCommand(target: Target) extends LeafRunnableCommand {
+final case class DescribeDetailCommand(target: Target) extends NamedCommand {
 
   override val output: Seq[Attribute] = toAttributes(DescribeDetailCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
-    val table = LockedStatements.settled(session, target)
+  override def title: String = s"DESCRIBE DETAIL ${target.title}"
+
+  override protected def work(session: SparkSession): Seq[Row] = {
+    val table = LockedStatements.settled(session, target, withColumns = false)
     val files = table.listed.flatMap(_.files)
     val layouts = History.writing(TableSideFolder.of(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable

@@ -5,7 +5,6 @@ import java.sql.Timestamp
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{History, HistoryEntry, TableState, Trash}
@@ -18,11 +17,13 @@ import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
  * metrics give the reason, as do those of an operation that another process finished after its
  * owner had died.
  */
-final case class DescribeHistoryCommand(target: Target) extends LeafRunnableCommand {
+final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 
   override val output: Seq[Attribute] = toAttributes(DescribeHistoryCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def title: String = s"DESCRIBE HISTORY ${target.title}"
+
+  override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
     LockedStatements.recover(table)
     if (TableState.look(table.root, TableSideFolder.of(table).ops) == TableState.NoSideFolder) {

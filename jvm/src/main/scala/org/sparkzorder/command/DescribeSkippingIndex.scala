@@ -4,13 +4,14 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{SkippingIndexRows, TableIndex}
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{KeyColumns, TableSideFolder}
+import org.sparkzorder.table.{KeyColumns, NamedJobs, TableSideFolder}
 
 /**
  * `DESCRIBE SKIPPING INDEX`: a row for each file and indexed column. It is a query rather than a
@@ -30,7 +31,9 @@ final case class DescribeSkippingIndex(target: Target, columns: Seq[Seq[String]]
  */
 class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp { case d: DescribeSkippingIndex =>
-    DataSourceV2Relation.create(rows(d), None, None, CaseInsensitiveStringMap.empty)
+    val context = session.asInstanceOf[ClassicSession].sparkContext
+    val found = NamedJobs.named(context, s"DESCRIBE SKIPPING INDEX ON ${d.target.title}")(rows(d))
+    DataSourceV2Relation.create(found, None, None, CaseInsensitiveStringMap.empty)
   }
 
   private def rows(d: DescribeSkippingIndex): SkippingIndexRows = {

@@ -3,7 +3,6 @@ package org.sparkzorder.command
 import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.commit.IndexFiles
 import org.sparkzorder.errors.ZOrderErrors
@@ -15,9 +14,11 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
  * `DROP SKIPPING INDEX`: deletes the statistics and the recorded workload. The history and the
  * trash stay.
  */
-final case class DropSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
+final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def title: String = s"DROP SKIPPING INDEX ON ${target.title}"
+
+  override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
     LockedStatements.recover(table)
     val folder = TableSideFolder.of(table)

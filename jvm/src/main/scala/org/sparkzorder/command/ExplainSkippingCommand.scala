@@ -4,17 +4,18 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.skipping.ScanExplanation
 
 /** `EXPLAIN SKIPPING`: a row for each file scan of a query. The query is optimized but not run. */
-final case class ExplainSkippingCommand(query: LogicalPlan) extends LeafRunnableCommand {
+final case class ExplainSkippingCommand(query: LogicalPlan) extends NamedCommand {
 
   override val output: Seq[Attribute] = toAttributes(ExplainSkippingCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] =
+  override def title: String = "EXPLAIN SKIPPING"
+
+  override protected def work(session: SparkSession): Seq[Row] =
     FileScans.of(session, query).zipWithIndex.map { case (FileScan(leaf, filters, later), i) =>
       val e = ScanExplanation.of(leaf, filters, later)
       Row(

@@ -25,10 +25,10 @@ object LockedStatements {
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
   /** Recovers the table, as [[recover]] does, and lists its files. */
-  def settled(session: SparkSession, target: Target): PlainTable = {
+  def settled(session: SparkSession, target: Target, withColumns: Boolean = true): PlainTable = {
     val place = PlainTables.locate(session, target)
     recover(place)
-    PlainTables.open(place)
+    PlainTables.open(place, withColumns = withColumns)
   }
 
   /**

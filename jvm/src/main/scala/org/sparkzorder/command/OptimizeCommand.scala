@@ -8,7 +8,6 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
@@ -24,6 +23,7 @@ import org.sparkzorder.optimize.{
   Published,
   Rewrite
 }
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 import org.sparkzorder.write.RewriteJobs
@@ -32,12 +32,20 @@ import org.sparkzorder.write.RewriteJobs
  * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones. The files are exchanged
  * in one operation, or in several with partial progress.
  */
-final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunnableCommand {
+final case class OptimizeCommand(statement: OptimizeStatement) extends LongCommand {
   import OptimizeCommand._
 
   override val output: Seq[Attribute] = toAttributes(OptimizeCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def operation: String = "OPTIMIZE"
+
+  override def tableName: String = statement.target.title
+
+  override def title: String = if (statement.dryRun) s"${super.title} DRY RUN" else super.title
+
+  override protected def metricNames: Seq[LongCommand.Metric] = Shown
+
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val started = System.nanoTime()
     val place = PlainTables.locate(session, statement.target)
     LockedStatements.recover(place)
@@ -51,12 +59,27 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
       if (statement.dryRun) predicted(plan)
       else if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(millis = millis)
       else commit(session, plan).copy(millis = millis)
+    if (!statement.dryRun)
+      show(
+        session,
+        FilesConsidered.name -> metrics.considered,
+        FilesRemoved.name -> metrics.removed.size.toLong,
+        FilesAdded.name -> metrics.added.size.toLong,
+        BytesRemoved.name -> metrics.removed.sum,
+        BytesAdded.name -> metrics.added.sum
+      )
     Seq(Row(plan.table.root.toString, metrics.row, metrics.summary))
+  }
+
+  private def enterRewriting(plan: OptimizePlan, until: Double): Unit = StatementProgress.current.foreach { progress =>
+    val files = plan.rewrites.map(_.outputFiles.toLong).sum
+    progress.enter(Phase.Rewriting, until, files, plan.inputs.map(_.status.getLen).sum)
   }
 
   private def predicted(plan: OptimizePlan): OptimizeMetrics =
     if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(dryRun = true)
     else {
+      enterRewriting(plan, until = 1)
       val groups = plan.options.fileGroups.commits(plan.rewrites).flatten
       OptimizePrediction.metrics(
         plan,
@@ -89,6 +112,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
   private def commit(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
     planned.kept.warn(planned.table)
+    enterRewriting(planned, until = 0.98)
     val started = firstCommit(session, planned, operations)
     val published = started.laterCommits.foldLeft(started.published.toVector) { (before, groups) =>
       before :+ laterCommit(session, started, before, groups, operations)
@@ -121,7 +145,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
     val isCurrent = TableSideFolder.version(planned.table) == planned.version &&
       !LockedStatements.isNested(planned.table, lock)
     if (isCurrent) planned
-    else OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)
+    else {
+      val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)
+      enterRewriting(plan, until = 0.98)
+      plan
+    }
   }
 
   private def laterCommit(
@@ -165,6 +193,15 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LeafRunna
 }
 
 object OptimizeCommand {
+
+  // What the SQL tab shows at the node.
+  private val FilesConsidered = LongCommand.Metric("files considered")
+  private val FilesRemoved = LongCommand.Metric("files removed")
+  private val FilesAdded = LongCommand.Metric("files added")
+  private val BytesRemoved = LongCommand.Metric("size of removed files", isSize = true)
+  private val BytesAdded = LongCommand.Metric("size of added files", isSize = true)
+  private val Shown = Seq(FilesConsidered, FilesRemoved, FilesAdded, BytesRemoved, BytesAdded)
+
   val schema: StructType = new StructType()
     .add("path", StringType, nullable = false)
     .add("metrics", OptimizeMetrics.schema, nullable = false)

@@ -4,7 +4,6 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
@@ -16,11 +15,17 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
  * `REFRESH SKIPPING INDEX`: adds the statistics of new and changed files, and drops those of files
  * that are gone. If there are no such files, it lists the table once and writes nothing.
  */
-final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnableCommand {
+final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand {
 
-  private val operation = "REFRESH SKIPPING INDEX"
+  override def operation: String = "REFRESH SKIPPING INDEX"
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def tableName: String = target.title
+
+  override def title: String = s"$operation ON $tableName"
+
+  override protected def metricNames: Seq[LongCommand.Metric] = Seq(RefreshSkippingIndexCommand.FilesRead)
+
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     LockedStatements.recover(place)
     val folder = TableSideFolder.of(place)
@@ -48,6 +53,11 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LeafRunnabl
         TableIndex.add(table, folder, lock, Some(snapshot), files.map(TableIndex.idOf(table, _)).toSet, stats)
       }
     }
+    show(session, RefreshSkippingIndexCommand.FilesRead.name -> late.size.toLong)
     Nil
   }
+}
+
+object RefreshSkippingIndexCommand {
+  private val FilesRead = LongCommand.Metric("files with new statistics")
 }

@@ -11,7 +11,6 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.catalyst.util.DateTimeUtils.{getZoneId, stringToTimestamp}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{LongType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -19,6 +18,7 @@ import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.UnsafeTables
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
@@ -26,13 +26,17 @@ import org.sparkzorder.table.{PlainTable, TableSideFolder}
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
  * it can be undone.
  */
-final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRunnableCommand with Logging {
+final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCommand with Logging {
 
-  private val operation = History.RestoreOperation
+  override def operation: String = History.RestoreOperation
+
+  override def tableName: String = target.title
+
+  override protected def metricNames: Seq[LongCommand.Metric] = RestoreCommand.Shown
 
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val table = LockedStatements.settled(session, target)
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.
@@ -45,6 +49,12 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
       else LockedStatements.locked(table, operation, UUID.randomUUID().toString)(execute(table, version, _))
     table.refreshCaches()
+    show(
+      session,
+      RestoreCommand.FilesRestored.name -> metrics.restoredFiles,
+      RestoreCommand.FilesRemoved.name -> metrics.removedFiles,
+      RestoreCommand.BytesRestored.name -> metrics.restoredBytes
+    )
     Seq(metrics.row)
   }
 
@@ -56,6 +66,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
     TableSideFolder.reappeared(table, state, files)
     val metrics = RestoreMetrics.of(files, plan)
     if (!plan.isNothing) {
+      StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.3, files = plan.outputs.size.toLong))
       RestoredFiles.check(table, plan, version)
       if (plan.renamed > 0) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
@@ -67,6 +78,8 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
           committer.abort()
           throw e
       }
+      val moves = plan.inputs.size.toLong + plan.outputs.size
+      StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
       committer.commit(keepLock = true)
       index(table, folder, lock, plan)
     }
@@ -119,6 +132,10 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LeafRu
 }
 
 object RestoreCommand {
+  private val FilesRestored = LongCommand.Metric("files restored")
+  private val FilesRemoved = LongCommand.Metric("files removed")
+  private val BytesRestored = LongCommand.Metric("size of restored files", isSize = true)
+  private val Shown = Seq(FilesRestored, FilesRemoved, BytesRestored)
 
   /** The columns have Delta's names. */
   private val schema = Seq(

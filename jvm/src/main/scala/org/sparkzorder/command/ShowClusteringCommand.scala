@@ -12,7 +12,6 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTableType, SessionCatalog}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
@@ -26,12 +25,14 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
  *
  * @param database its name; empty for the current one
  */
-final case class ShowClusteringCommand(database: Seq[String]) extends LeafRunnableCommand {
+final case class ShowClusteringCommand(database: Seq[String]) extends NamedCommand {
   import ShowClusteringCommand._
 
   override val output: Seq[Attribute] = toAttributes(ShowClusteringCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def title: String = "SHOW CLUSTERING" + database.headOption.fold("")(_ => s" IN ${database.mkString(".")}")
+
+  override protected def work(session: SparkSession): Seq[Row] = {
     val classicSession = session.asInstanceOf[ClassicSession]
     val catalog = classicSession.sessionState.catalog
     val name = databaseOf(catalog)

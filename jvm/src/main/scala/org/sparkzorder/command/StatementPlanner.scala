@@ -11,6 +11,7 @@ object StatementPlanner {
   def plan(statement: Statement, parseQuery: String => LogicalPlan): LogicalPlan = statement match {
     case s: TableStatement                      => plan(s)
     case ShowClusteringStatement(name)          => ShowClusteringCommand(name)
+    case ShowOperationsStatement                => ShowOperations
     case ExplainSkippingStatement(query, files) =>
       if (files) ExplainSkippingFilesCommand(parseQuery(query)) else ExplainSkippingCommand(parseQuery(query))
   }

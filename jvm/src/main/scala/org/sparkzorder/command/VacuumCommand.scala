@@ -5,7 +5,6 @@ import java.util.UUID
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit.{Record, TableState, Trash}
@@ -21,11 +20,20 @@ import org.sparkzorder.table.{PlainTables, TableSideFolder}
  * @param retainHours as written; None for what each operation's `retain-hours` says
  */
 final case class VacuumCommand(target: Target, retainHours: Option[String], dryRun: Boolean)
-    extends LeafRunnableCommand {
+    extends LongCommand {
 
   override val output: Seq[Attribute] = toAttributes(VacuumCommand.schema)
 
-  override def run(session: SparkSession): Seq[Row] = {
+  override def operation: String = "VACUUM"
+
+  override def tableName: String = target.title
+
+  override def title: String = if (dryRun) s"${super.title} DRY RUN" else super.title
+
+  override protected def metricNames: Seq[LongCommand.Metric] =
+    Seq(VacuumCommand.FilesDeleted, VacuumCommand.BytesDeleted)
+
+  override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     LockedStatements.recover(place)
     val folder = TableSideFolder.of(place)
@@ -33,7 +41,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     // A partition that was moved or copied took its trash along. No record knows of it, so all data
     // folders are searched.
     val state = TableState.look(place.root, folder.ops)
-    val table = PlainTables.open(place)
+    val table = PlainTables.open(place, withColumns = false)
     val data = table.listed
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
@@ -43,7 +51,13 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     else {
       if (expired.nonEmpty)
         LockedStatements.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
-          Trash.vacuum(folder, lock, Trash.expired(folder, isOld, dirs))
+          val gone = Trash.expired(folder, isOld, dirs)
+          Trash.vacuum(folder, lock, gone)
+          show(
+            session,
+            VacuumCommand.FilesDeleted.name -> gone.map(_.files.size.toLong).sum,
+            VacuumCommand.BytesDeleted.name -> gone.map(_.bytes).sum
+          )
         }
       Seq(Row(table.root.toString))
     }
@@ -51,6 +65,9 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 }
 
 object VacuumCommand {
+  private val FilesDeleted = LongCommand.Metric("files deleted")
+  private val BytesDeleted = LongCommand.Metric("size of deleted files", isSize = true)
+
   private val schema = new StructType().add("path", StringType, nullable = false)
 
   private val millisPerHour = BigDecimal(3600000)

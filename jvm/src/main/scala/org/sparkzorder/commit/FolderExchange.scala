@@ -7,6 +7,8 @@ import scala.collection.mutable
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.progress.{Phase, StatementProgress}
+
 /**
  * Exchanges one folder's files, forward or back. It looks where each file is and skips what is
  * done. So it may stop anywhere, and be run again.
@@ -172,6 +174,7 @@ private[commit] final class FolderExchange(
         // The first look may have been late. The second one tells where the file is.
         try toTrash(input, move)
         catch { case _: FileNotFoundException => () }
+        FolderExchange.countMove()
         Failpoints.hit("retire-1")
       }
       val (moved, unconfirmed) = confirmed(there, trash, FileNames.retiredName)
@@ -281,6 +284,7 @@ private[commit] final class FolderExchange(
     try {
       ops.rename(folder.staged(output.path, record), folder.resolve(output.path))
       published += output.path -> (())
+      FolderExchange.countMove()
       None
     } catch { case e: IOException => Some(e) }
   }
@@ -454,4 +458,6 @@ private[commit] final class FolderExchange(
 private object FolderExchange {
   private val Changed = "a file was changed or replaced"
   private val Gone = "a file was deleted or moved away"
+
+  private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
 }

@@ -7,6 +7,8 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.progress.{Phase, StatementProgress}
+
 /**
  * The retired files of one operation of this table.
  *
@@ -179,6 +181,8 @@ object Trash {
     val inCheckpoint =
       known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
     def marks(orElse: String): Boolean = marked(folder, lock, inCheckpoint.map(_.version).toSet, orElse)
+    val gone = known ++ alone
+    StatementProgress.current.foreach(_.enter(Phase.Deleting, until = 1, files = gone.map(_.files.size.toLong).sum))
     try {
       known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
@@ -187,9 +191,9 @@ object Trash {
       // On a full disk, VACUUM deletes first and marks afterwards. RESTORE looks at every file, so
       // it refuses nevertheless.
       val isMarked = marks(orElse = s"deleting retired files of ${folder.root} before the history says so")
-      (known ++ alone).foreach { gone =>
-        delete(folder, lock, gone)
-        Meters.trash(folder.root).addAndGet(-gone.bytes)
+      gone.foreach { retired =>
+        delete(folder, lock, retired)
+        Meters.trash(folder.root).addAndGet(-retired.bytes)
       }
       if (!isMarked) marks(orElse = s"the history of ${folder.root} does not say which retired files were deleted")
       ()
@@ -222,6 +226,7 @@ object Trash {
         files.foreach(f => folder.ops.delete(f.path))
         folder.ops.deleteEmpty(trash)
       } else folder.ops.deleteRecursive(trash)
+      StatementProgress.current.foreach(_.done(Phase.Deleting, files.size.toLong))
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)

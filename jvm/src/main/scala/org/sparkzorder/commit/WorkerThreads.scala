@@ -5,6 +5,8 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 
 import org.apache.hadoop.security.UserGroupInformation
 
+import org.sparkzorder.progress.StatementProgress
+
 /** Threads for work that must not be interrupted, and for work in many folders. */
 private[sparkzorder] object WorkerThreads {
 
@@ -79,7 +81,8 @@ private[sparkzorder] object WorkerThreads {
 
   private def daemon(name: String)(work: => Unit): Thread = {
     val user = UserGroupInformation.getCurrentUser
-    val action: PrivilegedAction[Unit] = () => work
+    val progress = StatementProgress.current
+    val action: PrivilegedAction[Unit] = () => StatementProgress.during(progress)(work)
     val thread = new Thread(() => user.doAs(action), name)
     thread.setDaemon(true)
     thread.start()

@@ -80,6 +80,16 @@ object ZOrderConf {
     .checkValue(retentionMillis(_).isDefined, "must be a number of days, or a time such as '12h'")
     .createWithDefault("30")
 
+  val progressEnabled = SQLConf
+    .buildConf("spark.zorder.progress.enabled")
+    .doc(
+      "Whether a statement shows its progress: a line in the log every ten seconds, and a bar where Spark draws its own. " +
+        "The methods of `ZOrderTable` draw one in notebooks and over Spark Connect."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
   /** In the order of the reference page. */
   val all: Seq[Setting] = Seq(
     Setting(
@@ -137,6 +147,14 @@ object ZOrderConf {
       range = "a number of days, or a time such as `12h`",
       description = historyRetention.doc,
       example = "90"
+    ),
+    Setting(
+      key = progressEnabled.key,
+      valueType = "boolean",
+      default = code(progressEnabled.defaultValueString),
+      range = "`true` or `false`",
+      description = progressEnabled.doc,
+      example = "false"
     )
   )
 

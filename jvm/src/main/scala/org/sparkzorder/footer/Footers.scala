@@ -11,6 +11,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.ColumnKey
 
 /**
@@ -84,9 +85,11 @@ object Footers {
 
   private def byThreads(files: IndexedSeq[FileStatus], reader: FooterReader, progress: Int => Unit): Seq[Footer] = {
     val done = new AtomicInteger
+    val statement = StatementProgress.current
     onDriver(files) { status =>
       val footer = tryOne(reader, status)
       progress(done.incrementAndGet())
+      statement.foreach(_.done(Phase.Footers, files = 1))
       footer
     }
   }
@@ -100,9 +103,11 @@ object Footers {
     val tasks = files.grouped(FilesPerTask).toIndexedSeq
     val results = new Array[Array[Footer]](tasks.size)
     val done = new AtomicInteger
+    val statement = StatementProgress.current
     def keep(task: Int, footers: Array[Footer]): Unit = {
       results(task) = footers
       progress(done.addAndGet(footers.length))
+      statement.foreach(_.done(Phase.Footers, footers.length.toLong))
     }
     context.runJob(context.parallelize(tasks.map(_.toArray), tasks.size), read, tasks.indices, keep _)
     results.iterator.flatten.toIndexedSeq

@@ -7,6 +7,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, Footers, SessionBound, UnchangedFiles}
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 
 /**
@@ -87,6 +88,7 @@ private final class IndexBuilder(
    * @throws NotDataFileException for a damaged file that nobody has changed since it was listed
    */
   def intact(files: IndexedSeq[FileStatus]): IndexedSeq[IntactFile] = {
+    StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.9, files = files.size.toLong))
     val footers = Footers.tryAll(spark, files, format, schema, columns, setting.progress, setting.options)
     val damaged = files.zip(footers).collect { case (file, Left(e)) => (file, e) }
     // A file that somebody was writing or deleting is perhaps complete, or gone, by now.

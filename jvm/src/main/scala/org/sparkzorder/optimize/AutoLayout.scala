@@ -6,7 +6,7 @@ import org.sparkzorder.commit.Record
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{RecordedWorkload, TableIndex}
-import org.sparkzorder.layout.{BytesDistribution, FileCounts, LayoutSpec, LongDistribution, ValueDistribution}
+import org.sparkzorder.layout.{FileCounts, LayoutSpec, ValueDistribution}
 import org.sparkzorder.predicate.Column
 import org.sparkzorder.stats.{KeyEncoding, OrderedValue}
 import org.sparkzorder.table.{DataFolder, KeyColumns, PlainTable, TableSideFolder}
@@ -28,7 +28,7 @@ private[sparkzorder] object AutoLayout {
   private val MostColumns = 8
 
   /** How many columns AUTO tries. */
-  private val MostCandidates = 12
+  val MostCandidates = 12
   private val SampleRows = 20000
 
   /** With fewer rows to a file, the sample could not tell files apart. */
@@ -67,7 +67,7 @@ private[sparkzorder] object AutoLayout {
     val last = lastLike(template, table, history)
     val lastKeys = last.toSeq.flatMap(_.keys).filterNot(k => recorded.columns.exists(_.path == k.path))
     val keys = recorded.columns ++ lastKeys
-    val columns = sampled(table, folders.flatMap(_.files), keys)
+    val columns = sampled(table, folders.flatMap(_.files), keys, "sample for AUTO")
     val byPath = columns.map(c => c.path -> c).toMap
 
     val filesOfFolder = meanFiles(folders, options)
@@ -78,8 +78,7 @@ private[sparkzorder] object AutoLayout {
     val current = last.map(l => Trial(l.spec.curve, l.spec.columns.map { case (path, w) => byPath(path) -> w }))
     val choice = LayoutChooser.choose(estimate, recorded.columns.map(c => byPath(c.path)), MostColumns, current)
 
-    val weights = choice.trial.columns.map { case (c, w) => c.path -> w }
-    val spec = template.copy(curve = choice.trial.curve, columns = weights)
+    val spec = specOf(choice.trial, template)
     val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
       layout = ChosenLayout.sql(spec),
@@ -91,10 +90,14 @@ private[sparkzorder] object AutoLayout {
       ),
       queries = estimate.queries.toLong,
       touched = choice.touched,
-      equalWeights = choice.naive
+      equalWeights = choice.naive,
+      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial, template)) -> r.touched)
     )
-    AutoChoice(ChosenLayout(spec, weights.map { case (path, w) => KeyColumn(path, types(path), w) }), report)
+    AutoChoice(ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }), report)
   }
+
+  private def specOf(trial: Trial, template: LayoutSpec): LayoutSpec =
+    template.copy(curve = trial.curve, columns = trial.columns.map { case (c, w) => c.path -> w })
 
   /**
    * The table's last layout, if it differs from a template only in curve and columns, and the table
@@ -107,10 +110,10 @@ private[sparkzorder] object AutoLayout {
     }.map(last => ChosenLayout(last, keyColumns(table, last.columns.map(_._1))))
 
   /** Paths of the columns that a layout can have as keys. */
-  private def possibleKeys(table: PlainTable): Set[Seq[String]] =
+  def possibleKeys(table: PlainTable): Set[Seq[String]] =
     TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined).map(_.path).toSet
 
-  private def keyColumns(table: PlainTable, paths: Seq[Seq[String]]): Seq[KeyColumn] =
+  def keyColumns(table: PlainTable, paths: Seq[Seq[String]]): Seq[KeyColumn] =
     KeyColumns.resolveAll(table, paths).map { case (path, dataType) => KeyColumn(path, dataType, 1) }
 
   /** How many files a folder gets, on the mean of all folders. */
@@ -120,10 +123,12 @@ private[sparkzorder] object AutoLayout {
     math.max(2L, all / folders.length)
   }
 
-  private def sampled(
+  /** @param step shown for the job in Spark's UI */
+  def sampled(
       table: PlainTable,
       files: Seq[FileStatus],
-      keys: Seq[KeyColumn]
+      keys: Seq[KeyColumn],
+      step: String
   ): IndexedSeq[ConstrainedColumn] = {
     val relation = table.relation
     val values = ColumnSample.draw(
@@ -134,12 +139,12 @@ private[sparkzorder] object AutoLayout {
       files,
       keys,
       SampleRows,
-      s"OPTIMIZE ${table.name}: sample for AUTO"
+      s"OPTIMIZE ${table.name}: $step"
     )
     val index = TableIndex.of(table, TableSideFolder.of(table))
     keys.indices.map { k =>
       val distribution = distributionOf(values(k), new KeyEncoding(keys(k).dataType))
-      val ofRow = values(k).map(v => if (v == null) -1 else placeOf(distribution, v) / 2 - 1)
+      val ofRow = values(k).map(v => if (v == null) -1 else ConstrainedColumn.placeOf(distribution, v) / 2 - 1)
       new ConstrainedColumn(keys(k).path, distribution, ofRow, ranks(index, keys(k), distribution))
     }
   }
@@ -149,12 +154,6 @@ private[sparkzorder] object AutoLayout {
     val nulls = values.length - known.length
     if (encoding.isLong) ValueDistribution.ofLongs(known.map(_.asInstanceOf[Long]), nulls)
     else ValueDistribution.ofBytes(known.map(_.asInstanceOf[Array[Byte]]), nulls)
-  }
-
-  private def placeOf(d: ValueDistribution, value: Any): Int = (d, value) match {
-    case (l: LongDistribution, v: Long)         => l.place(v)
-    case (b: BytesDistribution, v: Array[Byte]) => b.place(v)
-    case (_, v) => throw new IllegalArgumentException(s"not a value of the column: ${v.getClass.getName}")
   }
 
   /**

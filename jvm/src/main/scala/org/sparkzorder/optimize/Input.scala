@@ -5,6 +5,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
 import org.sparkzorder.indexing.UnreadableFiles
 import org.sparkzorder.layout.FileBounds
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 import org.sparkzorder.table.PlainTable
 
@@ -31,6 +32,7 @@ private[sparkzorder] object Input {
       withTraits: Boolean = false
   ): Seq[Input] = {
     val format = DataFormat.of(table.formatName).get
+    StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.05, files = files.size.toLong))
     UnreadableFiles.told(table) {
       val footers = Footers.readAll(table.session, files, format, table.dataSchema, columns, withTraits = withTraits)
       files.zip(footers).map { case (file, footer) => Input(file, footer) }

@@ -25,6 +25,7 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param target the size that new files should have; None where their number was asked for
  * @param untouched how many files stay in the rewritten folders
  * @param millis how long the statement took, or is likely to take; None where nobody can tell
+ * @param workload what recorded queries read; only of a dry run
  * @param dryRun whether nothing was done: then the other values are what would be
  * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
@@ -42,6 +43,7 @@ final case class OptimizeMetrics(
     target: Option[TargetFileSize],
     untouched: Long = 0,
     millis: Option[Long] = None,
+    workload: Option[WorkloadShares] = None,
     dryRun: Boolean = false,
     rowHash: Option[String] = None
 ) {
@@ -71,7 +73,8 @@ final case class OptimizeMetrics(
       auto.map(_.row).orNull,
       target.map(t => Row(t.bytes, t.reason)).orNull,
       millis.map(_ / 1000d).orNull,
-      dryRun
+      dryRun,
+      workload.map(_.row).orNull
     )
   }
 
@@ -146,4 +149,5 @@ object OptimizeMetrics {
     .add("targetFileSize", target)
     .add("seconds", DoubleType)
     .add("dryRun", BooleanType, nullable = false)
+    .add("workload", WorkloadShares.schema)
 }

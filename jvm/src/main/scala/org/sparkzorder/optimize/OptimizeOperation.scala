@@ -13,6 +13,7 @@ import org.sparkzorder.footer.{DataFormat, Encryption, Footers}
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
+import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
 import org.sparkzorder.table.TableSideFolder
@@ -54,6 +55,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
           conflict.addSuppressed(e)
           throw conflict
       }
+    StatementProgress.current.foreach(_.stepTo("publishing"))
     committer.commit()
     plan.table.refreshCaches()
     published
@@ -70,6 +72,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     committer.stage(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
     val snapshot = TableIndex.of(plan.table, folder)
     val result = rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(plan.table, snapshot))
+    StatementProgress.current.foreach(_.stepTo("checking"))
     val encryption = check(plan, result)
     result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
       folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))

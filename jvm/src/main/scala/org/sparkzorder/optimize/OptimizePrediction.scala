@@ -47,6 +47,7 @@ private[sparkzorder] object OptimizePrediction {
       target = plan.options.writtenSize,
       untouched = plan.rewrites.map(_.rest.size.toLong).sum,
       millis = Some(JobMillis + (removed.sum / rate(history, cores)).round),
+      workload = WorkloadShares.of(plan, whole.files),
       dryRun = true
     )
   }

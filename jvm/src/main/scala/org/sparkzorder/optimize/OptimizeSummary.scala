@@ -16,7 +16,8 @@ private[sparkzorder] object OptimizeSummary {
 
   def of(metrics: OptimizeMetrics): String =
     if (metrics.removed.isEmpty) nothing(metrics)
-    else (exchanged(metrics) +: (lookups(metrics) ++ trash(metrics))).mkString(" ")
+    else
+      (exchanged(metrics) +: (chosen(metrics) ++ lookups(metrics) ++ workload(metrics) ++ trash(metrics))).mkString(" ")
 
   private def nothing(metrics: OptimizeMetrics): String =
     if (metrics.considered == 0) "No data files were found."
@@ -45,6 +46,20 @@ private[sparkzorder] object OptimizeSummary {
       s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$before, best possible: " +
         s"${number(c.bound)}."
     }
+
+  /** What AUTO would choose, and what it would choose next. */
+  private def chosen(metrics: OptimizeMetrics): Seq[String] =
+    metrics.auto.filter(_ => metrics.dryRun).toSeq.map { auto =>
+      val next = auto.runnerUp.fold("") { case (layout, share) => s", next best: $layout with ${percent(share)}" }
+      s"AUTO would choose ${auto.layout}: a recorded query reads about ${percent(auto.touched)} of the files$next."
+    }
+
+  private def workload(metrics: OptimizeMetrics): Option[String] = metrics.workload.map { w =>
+    val queries = if (w.queries == 1) "1 recorded query" else s"${w.queries} recorded queries"
+    s"The $queries would read about ${percent(w.after)} of the bytes, before: ${percent(w.before)}."
+  }
+
+  private def percent(share: Double): String = s"${"%.1f".formatLocal(Locale.ROOT, 100 * share)} %"
 
   private def trash(metrics: OptimizeMetrics): Seq[String] =
     if (metrics.dryRun) Seq("Nothing was changed.")

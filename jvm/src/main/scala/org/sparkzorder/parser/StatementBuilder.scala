@@ -62,6 +62,8 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
   override def visitShowClustering(ctx: ShowClusteringContext): Statement =
     ShowClusteringStatement(ctx.identifier.asScala.map(name).toSeq)
 
+  override def visitShowOperations(ctx: ShowOperationsContext): Statement = ShowOperationsStatement
+
   override def visitExplainSkipping(ctx: ExplainSkippingContext): Statement =
     ExplainSkippingStatement(text(ctx.query), files = ctx.FILES != null)
 

@@ -27,7 +27,7 @@ object StatementParser {
     case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _                   => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _                                 => true
     case ("DESCRIBE" | "DESC") :: ("SKIPPING" | "CLUSTERING" | "HISTORY" | "DETAIL") :: _ => true
-    case "SHOW" :: "CLUSTERING" :: _                                                      => true
+    case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                                     => true
     case _                                                                                => false
   }
 
@@ -35,7 +35,7 @@ object StatementParser {
   def isOursAlone(sql: String): Boolean = firstWords(sql, 4) match {
     case ("CREATE" | "REFRESH" | "DROP" | "EXPLAIN") :: "SKIPPING" :: _ => true
     case "CREATE" :: "OR" :: "REPLACE" :: "SKIPPING" :: _               => true
-    case "SHOW" :: "CLUSTERING" :: _                                    => true
+    case "SHOW" :: ("CLUSTERING" | "OPERATIONS") :: _                   => true
     case _                                                              => false
   }
 
@@ -55,7 +55,7 @@ object StatementParser {
     case "VACUUM" :: Nil              => "VACUUM <table> [RETAIN <n> HOURS | DAYS] [DRY RUN]"
     case "CREATE" :: Nil              => "CREATE [OR REPLACE] SKIPPING INDEX ON <table> [(c, ..)]"
     case "EXPLAIN" :: Nil             => "EXPLAIN SKIPPING [FILES] <query>"
-    case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>]"
+    case "SHOW" :: Nil                => "SHOW CLUSTERING [IN <database>] | SHOW OPERATIONS"
     case ("DESCRIBE" | "DESC") :: Nil => "DESCRIBE SKIPPING INDEX ON <table> [(c, ..)]"
     case word :: _                    => s"$word SKIPPING INDEX ON <table>"
     case Nil                          => "a statement of spark-zorder"

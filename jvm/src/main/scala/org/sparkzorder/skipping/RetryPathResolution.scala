@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
 import org.sparkzorder.commit.{NestedRoots, SideNames}
 import org.sparkzorder.skipping.RetryPathResolution.isOurs
-import org.sparkzorder.table.Targets
+import org.sparkzorder.table.{NamedJobs, Targets}
 
 /**
  * Repeats the resolution of a query by path if a file vanished meanwhile. Spark lists the folder and then reads the
@@ -33,11 +33,15 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
     case u: UnresolvedDataSource
         if !u.isStreaming && u.userSpecifiedSchema.isEmpty && isOurs(u.format) &&
           (u.options.get("path").toSeq ++ u.paths).exists(hasOperations) =>
-      RetryPathResolution.retried(sources(u))
+      named(u.options.get("path").toSeq ++ u.paths)(RetryPathResolution.retried(sources(u)))
     case u @ UnresolvedRelation(Seq(format, path), _, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile && hasOperations(path) =>
-      RetryPathResolution.retried(files(u))
+      named(Seq(path))(RetryPathResolution.retried(files(u)))
   }
+
+  /** Spark reads the columns from a file by a job. */
+  private def named(paths: Seq[String])(resolution: => LogicalPlan): LogicalPlan =
+    NamedJobs.named(classicSession.sparkContext, s"columns of ${paths.mkString(", ")}")(resolution)
 
   /** Whether the folder has a side folder, or a table above it has one of which it is a partition by its name. */
   private def hasOperations(text: String): Boolean =

@@ -55,5 +55,8 @@ final case class VacuumStatement(target: Target, retainHours: Option[String], dr
 /** @param database its name; empty for the current one */
 final case class ShowClusteringStatement(database: Seq[String]) extends Statement
 
+/** The statements of ours that the session runs now. */
+case object ShowOperationsStatement extends Statement
+
 /** @param files a row for each file, not for each scan */
 final case class ExplainSkippingStatement(query: String, files: Boolean) extends Statement

@@ -1,17 +1,21 @@
 package org.sparkzorder.statement
 
-import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteIfNeeded, quoteNameParts}
 
 /** The table or folder that a statement is about, as the user wrote it. */
 sealed trait Target {
 
   /** The target in SQL, for messages. */
   def sql: String
+
+  /** The target with as few quotes as possible, for Spark's UI and progress bars. */
+  def title: String = sql
 }
 
 /** A table, by a name with one to three parts. */
 final case class TableTarget(parts: Seq[String]) extends Target {
   def sql: String = quoteNameParts(parts)
+  override def title: String = parts.map(quoteIfNeeded).mkString(".")
 }
 
 /** A folder. If the statement names no format, the files tell it. */

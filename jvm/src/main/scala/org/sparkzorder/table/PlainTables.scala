@@ -12,6 +12,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.{PathTarget, Target}
@@ -75,22 +76,30 @@ object PlainTables {
    *
    * @param mergeSchema for a path: take the union of all files' columns instead of those of one
    *   file
+   * @param withColumns whether the columns are asked for; false spares the job by which Spark reads
+   *   them from a folder's file
    * @throws org.apache.spark.sql.AnalysisException when the files are not a table of ours
    */
-  def open(place: TableLocation, mergeSchema: Boolean = false): PlainTable = place.target match {
-    case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema)
-    case target                                           =>
-      val identifier = place.catalogTable.get.identifier
-      // The session may have cached an old listing.
-      place.session.sessionState.catalog.refreshTable(identifier)
-      relationOf(place.session.table(identifier.quotedString)) match {
-        case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
-        case None           =>
-          throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
-      }
-  }
+  def open(place: TableLocation, mergeSchema: Boolean = false, withColumns: Boolean = true): PlainTable =
+    place.target match {
+      case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema, withColumns)
+      case target                                           =>
+        val identifier = place.catalogTable.get.identifier
+        // The session may have cached an old listing.
+        place.session.sessionState.catalog.refreshTable(identifier)
+        relationOf(place.session.table(identifier.quotedString)) match {
+          case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
+          case None           =>
+            throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
+        }
+    }
 
-  private def openFolder(place: TableLocation, target: PathTarget, mergeSchema: Boolean): PlainTable = {
+  private def openFolder(
+      place: TableLocation,
+      target: PathTarget,
+      mergeSchema: Boolean,
+      withColumns: Boolean
+  ): PlainTable = {
     val (fs, root) = (place.fileSystem, place.root)
     def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse {
@@ -98,7 +107,8 @@ object PlainTables {
       refuseEmpty(first.nonEmpty)
       sniff(fs, target, first)
     }
-    val reader = place.session.read.format(format).option("mergeSchema", mergeSchema.toString)
+    val inferring = place.session.read.format(format).option("mergeSchema", mergeSchema.toString)
+    val reader = if (withColumns) inferring else inferring.schema(new StructType())
     val relation =
       try relationOf(reader.load(root.toString))
       catch {

@@ -1,6 +1,6 @@
 package org.sparkzorder.workload
 
-import org.sparkzorder.layout.{BytesDistribution, LongDistribution, QueryDensity, ValueDistribution}
+import org.sparkzorder.layout.{BytesDistribution, FileBounds, LongDistribution, QueryDensity, ValueDistribution}
 
 /**
  * A column of a sample, with the ranks of its values on the axis that queries were recorded with.
@@ -36,6 +36,24 @@ final class ConstrainedColumn(
     measure
   }
 
+  /**
+   * The ordinals of the least and the greatest sampled value within bounds. If there is none, both
+   * are that of the value next to them. (-1, -1) for a file without a value.
+   */
+  def ordinals(bounds: FileBounds): (Int, Int) = bounds match {
+    case FileBounds.AllNull         => (-1, -1)
+    case FileBounds.Unknown         => (if (values.distinct == 0) -1 else 0, values.distinct - 1)
+    case FileBounds.Longs(min, max) => between(min, max)
+    case FileBounds.Bytes(min, max) => between(min, max)
+  }
+
+  private def between(min: Any, max: Any): (Int, Int) = {
+    // A value that was sampled has an even place. Between two of them there is an odd one.
+    val low = math.min((ConstrainedColumn.placeOf(values, min) + 1) / 2 - 1, values.distinct - 1)
+    val high = math.max(ConstrainedColumn.placeOf(values, max) / 2 - 1, 0)
+    if (values.distinct == 0) (-1, -1) else if (low <= high) (low, high) else (high, high)
+  }
+
   /** The ordinal of the first value at or above a rank. */
   private def first(rank: Double): Int = {
     val found = java.util.Arrays.binarySearch(ranks, rank)
@@ -51,6 +69,13 @@ final class ConstrainedColumn(
 }
 
 object ConstrainedColumn {
+
+  /** The place of an encoded value among the sampled ones. */
+  def placeOf(d: ValueDistribution, value: Any): Int = (d, value) match {
+    case (l: LongDistribution, v: Long)         => l.place(v)
+    case (b: BytesDistribution, v: Array[Byte]) => b.place(v)
+    case (_, v) => throw new IllegalArgumentException(s"not a value of the column: ${v.getClass.getName}")
+  }
 
   /** The sampled values in their encoding, ascending. */
   def valuesOf(d: ValueDistribution): Seq[Any] = d match {

@@ -12,9 +12,7 @@ final case class Trial(curve: String, columns: Seq[(ConstrainedColumn, Double)])
 
 /**
  * Estimates which share of the files the recorded queries would touch. It lays out the sample as
- * the table would be laid out, and takes the bounds of each file from its sampled rows. Queries are
- * recorded column by column. So if a query names values for several columns, these are taken to be
- * independent.
+ * the table would be laid out, and takes the bounds of each file from its sampled rows.
  *
  * @param columns the columns that queries ask for; what they ask for other columns is ignored
  * @param files how many files the sample is cut into
@@ -33,16 +31,10 @@ final class LayoutEstimate(
   private val byPath = columns.zipWithIndex.map { case (c, i) => c.path -> i }.toMap
   private val room: IndexedSeq[ValueDistribution] = columns.map(ConstrainedColumn.mixed(_, sketch, share))
 
-  private val kinds: Seq[(Double, Seq[Probability])] =
-    sketch.without(!byPath.contains(_)).ranked.map { case (kind, of) =>
-      of.queries.toDouble -> kind.zip(of.uses).map { case (use, where) =>
-        val c = byPath(use.path)
-        new Probability(c, use.form, of.queries, columns(c).measure(where.starts), columns(c).measure(where.ends))
-      }
-    }
+  private val ofQueries = new TouchEstimate(columns, sketch)
 
   /** How many queries the estimate is based on. */
-  val queries: Double = kinds.map(_._1).sum
+  def queries: Double = ofQueries.queries
 
   /**
    * The mean share of the files that a query touches, from 0 to 1. By chance there may be a few
@@ -51,28 +43,12 @@ final class LayoutEstimate(
    */
   def touched(trial: Trial): Double = {
     val found = filesOf(trial)
-    val sum = kinds.map { case (n, uses) =>
-      var touched = 0d
-      var slot = 0
-      while (slot < found.slots) {
-        touched += uses.foldLeft(1d)((p, u) => p * u.of(found.low(u.column)(slot), found.high(u.column)(slot)))
-        slot += 1
-      }
-      n * touched
-    }.sum
-    val share = sum / queries / found.slots
-    math.min(1d, share * math.pow(found.slots.toDouble / files, 1d / trial.columns.length))
+    val share = ofQueries.touched(found, _ => 1d)
+    math.min(1d, share * math.pow(found.files.toDouble / files, 1d / trial.columns.length))
   }
 
-  /**
-   * The files that the sample is cut into. Values are known by their ordinal in the sample.
-   *
-   * @param low for each column, the least value of each file; -1 where the file has none
-   * @param high for each column, the greatest value of each file; -1 where the file has none
-   */
-  private final class SampledFiles(val slots: Int, val low: IndexedSeq[Array[Int]], val high: IndexedSeq[Array[Int]])
-
-  private def filesOf(trial: Trial): SampledFiles = {
+  /** The files that the sample is cut into. */
+  private def filesOf(trial: Trial): SampledBounds = {
     val shape = LayoutShape(trial.curve, aligned)
     val keys = trial.columns.map { case (c, _) => byPath(c.path) }.toIndexedSeq
     val curve = shape.curveOf(trial.columns.map(_._2), keys.map(room), files)
@@ -99,7 +75,7 @@ final class LayoutEstimate(
     }
   }
 
-  private def boundsOf(zs: Array[Long], cuts: Cuts): SampledFiles = {
+  private def boundsOf(zs: Array[Long], cuts: Cuts): SampledBounds = {
     val low = columns.map(_ => Array.fill(cuts.slots)(-1))
     val high = columns.map(_ => Array.fill(cuts.slots)(-1))
     zs.indices.foreach { row =>
@@ -114,37 +90,6 @@ final class LayoutEstimate(
         c += 1
       }
     }
-    new SampledFiles(cuts.slots, low, high)
-  }
-
-  /** The probability that a query of one kind touches a file, as far as one column decides it. */
-  private final class Probability(
-      val column: Int,
-      form: Form,
-      queries: Long,
-      starts: Array[Double],
-      ends: Array[Double]
-  ) {
-    private val startsBelow = starts.scanLeft(0d)(_ + _)
-    private val endsBelow = ends.scanLeft(0d)(_ + _)
-
-    /**
-     * @param low the least value of the file, -1 for none
-     * @param high the greatest value of the file
-     */
-    def of(low: Int, high: Int): Double =
-      if (low < 0) 0d
-      else form match {
-        // A range misses the file if it ends below the file's values, or begins above them. Both at
-        // once is impossible.
-        case Form.Range =>
-          val below = endsBelow(low)
-          val above = startsBelow.last - startsBelow(high + 1)
-          math.max(0d, 1 - (below + above) / queries)
-        case _ if startsBelow.last == 0 => 1d
-        case _                          =>
-          val one = (startsBelow(high + 1) - startsBelow(low)) / startsBelow.last
-          1 - math.pow(1 - one, startsBelow.last / queries)
-      }
+    new SampledBounds(cuts.slots, low, high)
   }
 }

@@ -14,6 +14,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.layout._
+import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
 
 /**
@@ -72,6 +73,8 @@ final class RewriteJob(
   }
   private val queries = new RewriteQueries(session, description)
   private val files = units.flatMap(_.files).toIndexedSeq
+  private lazy val progress =
+    new RewriteProgress(StatementProgress.current, files.map(_._1.getLen).sum, files.map(_._2).sum)
   private val unitOfFile = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray
   private val outputFiles = units.map(_.outputFiles).toIndexedSeq
   private val schema = RewriteJob.nullable(dataSchema)
@@ -84,7 +87,8 @@ final class RewriteJob(
     val started = System.nanoTime()
     val layout = sampledLayout()
     val sampled = System.nanoTime()
-    val read = new ReadRows
+    val read = new ReadRows(progress.read(_))
+    progress.step("writing")
     val outputs = write(layout.model, read)
     val written = System.nanoTime()
     RewriteResult(
@@ -113,7 +117,11 @@ final class RewriteJob(
     )
   }
 
-  private def drawn(): Seq[KeySample] = if (units.forall(u => sampledShare(u) == 0d)) Nil else sample()
+  private def drawn(): Seq[KeySample] =
+    if (units.forall(u => sampledShare(u) == 0d)) {
+      progress.notSampled()
+      Nil
+    } else sample()
 
   /** The sampled rows themselves are no longer held when the write begins. */
   private def sampledLayout(): SampledLayout = {
@@ -130,7 +138,12 @@ final class RewriteJob(
     val query = queries.planned(scan().sampled)
     val ofUnit = units.map(sampledShare)
     val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
-    try queries.run("sample", query)(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray))
+    progress.step("sampling")
+    try queries.run(
+        "sample",
+        query,
+        (tasks: Int, _: KeySample) => progress.sampled(tasks)
+      )(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray))
     finally shares.destroy()
   }
 
@@ -176,7 +189,8 @@ final class RewriteJob(
     try {
       val query = queries.planned(scan().ordered(plan, model.slots, shape, Option.when(hashed)(read)))
       val task = fileTask(model, plan)
-      val written = queries.run("write", query)(task.write)
+      def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
+      val written = queries.run("write", query, ended)(task.write)
       check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
       staged(model, written)
     } finally plan.destroy()

@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicReference
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SQLExecution
 
+import org.sparkzorder.progress.StatementProgress
+
 /** Runs several rewrites in parallel. */
 object RewriteJobs {
 
@@ -27,6 +29,7 @@ object RewriteJobs {
 
   private def all(session: SparkSession, jobs: Seq[RewriteJob], threads: ExecutorService): Seq[RewriteResult] = {
     val context = session.sparkContext
+    val progress = StatementProgress.current
     val tag = s"spark-zorder-${UUID.randomUUID()}"
     val failure = new AtomicReference[Throwable]
     def stop(why: Throwable): Unit = if (failure.compareAndSet(null, why)) context.cancelJobsWithTag(tag)
@@ -35,7 +38,7 @@ object RewriteJobs {
       SQLExecution.withThreadLocalCaptured(session, threads) {
         context.addJobTag(tag)
         if (failure.get != null) throw new IllegalStateException("not started, since another job failed")
-        try job.run()
+        try StatementProgress.during(progress)(job.run())
         catch {
           case e: Throwable =>
             stop(e)

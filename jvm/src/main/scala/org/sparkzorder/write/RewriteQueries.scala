@@ -20,13 +20,24 @@ private[write] final class RewriteQueries(session: SparkSession, description: St
   /**
    * The results of the tasks, in the order of the partitions. The caller's job group and other
    * local settings stay.
+   *
+   * @param ended called for each task that has ended, with the number of all tasks and its result
    */
-  def run[T: ClassTag](step: String, query: QueryExecution)(task: (TaskContext, Iterator[InternalRow]) => T): Seq[T] = {
+  def run[T: ClassTag](step: String, query: QueryExecution, ended: (Int, T) => Unit = (_: Int, _: T) => ())(
+      task: (TaskContext, Iterator[InternalRow]) => T
+  ): Seq[T] = {
     val name = s"$description: $step"
     RewriteQueries.described(session.sparkContext, name) {
       SQLExecution.withNewExecutionId(query, Some(name)) {
         val rdd = query.toRdd
-        rdd.sparkContext.runJob(rdd, task).toSeq
+        val tasks = rdd.getNumPartitions
+        val results = new Array[T](tasks)
+        def keep(partition: Int, result: T): Unit = {
+          results(partition) = result
+          ended(tasks, result)
+        }
+        rdd.sparkContext.runJob(rdd, task, 0 until tasks, keep _)
+        results.toSeq
       }
     }
   }

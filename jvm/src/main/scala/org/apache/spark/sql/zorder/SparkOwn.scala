@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder
 
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.SparkContext
 import org.apache.spark.deploy.SparkHadoopUtil
 import org.apache.spark.sql.{classic, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -22,4 +23,13 @@ object SparkOwn {
 
   /** The existing paths that match a pattern. */
   def matching(fs: FileSystem, pattern: Path): Seq[Path] = SparkHadoopUtil.get.globPathIfNecessary(fs, pattern)
+
+  /** The context of this JVM, where plans are made. */
+  def activeContext: SparkContext = SparkContext.getActive.get
+
+  /** Whether Spark draws a progress bar for its stages on the console. */
+  def drawsProgressBar(context: SparkContext): Boolean = context.progressBar.isDefined
+
+  /** Removes Spark's progress bar. Spark draws it again after half a second. */
+  def hideProgressBar(context: SparkContext): Unit = context.progressBar.foreach(_.finishAll())
 }

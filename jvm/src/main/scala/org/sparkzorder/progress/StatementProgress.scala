@@ -1,0 +1,105 @@
+package org.sparkzorder.progress
+
+/**
+ * How far one statement is. Any thread may report to it and look at it.
+ *
+ * A statement goes through phases. Each counts files, and bytes too where these tell more about the
+ * time that it takes.
+ *
+ * {{{
+ * val progress = new StatementProgress("VACUUM", "t")
+ * progress.enter(Phase.Deleting, until = 1, files = 4)
+ * progress.done(Phase.Deleting, files = 1)
+ * progress.snapshot.fraction // 0.25
+ * }}}
+ *
+ * @param nanos a clock in nanoseconds, which only runs forward
+ */
+final class StatementProgress(
+    val operation: String,
+    val table: String,
+    nanos: () => Long = () => System.nanoTime()
+) {
+  import StatementProgress._
+
+  private val started = nanos()
+  private var phase: Phase = Phase.Planning
+  private var step = Phase.Planning.name
+  private var (from, until) = (0d, 0d)
+  private var (files, totalFiles) = (0L, 0L)
+  private var (bytes, totalBytes) = (0d, 0L)
+  private var entered = started
+
+  /**
+   * Begins a phase. What the phase before it did not count is taken as done.
+   *
+   * @param until the share of the whole statement that is done after this phase, 0 to 1
+   * @param files to handle in it
+   * @param bytes to handle in it; 0 when files tell enough
+   */
+  def enter(phase: Phase, until: Double, files: Long, bytes: Long = 0): Unit = synchronized {
+    from = math.max(fraction, this.until)
+    this.until = math.max(from, until)
+    this.phase = phase
+    step = phase.name
+    this.files = 0
+    totalFiles = files
+    this.bytes = 0
+    totalBytes = bytes
+    entered = nanos()
+  }
+
+  /** Names what is done within the phase, as it differs from the phase's own name. */
+  def stepTo(name: String): Unit = synchronized { step = name }
+
+  /** Counts what is done. A count of another phase than the current one is dropped. */
+  def done(of: Phase, files: Long, bytes: Double = 0): Unit = synchronized {
+    if (of == phase) {
+      this.files = math.min(totalFiles, this.files + files)
+      this.bytes = math.min(totalBytes.toDouble, this.bytes + bytes)
+    }
+  }
+
+  private def share: Double =
+    if (totalBytes > 0) bytes / totalBytes else if (totalFiles > 0) files.toDouble / totalFiles else 0d
+
+  private def fraction: Double = from + (until - from) * share
+
+  def snapshot: ProgressSnapshot = synchronized {
+    val now = nanos()
+    val inPhase = (now - entered) / NanosPerMilli
+    val left = Option.when(share > 0 && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
+    ProgressSnapshot(
+      operation,
+      table,
+      step,
+      files,
+      totalFiles,
+      bytes.toLong,
+      totalBytes,
+      fraction,
+      (now - started) / NanosPerMilli,
+      left
+    )
+  }
+}
+
+object StatementProgress {
+  private val NanosPerMilli = 1000000L
+
+  /** A phase is this old before its speed says anything. */
+  private val SpeedKnownMillis = 1000L
+
+  private val ofThread = new ThreadLocal[StatementProgress]
+
+  /** The statement that this thread works for, if any. */
+  def current: Option[StatementProgress] = Option(ofThread.get)
+
+  /** Runs work of a statement on this thread. */
+  def during[T](progress: Option[StatementProgress])(work: => T): T = {
+    val before = ofThread.get
+    ofThread.set(progress.orNull)
+    try work
+    finally ofThread.set(before)
+  }
+}

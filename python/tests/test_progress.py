@@ -1,0 +1,270 @@
+"""What people see while a statement runs, and afterwards in Spark's UI."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from spark_zorder import ZOrderTable, jar_path
+from spark_zorder.progress import describe, shown
+
+pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database")]
+
+
+def create(spark: SparkSession, rows: int = 1_000) -> None:
+    spark.sql(f"CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id, id % 97 AS a FROM range({rows})")
+
+
+def jobs(spark: SparkSession) -> dict[int, tuple[str, str | None]]:
+    """Name and description of each job that the UI lists."""
+    found = spark._jsc.sc().statusStore().jobsList(None)
+    listed = [found.apply(i) for i in range(found.size())]
+    return {job.jobId(): (job.name(), _of(job.description())) for job in listed}
+
+
+def _of(option: Any) -> Any:
+    """The value of an Option of Scala."""
+    return option.get() if option.isDefined() else None
+
+
+class Watch:
+    """Asks for the running statements from a second thread."""
+
+    def __init__(self, asking: SparkSession) -> None:
+        self.rows: list[Row] = []
+        self._ended = threading.Event()
+        self._asking = asking
+        self._thread = threading.Thread(target=self._ask)
+
+    def _ask(self) -> None:
+        while not self._ended.wait(0.05):
+            self.rows += self._asking.sql("SHOW OPERATIONS").collect()
+
+    def __enter__(self) -> list[Row]:
+        self._thread.start()
+        return self.rows
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+def test_a_second_thread_sees_how_far_a_statement_is(spark: SparkSession) -> None:
+    create(spark, 1_000_000)
+    other = spark.newSession()
+    with Watch(spark) as own, Watch(other) as others:
+        spark.sql("OPTIMIZE t ZORDER BY (id, a) OPTIONS ('num-files' = 4)")
+    assert others == []
+    assert {(row.operation, row.table) for row in own} == {("OPTIMIZE", "t")}
+    assert [row.fraction for row in own] == sorted(row.fraction for row in own)
+    steps = list(dict.fromkeys(row.step for row in own))
+    order = ["planning", "reading footers", "rewriting", "sampling", "writing", "checking", "publishing"]
+    assert steps == [step for step in order if step in steps]
+    assert "writing" in steps
+    assert {row.total_files for row in own if row.step == "writing"} == {4}
+    assert all(0 <= row.bytes <= row.total_bytes and row.files <= row.total_files for row in own)
+    assert spark.sql("SHOW OPERATIONS").collect() == []
+
+
+def test_a_statement_that_fails_runs_no_longer(spark: SparkSession) -> None:
+    create(spark)
+    with pytest.raises(Exception, match="ZORDER_COLUMN_NOT_FOUND"):
+        spark.sql("OPTIMIZE t ZORDER BY (b)")
+    assert spark.sql("SHOW OPERATIONS").collect() == []
+
+
+def test_jobs_have_the_name_of_their_statement(spark: SparkSession, tmp_path: Path) -> None:
+    create(spark)
+    folder = tmp_path / "folder"
+    spark.table("t").repartition(4).write.parquet(str(folder))
+    before = jobs(spark)
+    spark.sql("OPTIMIZE t ZORDER BY (id, a)")
+    spark.sql(f"OPTIMIZE '{folder}' ZORDER BY (id, a) OPTIONS ('num-files' = 2)")
+    spark.sql(f"SELECT count(*) FROM parquet.`{folder}`").collect()
+    after = {number: job for number, job in jobs(spark).items() if number not in before}
+    names = {name for name, _ in after.values()}
+    assert {"OPTIMIZE t", f"OPTIMIZE '{folder}'", f"columns of {folder}"} <= names
+    assert [name for name in names if ".scala" in name] == []
+    described = {description for _, description in after.values()}
+    assert {"OPTIMIZE t: sample", "OPTIMIZE t: write"} <= described
+
+
+def test_the_description_that_a_user_sets_stays(spark: SparkSession) -> None:
+    create(spark)
+    context = spark.sparkContext
+    context.setJobDescription("nightly")
+    try:
+        spark.sql("OPTIMIZE t ZORDER BY (id, a)")
+        assert context.getLocalProperty("spark.job.description") == "nightly"
+        assert context.getLocalProperty("callSite.short") is None
+    finally:
+        context._jsc.sc().setLocalProperty("spark.job.description", None)
+
+
+NO_JOB = [
+    "SHOW OPERATIONS",
+    "SHOW CLUSTERING",
+    "DESCRIBE HISTORY t",
+    "DESCRIBE DETAIL t",
+    "DESCRIBE CLUSTERING t",
+    "REFRESH SKIPPING INDEX ON t",
+    "OPTIMIZE t ZORDER BY (id, a) OPTIONS ('num-files' = 4)",
+    "VACUUM t",
+    "VACUUM t DRY RUN",
+    "EXPLAIN SKIPPING SELECT * FROM t WHERE id = 7",
+    "DESCRIBE DETAIL '{folder}'",
+    "DESCRIBE HISTORY '{folder}'",
+    "VACUUM '{folder}'",
+    "DROP SKIPPING INDEX ON t",
+    "CREATE SKIPPING INDEX ON t",
+]
+
+
+def test_a_statement_that_needs_no_job_starts_none(spark: SparkSession, tmp_path: Path) -> None:
+    create(spark)
+    folder = tmp_path / "folder"
+    spark.table("t").repartition(4).write.parquet(str(folder))
+    spark.sql(f"OPTIMIZE '{folder}' ZORDER BY (id, a) OPTIONS ('num-files' = 2)")
+    spark.sql("OPTIMIZE t ZORDER BY (id, a) OPTIONS ('num-files' = 4)")
+    for statement in NO_JOB:
+        before = jobs(spark)
+        spark.sql(statement.format(folder=folder)).collect()
+        # Spark's listeners are told a little later.
+        spark._jsc.sc().listenerBus().waitUntilEmpty()
+        assert [job for number, job in jobs(spark).items() if number not in before] == [], statement
+
+
+def nodes(spark: SparkSession) -> dict[str, dict[str, str]]:
+    """The nodes of all statements in the SQL tab, with their metrics."""
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    store = spark._jsparkSession.sharedState().statusStore()
+    executions = store.executionsList()
+    found: dict[str, dict[str, str]] = {}
+    for i in range(executions.size()):
+        number = executions.apply(i).executionId()
+        values = store.executionMetrics(number)
+        all_nodes = store.planGraph(number).allNodes()
+        for n in range(all_nodes.size()):
+            metrics = all_nodes.apply(n).metrics()
+            listed = [metrics.apply(m) for m in range(metrics.size())]
+            shown_values: dict[str, str] = {
+                metric.name(): values.get(metric.accumulatorId()).get()
+                for metric in listed
+                if values.contains(metric.accumulatorId())
+            }
+            found[all_nodes.apply(n).name()] = shown_values
+    return found
+
+
+def test_the_sql_tab_shows_statements_with_numbers(spark: SparkSession) -> None:
+    spark.sql("CREATE TABLE shown_in_ui USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
+    for statement in (
+        "OPTIMIZE shown_in_ui ZORDER BY (id) OPTIONS ('num-files' = 4)",
+        "RESTORE shown_in_ui TO VERSION AS OF 0",
+        "VACUUM shown_in_ui RETAIN 0 HOURS",
+        "REFRESH SKIPPING INDEX ON shown_in_ui",
+    ):
+        spark.sql(statement)
+    found = nodes(spark)
+    optimize = found["Execute OPTIMIZE shown_in_ui"]
+    assert (optimize["files removed"], optimize["files added"]) == ("8", "4")
+    assert "B" in optimize["size of added files"]
+    assert found["Execute RESTORE shown_in_ui"]["files restored"] == "8"
+    assert found["Execute VACUUM shown_in_ui"]["files deleted"] == "4"
+    assert found["Execute REFRESH SKIPPING INDEX ON shown_in_ui"] == {"files with new statistics": "0"}
+
+
+def row(**changes: Any) -> Row:
+    values = {
+        "operation": "OPTIMIZE",
+        "table": "t",
+        "step": "writing",
+        "files": 12,
+        "total_files": 24,
+        "bytes": 600 << 20,
+        "total_bytes": 1230 << 20,
+        "fraction": 0.456,
+        "seconds": 41.2,
+        "seconds_left": 50.0,
+    }
+    return Row(**values | changes)
+
+
+def test_a_bar_in_words() -> None:
+    assert describe(row()) == "45 % writing, 12/24 files, 600.0 MiB of 1.2 GiB, 50 s left"
+    assert describe(row(total_files=0, total_bytes=0, seconds_left=None)) == "45 % writing"
+    assert describe(row(total_files=0, bytes=7, total_bytes=9, seconds_left=600.0)).endswith("7 B of 9 B, 10 min left")
+
+
+class Picture:
+    """A display that remembers what it drew."""
+
+    def __init__(self) -> None:
+        self.drawn: list[Row] = []
+        self.cleared = 0
+
+    def draw(self, drawn: Row) -> None:
+        self.drawn.append(drawn)
+
+    def clear(self) -> None:
+        self.cleared += 1
+
+
+def test_the_client_draws_while_its_statement_runs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    create(spark, 1_000_000)
+    picture = Picture()
+    monkeypatch.setattr("spark_zorder.progress._display", lambda _: picture)
+    monkeypatch.setattr("spark_zorder.progress._FIRST", 0.05)
+    result = ZOrderTable(spark, "t").optimize(["id", "a"], options={"num-files": 4})
+    assert result.files_added == 4
+    assert picture.drawn
+    assert {drawn.operation for drawn in picture.drawn} == {"OPTIMIZE"}
+    assert picture.cleared == 1
+
+
+def test_a_silent_session_draws_nothing(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = Picture()
+    monkeypatch.setattr("spark_zorder.progress._display", lambda _: picture)
+    spark.conf.set("spark.zorder.progress.enabled", "false")
+    with shown(spark, "OPTIMIZE"):
+        assert threading.active_count() == threading.active_count()
+    assert (picture.drawn, picture.cleared) == ([], 0)
+
+
+CHILD = """
+import sys
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
+builder = builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
+builder = builder.config("spark.zorder.progress.enabled", sys.argv[2]).config("spark.sql.warehouse.dir", "warehouse")
+spark = builder.config("spark.ui.showConsoleProgress", "true").getOrCreate()
+rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(2000000)"
+spark.sql("CREATE TABLE t USING parquet AS " + rows)
+sys.stderr.write("BEGIN")
+spark.sql("OPTIMIZE t ZORDER BY (a, b) OPTIONS ('num-files' = 8)")
+sys.stderr.write("END")
+"""
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_terminal_has_one_bar_for_the_statement(tmp_path: Path, enabled: str) -> None:
+    command = [sys.executable, "-c", CHILD, str(jar_path()), enabled]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    printed = done.stderr.split("BEGIN")[1].split("END")[0]
+    bars = [line for line in printed.split("\r") if line.startswith("OPTIMIZE t [")]
+    if enabled == "false":
+        assert bars == []
+    else:
+        assert any(" writing, " in bar for bar in bars)
+        assert all(len(bar) < 120 for bar in bars)
+        # Spark's own bars begin half a second after a stage.
+        assert "[Stage" not in printed
+        assert printed.split("\r")[-1].strip() == ""
