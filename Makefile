@@ -8,6 +8,8 @@ JAVA   ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SPARKS := $(shell awk '!/^\#/ { print $$1 }' spark-versions.txt)
 NEWEST := $(lastword $(SPARKS))
 OLDER  := $(filter-out $(NEWEST),$(SPARKS))
+# Of these `make test-matrix` runs all tests.
+WHOLE := 3.5 4.0
 pyspark = $(shell awk '$$1 == "$(1)" { print $$2 }' spark-versions.txt)
 scala   = $(shell awk '$$1 == "$(1)" { split($$3, part, "."); print part[1] "." part[2] }' spark-versions.txt)
 
@@ -102,13 +104,15 @@ test: built
 	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm test-python
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-main-job-,$(OLDER))
 
-# What is slow, and the tests of every older Spark.
+# What is slow, and the tests of older Sparks: all of them on the first minor of Spark 3 and of Spark 4, and the statements
+# and plans on those between. `make test-all` runs all on each.
 test-matrix: fetched
 	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm-slow test-python-matrix
-	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(OLDER))
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(WHOLE)) \
+		$(addprefix test-statements-,$(filter-out $(WHOLE),$(OLDER)))
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions.
-test-all: test test-matrix $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
+test-all: test test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
 		$(STAMPS)/javas $(addprefix $(STAMPS)/fetched-,iceberg store yarn)
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
@@ -169,6 +173,9 @@ $(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m "every_spark and not main_job"
+
+$(addprefix test-statements-,$(OLDER)): test-statements-%: $(STAMPS)/installed-%
+	$(call older_env,$*) -m pytest python/tests/test_golden.py python/tests/test_plans.py -m every_spark
 
 # All that tests need, made two at a time where possible. Two pips or two sbts never write into the same folder.
 built:

@@ -49,7 +49,7 @@ from spark_zorder.errors import condition_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BYTES = re.compile(r"bytes(_.*)?|.*_bytes|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
+BYTES = re.compile(r"bytes(_.*|Share.*)?|.*_bytes|size|.*_size(_.*)?|.*(Size|Bytes)(AfterRestore)?|min|max|avg")
 TIMES = re.compile(r"timestamp|last_optimize|createdAt|lastModified|.*_ms|.*Ms|.*Millis|.*Seconds|seconds")
 USERS = re.compile(r"userId|user_id")
 REASONS = re.compile(r"reason|strategyReason|summary")

@@ -12,6 +12,7 @@ SELECT count(*) FROM t WHERE a = 171 AND b > 800;
 SELECT count(*) FROM t WHERE s.`x y` IN (1, 20, 300);
 SELECT count(*) FROM t WHERE b BETWEEN 10 AND 20 OR a = 7;
 EXPLAIN SKIPPING SELECT count(*) FROM t WHERE id = 1;
+OPTIMIZE t ZORDER BY AUTO OPTIONS ('num-files' = '16') DRY RUN;
 OPTIMIZE t ZORDER BY AUTO OPTIONS ('num-files' = '16');
 SELECT count(*), sum(id), sum(a), sum(b), sum(s.`x y`) FROM t;
 OPTIMIZE t ZORDER BY AUTO OPTIONS ('num-files' = '16');

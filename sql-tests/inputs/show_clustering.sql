@@ -18,3 +18,7 @@ SHOW CLUSTERING;
 SHOW CLUSTERING IN no_such_database;
 SHOW CLUSTERING IN a.b.c;
 SHOW CLUSTERING OF t;
+
+-- Nothing else runs in this session
+SHOW OPERATIONS;
+SHOW OPERATIONS t;

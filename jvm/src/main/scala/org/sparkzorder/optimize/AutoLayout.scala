@@ -139,7 +139,7 @@ private[sparkzorder] object AutoLayout {
       files,
       keys,
       SampleRows,
-      s"OPTIMIZE ${table.name}: $step"
+      s"OPTIMIZE ${table.target.title}: $step"
     )
     val index = TableIndex.of(table, TableSideFolder.of(table))
     keys.indices.map { k =>
