@@ -174,7 +174,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         stagingDir = folder.stagingOf("", operationId),
         indexed = indexed,
         description =
-          s"OPTIMIZE ${plan.table.target.title}" + (if (groups.size == 1) "" else s", group ${i + 1} of ${groups.size}"),
+          s"OPTIMIZE ${plan.table.target.title}" + (if (groups.size == 1) ""
+                                                    else s", group ${i + 1} of ${groups.size}"),
         shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
         sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
         bytes = plan.layout.flatMap(_.bytes),
