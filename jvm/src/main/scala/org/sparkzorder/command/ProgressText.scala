@@ -10,9 +10,8 @@ private[command] object ProgressText {
 
   /** `OPTIMIZE t: writing, 45 %, 12 of 24 files, 600 MiB of 1.2 GiB, 41 s, about 50 s left`. */
   def line(p: ProgressSnapshot): String =
-    (s"${p.operation} ${p.table}: ${p.step}" +: percent(p) +: (counts(p) :+ seconds(p.millis)) :++ left(
-      p
-    )).mkString(", ")
+    (Seq(s"${p.operation} ${p.table}: ${p.step}", percent(p)) ++ counts(p) ++ Seq(seconds(p.millis)) ++ left(p))
+      .mkString(", ")
 
   /** `OPTIMIZE t [======>        ] 45 % writing, 12/24 files, 600/1230 MiB, 50 s left`, of a width at most. */
   def bar(p: ProgressSnapshot, width: Int): String = {

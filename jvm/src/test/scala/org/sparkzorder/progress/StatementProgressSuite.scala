@@ -45,7 +45,7 @@ class StatementProgressSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     time.millis += 900
     assert(progress.snapshot.millisLeft.isEmpty)
     time.millis += 1100
-    assert(progress.snapshot.millisLeft.contains(6000))
+    assert(progress.snapshot.millisLeft.contains(6000L))
     assert(progress.snapshot.millis == 12000)
   }
 
