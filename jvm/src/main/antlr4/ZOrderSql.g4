@@ -98,6 +98,8 @@ SEMICOLON: ';';
 STRING
     : '\'' ( ~('\'' | '\\') | '\\' . | '\'\'' )* '\''
     | '"' ( ~('"' | '\\') | '\\' . | '""' )* '"'
+    // A backslash in a raw string stands for itself.
+    | 'R' ( '\'' ~'\''* '\'' | '"' ~'"'* '"' )
     ;
 
 INTEGER : DIGIT+ ;

@@ -6,8 +6,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 object ScriptShim {
   val hasScripts: Boolean = false
 
-  def replaced(script: LogicalPlan, plans: Map[Int, ScriptStatement], text: String): LogicalPlan = script
+  def replaced(script: LogicalPlan, plans: Map[Long, ScriptStatement], text: String): Option[LogicalPlan] = None
 }
 
-/** @param length of the statement's text, in code points */
-final case class ScriptStatement(plan: LogicalPlan, length: Int)
+/**
+ * @param start place at which the statement begins, in code points
+ * @param length of its text, in code points
+ */
+final case class ScriptStatement(plan: LogicalPlan, start: Int, length: Int)

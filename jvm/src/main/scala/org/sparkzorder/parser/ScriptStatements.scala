@@ -1,6 +1,7 @@
 package org.sparkzorder.parser
 
 import java.util.Locale
+import java.util.concurrent.ThreadLocalRandom
 
 import org.antlr.v4.runtime.Token
 
@@ -24,8 +25,14 @@ private[parser] object ScriptStatements {
 
   private val openers = Set("BEGIN", "THEN", "ELSE", "DO", "LOOP", "REPEAT")
 
-  /** The shortest statement of Spark. It is as long as the shortest of ours, `VACUUM t`. */
-  private val placeholder = "SELECT 0"
+  /**
+   * Numbers that no script contains by chance: each placeholder selects one of its own. Places in
+   * the text do not tell placeholders apart, since Spark puts the values of parameters into the text.
+   */
+  def marks(n: Int): Seq[Long] = {
+    val first = ThreadLocalRandom.current().nextLong(1000000000000000000L, 9000000000000000000L)
+    Seq.tabulate(n)(first + _)
+  }
 
   def isScript(sql: String): Boolean = tokens(sql).nextOption().exists(word(_) == "BEGIN")
 
@@ -55,15 +62,21 @@ private[parser] object ScriptStatements {
     places.result()
   }
 
-  /** The script with a statement of Spark in place of each of ours, at the same place. */
-  def withPlaceholders(script: String, places: Seq[Place]): String =
-    places.foldLeft(script) { (text, place) =>
+  /**
+   * The script with a statement of Spark in place of each of ours, on the same lines. It is at the
+   * same place, unless a statement on the line is shorter than its placeholder.
+   */
+  def withPlaceholders(script: String, places: Seq[(Place, Long)]): String =
+    // The last one first, as text behind a place may move.
+    places.foldRight(script) { case ((place, mark), text) =>
+      val placeholder = s"SELECT $mark"
       val old = place.of(text)
+      val lines = old.take(placeholder.length).filter(c => c == '\n' || c == '\r')
       val blank = old.drop(placeholder.length).map(c => if (c == '\n' || c == '\r') c else ' ')
       // A code point of two characters is one blank.
-      val points = old.codePointCount(0, old.length) - placeholder.length
+      val points = math.max(0, old.codePointCount(0, old.length) - placeholder.length)
       val begin = text.offsetByCodePoints(0, place.start)
-      text.substring(0, begin) + placeholder + blank.take(points) + text.substring(begin + old.length)
+      text.substring(0, begin) + placeholder + lines + blank.take(points) + text.substring(begin + old.length)
     }
 
   private def between(first: Token, next: Token): Place = Place(first.getStartIndex, next.getStartIndex)

@@ -45,7 +45,10 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
       }
     }
 
-  /** Spark parses the script with placeholders instead of our statements. */
+  /**
+   * Spark parses the script with placeholders instead of our statements. If it does not find each of
+   * them as a statement, we have misread the script: then Spark's parser gets it as it is.
+   */
   private def script(sql: String, next: String => LogicalPlan): LogicalPlan = {
     val places = ScriptStatements.places(sql)
     val plans = places.map { place =>
@@ -53,10 +56,14 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
       val plan =
         if (isWellFormed(text)) DeferredStatement(text)(parseOr(_, next))
         else parseOr(text, next)
-      place.start -> ScriptStatement(plan, place.end - place.start)
+      ScriptStatement(plan, place.start, place.end - place.start)
     }
     if (plans.isEmpty) next(sql)
-    else ScriptShim.replaced(next(ScriptStatements.withPlaceholders(sql, places)), plans.toMap, sql)
+    else {
+      val marks = ScriptStatements.marks(plans.size)
+      val script = next(ScriptStatements.withPlaceholders(sql, places.zip(marks)))
+      ScriptShim.replaced(script, marks.zip(plans).toMap, sql).getOrElse(next(sql))
+    }
   }
 
   private def isWellFormed(sql: String): Boolean =
