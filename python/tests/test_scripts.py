@@ -106,30 +106,30 @@ def test_a_text_that_is_executed(scripts: SparkSession) -> None:
     result = scripts.sql("EXECUTE IMMEDIATE 'OPTIMIZE t ZORDER BY (a) OPTIONS (\"num-files\" = 4)'")
     assert result.collect()[0]["metrics"]["numFilesAdded"] == 4
     scripts.sql(
-        "BEGIN DECLARE name STRING DEFAULT 't'; EXECUTE IMMEDIATE 'OPTIMIZE ' || name || ' FULL ZORDER BY (id)'; END"
+        "BEGIN DECLARE text STRING DEFAULT 'OPTIMIZE ' || 't' || ' FULL ZORDER BY (id)'; EXECUTE IMMEDIATE text; END"
     )
     assert "id" in scripts.sql("DESCRIBE HISTORY t").collect()[0]["operationParameters"]["zOrderBy"]
 
 
-def test_values_of_parameters_move_no_statement(spark: SparkSession) -> None:
+def test_values_of_parameters_move_no_statement(scripts: SparkSession) -> None:
     """Spark puts the values into the text, so a statement of ours is not where the script has it."""
-    spark.sql("CREATE TABLE p USING parquet AS SELECT /*+ REPARTITION(4) */ id, id % 7 AS a FROM range(1000)")
+    scripts.sql("CREATE TABLE p USING parquet AS SELECT /*+ REPARTITION(4) */ id, id % 7 AS a FROM range(1000)")
     script = "BEGIN SELECT :d; OPTIMIZE p ZORDER BY (id, a) OPTIONS ('num-files' = 2); SELECT :d AS d; END"
     for value in ("2026-01-01", "x", "a text that is a good deal longer than its name"):
-        before = spark.sql("DESCRIBE HISTORY p").count()
-        assert spark.sql(script, args={"d": value}).collect() == [(value,)]
-        assert spark.sql("DESCRIBE HISTORY p").count() == before + (1 if value == "2026-01-01" else 0)
-    version = spark.sql("DESCRIBE DETAIL p").first()["version"]
+        before = scripts.sql("DESCRIBE HISTORY p").count()
+        assert scripts.sql(script, args={"d": value}).collect() == [(value,)]
+        assert scripts.sql("DESCRIBE HISTORY p").count() == before + (1 if value == "2026-01-01" else 0)
+    version = scripts.sql("DESCRIBE DETAIL p").first()["version"]
     for length in range(30, 50):
         name = "p" * length
         restore = "IF x = 0 THEN RESTORE p TO VERSION AS OF 0; END IF"
         branch = f"BEGIN DECLARE x INT DEFAULT :{name}; {restore}; SELECT 'no'; END"
-        assert spark.sql(branch, args={name: 1}).collect() == [("no",)]
-    assert spark.sql("DESCRIBE DETAIL p").first()["version"] == version
+        assert scripts.sql(branch, args={name: 1}).collect() == [("no",)]
+    assert scripts.sql("DESCRIBE DETAIL p").first()["version"] == version
 
 
-def test_a_text_in_a_script_stays_as_it_is(spark: SparkSession) -> None:
-    spark.sql("CREATE TABLE r USING parquet AS SELECT /*+ REPARTITION(4) */ id FROM range(1000)")
+def test_a_text_in_a_script_stays_as_it_is(scripts: SparkSession) -> None:
+    scripts.sql("CREATE TABLE r USING parquet AS SELECT /*+ REPARTITION(4) */ id FROM range(1000)")
     script = r"BEGIN OPTIMIZE r ZORDER BY (id) OPTIONS ('num-files' = 2); SELECT r'\', '; VACUUM r; ', 1; END"
-    assert spark.sql(script.replace("\\\\", "\\")).collect() == [("\\", "; VACUUM r; ", 1)]
-    assert spark.sql("DESCRIBE HISTORY r").count() == 1
+    assert scripts.sql(script.replace("\\\\", "\\")).collect() == [("\\", "; VACUUM r; ", 1)]
+    assert scripts.sql("DESCRIBE HISTORY r").count() == 1
