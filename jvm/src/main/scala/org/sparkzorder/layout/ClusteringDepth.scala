@@ -12,7 +12,19 @@ import org.sparkzorder.stats.OrderedValue
  * @param max the files with the value that most files have
  * @param histogram about how many rows have a value that 0, 1, 2.. and up to max files have
  */
-final case class ClusteringDepth(mean: Double, max: Long, histogram: IndexedSeq[Long])
+final case class ClusteringDepth(mean: Double, max: Long, histogram: IndexedSeq[Long]) {
+
+  /** This and more rows, whose value so many files have. */
+  private def and(rows: Double, files: Int): ClusteringDepth = {
+    val before = histogram.sum.toDouble
+    val all = histogram.padTo(files + 1, 0L)
+    ClusteringDepth(
+      (mean * before + files * rows) / (before + rows),
+      math.max(max, files.toLong),
+      all.updated(files, all(files) + math.round(rows))
+    )
+  }
+}
 
 object ClusteringDepth {
 
@@ -28,6 +40,18 @@ object ClusteringDepth {
    * @param floating whether longs are encoded floating-point numbers, see [[OrderedValue.ofDouble]]
    */
   def of(files: Seq[(FileBounds, Long)], floating: Boolean = false): ClusteringDepth = {
+    val nans = files.collect { case (b: FileBounds.LongsOrNaN, rows) => b.share * rows }
+    val others = ofOthers(files.map { case (bounds, rows) => withoutNaN(bounds, rows) }, floating)
+    if (nans.sum == 0) others else others.and(nans.sum, nans.size + files.count(_._1 == FileBounds.Unknown))
+  }
+
+  private def withoutNaN(bounds: FileBounds, rows: Long): (FileBounds, Long) = bounds match {
+    case FileBounds.LongsOrNaN(Some(numbers), share) => numbers -> math.round(rows * (1 - share))
+    case FileBounds.LongsOrNaN(None, _)              => FileBounds.AllNull -> 0L
+    case other                                       => other -> rows
+  }
+
+  private def ofOthers(files: Seq[(FileBounds, Long)], floating: Boolean): ClusteringDepth = {
     val everywhere = files.count(_._1 == FileBounds.Unknown)
     val axis = Axis.of(files.map(_._1), floating)
     if (axis.points == 0) {

@@ -1,6 +1,6 @@
 package org.sparkzorder.layout
 
-import org.sparkzorder.stats.ColumnStats
+import org.sparkzorder.stats.{ColumnStats, OrderedValue}
 
 /** The bounds of one column in one file, for point lookups. */
 sealed trait FileBounds
@@ -16,15 +16,23 @@ object FileBounds {
   final case class Bytes(min: Array[Byte], max: Array[Byte]) extends FileBounds
 
   /**
-   * The bounds in a file's statistics. NaN is above all bounds, so lookups of NaN read every file
-   * that may have one. Such a file counts as unknown.
+   * Floating-point numbers, among which there may be NaN: lookups of NaN read the file, too. NaN is
+   * above all bounds.
+   *
+   * @param numbers bounds of the others; None if there are no others
+   * @param share of NaN in the rows that are not null, from 0 to 1; 0 if it is unknown
    */
+  final case class LongsOrNaN(numbers: Option[Longs], share: Double) extends FileBounds
+
+  /** The bounds in a file's statistics. */
   def of(stats: ColumnStats, rows: Long): FileBounds = stats match {
-    case ColumnStats(_, _, nulls, _) if nulls == rows          => AllNull
-    case ColumnStats(_, _, _, nans) if nans != 0               => Unknown
-    case ColumnStats(min: Long, max: Long, _, _)               => Longs(min, max)
-    case ColumnStats(min: Array[Byte], max: Array[Byte], _, _) => Bytes(min, max)
-    case _                                                     => Unknown
+    case ColumnStats(_, _, nulls, _) if nulls == rows                => AllNull
+    case ColumnStats(min: Long, max: Long, nulls, nans) if nans != 0 =>
+      LongsOrNaN(Some(Longs(min, max)), math.max(nans, 0L).toDouble / (rows - math.max(nulls, 0L)))
+    case ColumnStats(null, _, nulls, nans) if nans > 0 && nans + nulls == rows => LongsOrNaN(None, 1d)
+    case ColumnStats(min: Long, max: Long, _, _)                               => Longs(min, max)
+    case ColumnStats(min: Array[Byte], max: Array[Byte], _, _)                 => Bytes(min, max)
+    case _                                                                     => Unknown
   }
 }
 
@@ -55,11 +63,14 @@ object FilesTouched {
     else samples.zip(weights).map { case ((s, _), w) => if (w == 0d) 0d else w / all * mean(s, files) }.sum
   }
 
+  private val onlyNaN = FileBounds.Longs(OrderedValue.ofDouble(Double.NaN), OrderedValue.ofDouble(Double.NaN))
+
   /** How many sampled rows have a value within the bounds. */
   private def held(sample: ValueDistribution, file: FileBounds): Int = (sample, file) match {
     case (_, FileBounds.Unknown)                            => sample.total - sample.nulls
     case (_, FileBounds.AllNull)                            => 0
     case (s: LongDistribution, FileBounds.Longs(min, max))  => s.countBetween(from(s.place(min)), until(s.place(max)))
+    case (s, FileBounds.LongsOrNaN(numbers, _))             => numbers.fold(0)(held(s, _)) + held(s, onlyNaN)
     case (s: BytesDistribution, FileBounds.Bytes(min, max)) => s.countBetween(from(s.place(min)), until(s.place(max)))
     case (s, b)                                             =>
       throw new IllegalArgumentException(s"bounds ${b.getClass.getSimpleName} for a ${s.getClass.getSimpleName}")

@@ -11,8 +11,8 @@ import org.sparkzorder.parser.antlr.ZOrderSqlLexer
 /**
  * Finds our statements in a SQL script such as `BEGIN OPTIMIZE t; SELECT 1; END`, by its tokens.
  *
- * A statement begins after `BEGIN`, `;`, `THEN`, `ELSE`, `DO`, `LOOP` or `REPEAT`, and ends before
- * the next semicolon. `THEN` and `ELSE` of a CASE expression begin none: `CASE` begins a statement
+ * A statement begins after `BEGIN`, `;`, `THEN`, `ELSE`, `DO`, `LOOP`, `REPEAT` or the conditions of
+ * a handler, and ends before the next semicolon. `THEN` and `ELSE` of a CASE expression begin none: `CASE` begins a statement
  * or follows `END`, or else it is an expression.
  */
 private[parser] object ScriptStatements {
@@ -40,6 +40,7 @@ private[parser] object ScriptStatements {
   def places(script: String): Seq[Place] = {
     val all = tokens(script).toIndexedSeq
     val places = Seq.newBuilder[Place]
+    val handlers = handled(all)
     var begins = false
     var caseExpressions = 0
     var n = 0
@@ -55,11 +56,31 @@ private[parser] object ScriptStatements {
         if (now == "CASE" && !begins && (n == 0 || word(all(n - 1)) != "END")) caseExpressions += 1
         else if (now == "END" && caseExpressions > 0) caseExpressions -= 1
         if (now == ";") caseExpressions = 0
-        begins = now == ";" || openers(now) && caseExpressions == 0 || begins && (now == "NOT" || now == "ATOMIC")
+        begins = now == ";" || handlers(n + 1) || openers(
+          now
+        ) && caseExpressions == 0 || begins && (now == "NOT" || now == "ATOMIC")
       }
       n += 1
     }
     places.result()
+  }
+
+  /**
+   * The places of the tokens after `HANDLER FOR condition, ..`, where the handler's statement begins.
+   * A condition is `SQLSTATE [VALUE] '..'`, `NOT FOUND`, or a name of one or more parts.
+   */
+  private def handled(all: IndexedSeq[Token]): Set[Int] = {
+    def at(n: Int): String = if (n < all.size) word(all(n)) else ""
+    def afterName(n: Int): Int = if (at(n + 1) == ".") afterName(n + 2) else n + 1
+    def afterConditions(n: Int): Int = {
+      val next = at(n) match {
+        case "SQLSTATE" if at(n + 1) == "VALUE" => n + 3
+        case "SQLSTATE" | "NOT"                 => n + 2
+        case _                                  => afterName(n)
+      }
+      if (at(next) == ",") afterConditions(next + 1) else next
+    }
+    all.indices.filter(n => at(n) == "HANDLER" && at(n + 1) == "FOR").map(n => afterConditions(n + 2)).toSet
   }
 
   /**

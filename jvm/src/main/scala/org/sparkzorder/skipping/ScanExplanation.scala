@@ -1,5 +1,6 @@
 package org.sparkzorder.skipping
 
+import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
@@ -41,12 +42,13 @@ object ScanExplanation {
       location(l, relation, filters) match {
         case index: SkippingFileIndex if index.report.isDefined =>
           val r = index.report.get
+          val changed = changedFiles(index, l, relation, filters)
           ScanExplanation(
             name(l, relation),
             r.filesTotal,
-            r.filesKept,
+            r.filesKept + changed.size,
             r.bytesTotal,
-            r.bytesKept,
+            r.bytesKept + changed.map(_.getLen).sum,
             r.pruningMs,
             r.conjuncts ++ ScanFilters.unusable(filters)
           )
@@ -56,6 +58,18 @@ object ScanExplanation {
       val why = Reason(ReasonCode.UnsupportedExpression, "the table is read through a V2 source")
       ScanExplanation(v2.name, null, null, null, null, null, filters.map(f => ConjunctReport(f.sql, None, Some(why))))
     case other => throw new IllegalArgumentException(s"no scan of files: ${other.nodeName}")
+  }
+
+  /** Files that the statistics rule out and the query reads nevertheless, since they changed after they were listed. */
+  private def changedFiles(
+      index: SkippingFileIndex,
+      l: LogicalRelation,
+      relation: HadoopFsRelation,
+      filters: Seq[Expression]
+  ): Seq[FileStatus] = {
+    val (onPartitions, others) = ScanFilters.byPartition(ScanFilters.evaluable(filters, l), l, relation)
+    index.listFiles(onPartitions, others)
+    index.changedFiles
   }
 
   /** The index through which a scan with these filters reads. */

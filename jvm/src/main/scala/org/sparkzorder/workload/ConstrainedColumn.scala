@@ -1,6 +1,7 @@
 package org.sparkzorder.workload
 
 import org.sparkzorder.layout.{BytesDistribution, FileBounds, LongDistribution, QueryDensity, ValueDistribution}
+import org.sparkzorder.stats.OrderedValue
 
 /**
  * A column of a sample, with the ranks of its values on the axis that queries were recorded with.
@@ -45,6 +46,8 @@ final class ConstrainedColumn(
     case FileBounds.Unknown         => (if (values.distinct == 0) -1 else 0, values.distinct - 1)
     case FileBounds.Longs(min, max) => between(min, max)
     case FileBounds.Bytes(min, max) => between(min, max)
+    // NaN comes right after the greatest number.
+    case FileBounds.LongsOrNaN(numbers, _) => between(numbers.fold(ConstrainedColumn.NaN)(_.min), ConstrainedColumn.NaN)
   }
 
   private def between(min: Any, max: Any): (Int, Int) = {
@@ -69,6 +72,7 @@ final class ConstrainedColumn(
 }
 
 object ConstrainedColumn {
+  private val NaN = OrderedValue.ofDouble(Double.NaN)
 
   /** The place of an encoded value among the sampled ones. */
   def placeOf(d: ValueDistribution, value: Any): Int = (d, value) match {

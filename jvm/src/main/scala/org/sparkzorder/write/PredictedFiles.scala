@@ -1,6 +1,6 @@
 package org.sparkzorder.write
 
-import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
+import org.apache.spark.sql.types.DataType
 
 import org.sparkzorder.layout.{DistributionDrift, FileBounds, LayoutModel, UnitLayout, ValueDistribution}
 import org.sparkzorder.stats.OrderedValue
@@ -40,19 +40,19 @@ private[write] object PredictedFiles {
    *
    * @param rows sampled rows by unit
    * @param keys types of the key columns; empty if rows keep the order of their arrival
-   * @param most rows that a file may have, for each unit as a share of its rows; 1 for any number
+   * @param limits for each unit, how its files are limited; None for any number of rows
    */
   def of(
       model: LayoutModel,
       rows: Map[Int, IndexedSeq[SampledRow]],
       keys: IndexedSeq[DataType],
-      most: Int => Double
+      limits: Int => Option[LimitedRows]
   ): Seq[PredictedFile] =
     model.units.toIndexedSeq.zipWithIndex.flatMap { case (layout, unit) =>
       rows.get(unit) match {
         case None =>
           Seq.fill(layout.cuts.slots)(PredictedFile(unit, 1d / layout.cuts.slots, unknown(keys), unknown(keys)))
-        case Some(some) => ofUnit(unit, layout, some, keys, most(unit))
+        case Some(some) => ofUnit(unit, layout, some, keys, limits(unit))
       }
     }
 
@@ -63,24 +63,28 @@ private[write] object PredictedFiles {
       layout: UnitLayout,
       rows: IndexedSeq[SampledRow],
       keys: IndexedSeq[DataType],
-      most: Double
+      limit: Option[LimitedRows]
   ): Seq[PredictedFile] = {
-    val placed = rows.map(row => (slotOf(layout, row), row)).groupMap(_._1)(_._2)
-    placed.toSeq.sortBy(_._1).flatMap { case (_, ofSlot) =>
-      val share = ofSlot.size.toDouble / rows.size
-      val parts = math.max(1, math.ceil(share / most - 1e-9).toInt)
-      // Rows of one place that are too many for a file are cut in the order of their ties.
-      ofSlot.sortBy(_.tie).grouped((ofSlot.size + parts - 1) / parts).map { part =>
+    val placed = rows.map { row =>
+      val z = curveValue(layout, row); PlacedRow(layout.cuts.slot(z, row.tie), z, row)
+    }
+    placed.groupBy(_.slot).toSeq.sortBy(_._1).flatMap { case (_, ofSlot) =>
+      val files = limit match {
+        case None      => Seq(ofSlot.map(_.row) -> ofSlot.size.toDouble)
+        case Some(own) => own.files(layout, ofSlot.sortBy(p => (p.z, p.row.tie)).map(p => (p.z, p.row)), rows.size)
+      }
+      files.map { case (part, share) =>
         val half = part.zipWithIndex.collect { case (row, i) if i % 2 == 0 => row }
-        PredictedFile(unit, share / parts, bounds(part, keys), bounds(half, keys))
+        PredictedFile(unit, share / rows.size, bounds(part, keys), bounds(half, keys))
       }
     }
   }
 
-  private def slotOf(layout: UnitLayout, row: SampledRow): Int = {
+  private final case class PlacedRow(slot: Int, z: Long, row: SampledRow)
+
+  private def curveValue(layout: UnitLayout, row: SampledRow): Long = {
     val columns = layout.distributions.length
-    val z = if (columns == 0) row.file.toLong else layout.z(row.values.take(columns))
-    layout.cuts.slot(z, row.tie)
+    if (columns == 0) row.file.toLong else layout.z(row.values.take(columns))
   }
 
   private def bounds(rows: Seq[SampledRow], keys: IndexedSeq[DataType]): IndexedSeq[FileBounds] =
@@ -88,19 +92,17 @@ private[write] object PredictedFiles {
       val values = rows.map(row => row.values(row.values.length - keys.length + k)).filter(_ != null)
       values.headOption match {
         case None          => FileBounds.AllNull
-        case Some(_: Long) =>
-          val longs = values.map(_.asInstanceOf[Long])
-          // A lookup of a number reads every file that has NaN.
-          if (isNaN(keys(k), longs.max)) FileBounds.Unknown else FileBounds.Longs(longs.min, longs.max)
-        case Some(_) =>
+        case Some(_: Long) => ofLongs(values.map(_.asInstanceOf[Long]), OrderedValue.hasNaN(keys(k)))
+        case Some(_)       =>
           val bytes = values.map(_.asInstanceOf[Array[Byte]])
           val ordering: Ordering[Array[Byte]] = OrderedValue.compare(_, _)
           FileBounds.Bytes(bytes.min(ordering), bytes.max(ordering))
       }
     }
 
-  private def isNaN(dataType: DataType, value: Long): Boolean = dataType match {
-    case FloatType | DoubleType => OrderedValue.toDouble(value).isNaN
-    case _                      => false
+  private def ofLongs(values: Seq[Long], floating: Boolean): FileBounds = {
+    val (nans, numbers) = if (floating) values.partition(OrderedValue.toDouble(_).isNaN) else (Nil, values)
+    val bounds = Option.when(numbers.nonEmpty)(FileBounds.Longs(numbers.min, numbers.max))
+    if (nans.nonEmpty) FileBounds.LongsOrNaN(bounds, nans.size.toDouble / values.size) else bounds.get
   }
 }

@@ -108,10 +108,10 @@ final class RewriteJob(
     val model = layouts(samples)
     // What places rows by the bytes of all columns comes before the columns.
     val rows = SampledRows.ofUnits(samples, unitOfFile)
-    def most(unit: Int) =
-      if (maxRecords <= 0) 1d else math.min(1d, maxRecords.toDouble / math.max(1L, units(unit).rows))
+    def limits(unit: Int) =
+      Option.when(maxRecords > 0)(LimitedRows(maxRecords, units(unit).rows, shape, hasBorders = keys.nonEmpty))
     RewritePrediction(
-      PredictedFiles.of(model, rows, keys.map(_.dataType).toIndexedSeq, most),
+      PredictedFiles.of(model, rows, keys.map(_.dataType).toIndexedSeq, limits),
       model.units.toIndexedSeq.map(_.keys),
       model.units.toSeq.flatMap(_.drift)
     )
@@ -156,11 +156,17 @@ final class RewriteJob(
     else {
       val wanted = sampleRows match {
         case Some(n) => math.max(n.toDouble * unit.outputFiles / outputFiles.map(_.toLong).sum, unit.outputFiles)
-        case None    => math.max(RewriteJob.SampleOfFile.toDouble * unit.outputFiles, RewriteJob.MinSample.toDouble)
+        case None    => math.max(RewriteJob.SampleOfFile.toDouble * filesOf(unit), RewriteJob.MinSample.toDouble)
       }
       // Five standard deviations more, so that chance hardly ever draws fewer rows than wanted.
       math.min(1d, (wanted + 5 * math.sqrt(wanted)) / unit.rows)
     }
+
+  /** About how many files a unit will have, as far as a sample should grow with them. */
+  private def filesOf(unit: RewriteUnit): Long = {
+    val byRows = if (maxRecords > 0) (unit.rows + maxRecords - 1) / maxRecords else 0L
+    math.max(unit.outputFiles.toLong, math.min(byRows, unit.outputFiles.toLong * RewriteJob.MostSplit))
+  }
 
   private def layouts(samples: Seq[KeySample]): LayoutModel = UnitLayouts.of(
     samples,
@@ -275,6 +281,9 @@ object RewriteJob {
 
   /** Rows to sample for each output file. */
   val SampleOfFile = 100
+
+  /** Files that a limit of rows may make of one, as far as the sample grows with them. */
+  private val MostSplit = 16
 
   /** Rows to sample for each unit, at least. */
   val MinSample = 2000

@@ -80,6 +80,25 @@ class ClusteringDepthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(ClusteringDepth.of(Seq(AllNull -> 0L)) == ClusteringDepth(0d, 0, IndexedSeq.empty))
   }
 
+  test("a lookup of a number reads no file for its NaN, and one of NaN all files that may have it") {
+    def numbers(a: Double, b: Double) = Longs(OrderedValue.ofDouble(a), OrderedValue.ofDouble(b))
+    val files = Seq(
+      LongsOrNaN(Some(numbers(0, 1)), 0.2) -> 10L,
+      LongsOrNaN(Some(numbers(2, 3)), 0d) -> 10L,
+      LongsOrNaN(None, 1d) -> 10L,
+      numbers(4, 5) -> 10L
+    )
+    val depth = ClusteringDepth.of(files, floating = true)
+    assert(depth.histogram == IndexedSeq(0, 28, 0, 12) && depth.max == 3)
+    assert(math.abs(depth.mean - (28 + 3 * 12) / 40d) < 1e-9)
+    val sample = ValueDistribution.ofLongs(
+      (Seq.fill(7)(0.5) ++ Seq.fill(7)(2.5) ++ Seq.fill(14)(4.5) ++ Seq.fill(12)(Double.NaN)).map(OrderedValue.ofDouble)
+        .toArray,
+      nulls = 3
+    )
+    assert(math.abs(FilesTouched.mean(sample, files.map(_._1)) - depth.mean) < 1e-9)
+  }
+
   test("the bound is one file for one column, and F^(1 - 1/D)") {
     assert(ClusteringDepth.bound(1000, 1) == 1d)
     assert(math.abs(ClusteringDepth.bound(1000, 3) - 100d) < 1e-9)

@@ -116,6 +116,10 @@ class LayoutModelSuite extends AnyFunSuite {
     assert(FileBounds.of(known, 5) == FileBounds.Longs(1, 2))
     assert(FileBounds.of(ColumnStats(null, null, 5, 0), 5) == FileBounds.AllNull)
     assert(FileBounds.of(ColumnStats.unknown, 5) == FileBounds.Unknown)
-    assert(FileBounds.of(known.copy(nanCount = 1), 5) == FileBounds.Unknown)
+    val some = FileBounds.Longs(1, 2)
+    assert(FileBounds.of(known.copy(nanCount = 1), 5) == FileBounds.LongsOrNaN(Some(some), 0.2))
+    assert(FileBounds.of(known.copy(nanCount = -1), 5) == FileBounds.LongsOrNaN(Some(some), 0d))
+    assert(FileBounds.of(ColumnStats(null, null, 2, 3), 5) == FileBounds.LongsOrNaN(None, 1d))
+    assert(FileBounds.of(ColumnStats(null, null, 2, 2), 5) == FileBounds.Unknown)
   }
 }

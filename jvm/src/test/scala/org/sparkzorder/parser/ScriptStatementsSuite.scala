@@ -24,6 +24,31 @@ class ScriptStatementsSuite extends AnyFunSuite {
       Seq("OPTIMIZE a", "DESC DETAIL b"))
   }
 
+  test("a handler's statement is found with and without a block") {
+    Seq(
+      "SQLEXCEPTION",
+      "NOT FOUND",
+      "SQLSTATE '42703'",
+      "SQLSTATE VALUE '42703'",
+      "DIVIDE_BY_ZERO",
+      "`a`.b",
+      "SQLSTATE '42703', NOT FOUND, a.b.c"
+    ).foreach { conditions =>
+      assert(
+        found(s"BEGIN DECLARE EXIT HANDLER FOR $conditions OPTIMIZE t; VACUUM u; END") ==
+          Seq("OPTIMIZE t", "VACUUM u"),
+        conditions
+      )
+      assert(
+        found(s"BEGIN DECLARE EXIT HANDLER FOR $conditions BEGIN OPTIMIZE t; END; SELECT 1; END") ==
+          Seq("OPTIMIZE t"),
+        conditions
+      )
+    }
+    assert(found("BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION SET x = 1; OPTIMIZE t; END") == Seq("OPTIMIZE t"))
+    assert(found("BEGIN SELECT handler FOR; END").isEmpty)
+  }
+
   test("names, strings and expressions are not statements") {
     Seq(
       "BEGIN SELECT optimize FROM t; END",
