@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _ENABLED = "zorder.maintenance.enabled"
 _BUSY = ("ZORDER_CONCURRENT_OPERATION",)
+_HALF_DONE = ("ZORDER_INCOMPLETE_PUBLISH", "ZORDER_RECOVERY_UNCLEAR", "ZORDER_COMMIT_CONFLICT")
+_GONE = "it was dropped or renamed meanwhile"
 
 
 def states(spark: SparkSession, selected: Selected) -> list[Row]:
@@ -111,7 +113,7 @@ def optimize(
         return outcome
 
     outcomes = _all(spark, needy, work, progress)
-    return outcomes + [Outcome(row.table, "failed", row.state) for row in rows if row.state.startswith("error: ")]
+    return outcomes + [_broken(spark, row) for row in rows if row.state.startswith("error: ")]
 
 
 def vacuum(
@@ -168,13 +170,25 @@ def _maintained(spark: SparkSession, row: Row, work: Callable[[ZOrderTable], tup
 def _why(spark: SparkSession, row: Row, error: Exception) -> tuple[str, str]:
     if condition_of(error) in _BUSY:
         return "locked", words_of(error)
+    if not _is_gone(spark, row):
+        return "failed", words_of(error)
+    if condition_of(error) in _HALF_DONE:
+        # If it was renamed, it is still there under its other name, and half published.
+        return "failed", f"{_GONE}, and the statement ended half way: {words_of(error)}"
+    return "skipped", _GONE
+
+
+def _broken(spark: SparkSession, row: Row) -> Outcome:
+    """What became of a table that could not be looked at."""
+    return Outcome(row.table, "skipped", _GONE) if _is_gone(spark, row) else Outcome(row.table, "failed", row.state)
+
+
+def _is_gone(spark: SparkSession, row: Row) -> bool:
     try:
-        if not spark.catalog.tableExists(_quoted(row.table)):
-            return "skipped", "it was dropped meanwhile"
+        return not spark.catalog.tableExists(_quoted(row.table))
     except errors_of_spark():
-        # The first error says more.
-        pass
-    return "failed", words_of(error)
+        # The error that led here says more.
+        return False
 
 
 def _optimized(table: ZOrderTable, dry_run: bool) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import logging
+import shutil
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ _SETTING = "spark.zorder.progress.enabled"
 # The server is asked after so many seconds, and then less and less often.
 _FIRST = 1.0
 _LONGEST = 5.0
-_WIDTH = 100
+_SIZE = (100, 24)
 _CELLS = 24
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -47,7 +48,10 @@ class TerminalDisplay:
         """Draw the bar in place of the last one."""
         full = int(row.fraction * (_CELLS - 1))
         bar = "=" * full + ">" + " " * (_CELLS - 1 - full)
-        text = f"{row.operation} {row.table} [{bar}] {describe(row)}"[:_WIDTH]
+        # A line that fills the terminal's last column would begin another one.
+        width = shutil.get_terminal_size(_SIZE).columns - 1
+        rest = f" [{bar}] {describe(row)}"
+        text = (_cut(f"{row.operation} {row.table}", width - len(rest)) + rest)[:width]
         sys.stderr.write("\r" + text.ljust(self._length))
         sys.stderr.flush()
         self._length = len(text)
@@ -96,6 +100,10 @@ def describe(row: Row) -> str:
     if row.seconds_left is not None:
         words.append(f"{_seconds(row.seconds_left)} left")
     return ", ".join(words)
+
+
+def _cut(name: str, width: int) -> str:
+    return name if len(name) <= width else name[: max(0, width - 1)] + "…"
 
 
 def _bytes(size: float) -> str:

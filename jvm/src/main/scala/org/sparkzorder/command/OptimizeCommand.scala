@@ -72,7 +72,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   private def enterRewriting(plan: OptimizePlan, until: Double): Unit = StatementProgress.current.foreach { progress =>
-    val files = plan.rewrites.map(_.outputFiles.toLong).sum
+    // A dry run writes no file.
+    val files = if (statement.dryRun) 0L else plan.rewrites.map(_.outputFiles.toLong).sum
     progress.enter(Phase.Rewriting, until, files, plan.inputs.map(_.status.getLen).sum)
   }
 
@@ -112,7 +113,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   private def commit(session: SparkSession, planned: OptimizePlan): OptimizeMetrics = {
     val operations = new OptimizeOperation(statement)
     planned.kept.warn(planned.table)
-    enterRewriting(planned, until = 0.98)
+    enterRewriting(planned, UntilWritten)
     val started = firstCommit(session, planned, operations)
     val published = started.laterCommits.foldLeft(started.published.toVector) { (before, groups) =>
       before :+ laterCommit(session, started, before, groups, operations)
@@ -131,6 +132,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
       operations: OptimizeOperation
   ): Started = underLock(planned.table) { lock =>
     val plan = currentPlan(session, planned, lock)
+    if (plan ne planned) enterRewriting(plan, UntilWritten)
     val commits = plan.options.fileGroups.commits(plan.rewrites)
     val first = commits.headOption.map(groups => operations.run(plan.only(groups.flatten, Nil), groups, lock))
     Started(plan, commits, first)
@@ -193,6 +195,9 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
 }
 
 object OptimizeCommand {
+
+  /** The share of the statement that is done when all files are written. */
+  private val UntilWritten = 0.98
 
   // What the SQL tab shows at the node.
   private val FilesConsidered = LongCommand.Metric("files considered")

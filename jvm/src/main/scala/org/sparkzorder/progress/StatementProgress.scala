@@ -31,14 +31,15 @@ final class StatementProgress(
   private var entered = started
 
   /**
-   * Begins a phase. What the phase before it did not count is taken as done.
+   * Begins a phase. What the phase before it did not count is taken as done, unless the new one comes
+   * before it: a plan may have to be made again.
    *
    * @param until the share of the whole statement that is done after this phase, 0 to 1
    * @param files to handle in it
    * @param bytes to handle in it; 0 when files tell enough
    */
   def enter(phase: Phase, until: Double, files: Long, bytes: Long = 0): Unit = synchronized {
-    from = math.max(fraction, this.until)
+    from = if (until > this.until) math.max(fraction, this.until) else fraction
     this.until = math.max(from, until)
     this.phase = phase
     step = phase.name

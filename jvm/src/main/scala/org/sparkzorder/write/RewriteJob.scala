@@ -104,7 +104,7 @@ final class RewriteJob(
 
   /** Runs the first job only, and says what the second one would write. */
   def predict(): RewritePrediction = {
-    val samples = drawn()
+    val samples = drawn(isAll = true)
     val model = layouts(samples)
     // What places rows by the bytes of all columns comes before the columns.
     val rows = SampledRows.ofUnits(samples, unitOfFile)
@@ -117,15 +117,16 @@ final class RewriteJob(
     )
   }
 
-  private def drawn(): Seq[KeySample] =
+  /** @param isAll whether nothing is written afterwards */
+  private def drawn(isAll: Boolean): Seq[KeySample] =
     if (units.forall(u => sampledShare(u) == 0d)) {
-      progress.notSampled()
+      progress.notSampled(isAll)
       Nil
-    } else sample()
+    } else sample(isAll)
 
   /** The sampled rows themselves are no longer held when the write begins. */
   private def sampledLayout(): SampledLayout = {
-    val samples = drawn()
+    val samples = drawn(isAll = false)
     SampledLayout(layouts(samples), samples.map(_.rows.toLong).sum)
   }
 
@@ -134,7 +135,7 @@ final class RewriteJob(
     new RewriteScan(session, relation, keys, bytes)
   }
 
-  private def sample(): Seq[KeySample] = {
+  private def sample(isAll: Boolean): Seq[KeySample] = {
     val query = queries.planned(scan().sampled)
     val ofUnit = units.map(sampledShare)
     val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
@@ -142,7 +143,7 @@ final class RewriteJob(
     try queries.run(
         "sample",
         query,
-        (tasks: Int, _: KeySample) => progress.sampled(tasks)
+        (tasks: Int, _: KeySample) => progress.sampled(tasks, isAll)
       )(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray))
     finally shares.destroy()
   }

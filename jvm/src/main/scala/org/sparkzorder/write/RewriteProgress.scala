@@ -15,11 +15,14 @@ private[write] final class RewriteProgress(progress: Option[StatementProgress], 
 
   def step(name: String): Unit = progress.foreach(_.stepTo(name))
 
-  /** @param tasks of the sampling job, of which one has ended */
-  def sampled(tasks: Int): Unit = report(0, Sample / tasks)
+  /**
+   * @param tasks of the sampling job, of which one has ended
+   * @param isAll whether nothing follows the sample
+   */
+  def sampled(tasks: Int, isAll: Boolean): Unit = report(0, (if (isAll) 1d else Sample) / tasks)
 
   /** There is no sample to take. */
-  def notSampled(): Unit = report(0, Sample)
+  def notSampled(isAll: Boolean): Unit = sampled(tasks = 1, isAll)
 
   def read(more: Long): Unit = if (rows > 0) report(0, Read * more / rows)
 

@@ -29,6 +29,21 @@ class StatementProgressSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(progress.snapshot.bytes == 500)
   }
 
+  test("a plan that is made again neither ends the rewrite nor sets it back") {
+    val progress = new StatementProgress("OPTIMIZE", "t")
+    def plan(): Unit = {
+      progress.enter(Phase.Footers, until = 0.05, files = 2)
+      progress.done(Phase.Footers, files = 2)
+    }
+    plan()
+    progress.enter(Phase.Rewriting, until = 0.98, files = 3, bytes = 1000)
+    plan()
+    assert(progress.snapshot.fraction == 0.05)
+    progress.enter(Phase.Rewriting, until = 0.98, files = 3, bytes = 1000)
+    progress.done(Phase.Rewriting, files = 0, bytes = 500)
+    assert(math.abs(progress.snapshot.fraction - (0.05 + 0.93 / 2)) < 1e-9)
+  }
+
   test("what another phase counts is dropped") {
     val progress = new StatementProgress("OPTIMIZE", "t")
     progress.enter(Phase.Rewriting, until = 1, files = 3, bytes = 1000)
