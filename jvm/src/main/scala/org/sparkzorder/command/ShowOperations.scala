@@ -13,8 +13,7 @@ import org.sparkzorder.progress.ProgressSnapshot
 /**
  * `SHOW OPERATIONS`: a row for each of our statements that this session runs now, the oldest first.
  *
- * A second thread asks for it again and again. So it is a local relation, which needs no job, and no
- * command, which would be a line of its own in the SQL tab.
+ * A second thread asks for it again and again. So it is a local relation, which needs no job.
  */
 case object ShowOperations extends LeafNode {
   override lazy val resolved: Boolean = false

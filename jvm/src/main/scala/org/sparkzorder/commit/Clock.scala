@@ -37,6 +37,7 @@ object Clock {
    * Waits until no file written from now on can get one of these time stamps. Needs the lock.
    *
    * @param times modification times, milliseconds since 1970
+   * @throws java.io.IOException at once, when the wait would be longer than a minute
    */
   def waitPast(folder: TableFolder, times: Iterable[Long], sleep: Long => Unit = Thread.sleep(_)): Unit =
     if (times.nonEmpty) {
@@ -46,8 +47,10 @@ object Clock {
       var seen = look()
       var waited = 0L
       while (seen < last + granularity(times ++ Seq(seen))) {
-        if (waited > WaitLimit)
-          throw new IOException(s"files in ${folder.root} are stamped ${last - seen} ms in the future")
+        if (math.max(waited, last - seen) > WaitLimit)
+          throw new IOException(
+            s"files in ${folder.root} are stamped ${last - seen} ms in the future: `touch` them, or set the clock right"
+          )
         val step = math.max(2L, math.min(500L, last + granularity(times) - seen))
         sleep(step)
         waited += step

@@ -262,6 +262,8 @@ final class Committer(
 
   private def rollBack(record: Record): Unit = {
     lock.check()
+    // What is gone from now on was removed by ourselves.
+    staging = Set.empty
     def is(state: RecordState): Boolean = ops.exists(folder.record(record, state))
     // The rename at the commit point may have taken effect although it failed.
     if (is(RecordState.Publishing))

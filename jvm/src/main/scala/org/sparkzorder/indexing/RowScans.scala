@@ -6,6 +6,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.footer.{DataFormat, FileFooter, SchemaCheck, SessionBound}
+import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnKey, FileStats}
 
 /** A listed file with a readable footer. */
@@ -31,11 +32,17 @@ private[indexing] final class RowScans(
   /**
    * Statistics by the file's position in `files`; files whose footers say everything are not read.
    */
-  def of(files: IndexedSeq[IntactFile]): Map[Int, FileStats] =
-    jobsFor(files).flatMap { job =>
+  def of(files: IndexedSeq[IntactFile]): Map[Int, FileStats] = {
+    val jobs = jobsFor(files)
+    val progress = StatementProgress.current.filter(_ => jobs.nonEmpty)
+    progress.foreach(_.enter(Phase.Scanning, until = 0.98, files = jobs.map(_.files.size.toLong).sum))
+    jobs.flatMap { job =>
       val columns = job.columns.toSeq.sortBy(_.path.mkString("."))
-      FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
+      val scanned = FileScan.scan(spark, job.files.map(i => (i, files(i).status)), format, schema, columns, options)
+      progress.foreach(_.done(Phase.Scanning, files = job.files.size.toLong))
+      scanned
     }.toMap
+  }
 
   private def jobsFor(files: IndexedSeq[IntactFile]): Seq[ScanJob] = {
     val scannable = files.map(f => SchemaCheck.scannable(schema, f.footer, caseSensitive))

@@ -78,6 +78,8 @@ private[sparkzorder] object AutoLayout {
     val current = last.map(l => Trial(l.spec.curve, l.spec.columns.map { case (path, w) => byPath(path) -> w }))
     val choice = LayoutChooser.choose(estimate, recorded.columns.map(c => byPath(c.path)), MostColumns, current)
 
+    // Layouts differ from two files on, so they are compared for two where a folder gets one.
+    def ofFolder(share: Double): Double = if (filesOfFolder == 1) 1d else share
     val spec = specOf(choice.trial, template)
     val types = keys.map(k => k.path -> k.dataType).toMap
     val report = AutoReport(
@@ -86,12 +88,12 @@ private[sparkzorder] object AutoLayout {
         choice,
         recorded.sketch.without(!byPath.contains(_)),
         template.queryShare,
-        Option.when(comparedFiles < filesOfFolder)(comparedFiles)
+        Option.when(comparedFiles != filesOfFolder)(comparedFiles)
       ),
       queries = estimate.queries.toLong,
-      touched = choice.touched,
-      equalWeights = choice.naive,
-      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial, template)) -> r.touched)
+      touched = ofFolder(choice.touched),
+      equalWeights = ofFolder(choice.naive),
+      runnerUp = choice.runnerUp.map(r => ChosenLayout.sql(specOf(r.trial, template)) -> ofFolder(r.touched))
     )
     AutoChoice(ChosenLayout(spec, spec.columns.map { case (path, w) => KeyColumn(path, types(path), w) }), report)
   }
@@ -120,7 +122,7 @@ private[sparkzorder] object AutoLayout {
   private def meanFiles(folders: Seq[DataFolder], options: OptimizeOptions): Long = {
     val sizes = folders.map(_.files.map(_.getLen).sum)
     val all = options.numFiles.fold(FileCounts.bySize(sizes, options.targetFileSize).map(_.toLong).sum)(_.toLong)
-    math.max(2L, all / folders.length)
+    math.max(1L, all / folders.length)
   }
 
   /** @param step shown for the job in Spark's UI */

@@ -14,7 +14,7 @@ private[sparkzorder] object AutoReason {
 
   /**
    * @param sketch the queries that were considered
-   * @param files how many files the shares are about, if the table is going to have more
+   * @param files how many files the shares are about, if the folders are going to have another number
    */
   def of(choice: Choice, sketch: WorkloadSketch, queryShare: Double, files: Option[Int]): String = {
     val kinds = sketch.ranked

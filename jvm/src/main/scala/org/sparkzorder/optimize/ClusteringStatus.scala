@@ -113,10 +113,11 @@ private[sparkzorder] object ClusteringStatus {
       filesOfFolders.map(n => ClusteringDepth.bound(n.toLong, columns)).sum
 
     private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
+      def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed(None)
       val open = table.session.sessionState.conf.filesOpenCostInBytes.toDouble
       val counts = FileCounts.bySize(folders.map(bytesOf), options.targetFileSize)
       val (before, after) = clustering match {
-        case None          => (files.size * open, math.min(files.size, counts.sum) * open)
+        case None          => (packed.map(_.files.size).sum * open, packed.map(_.outputFiles).sum * open)
         case Some(lookups) =>
           val bound = boundOf(counts, lookups.columns)
           (lookups.mean * (bytes.toDouble / files.size + open), bound * (bytes.toDouble / counts.sum + open))

@@ -24,6 +24,7 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param auto what ZORDER BY AUTO chose, and why
  * @param target the size that new files should have; None where their number was asked for
  * @param untouched how many files stay in the rewritten folders
+ * @param elsewhere how many files the table has outside of the rewritten folders
  * @param millis how long the statement took, or is likely to take; None where nobody can tell
  * @param workload what recorded queries read; only of a dry run
  * @param dryRun whether nothing was done: then the other values are what would be
@@ -42,14 +43,15 @@ final case class OptimizeMetrics(
     auto: Option[AutoReport],
     target: Option[TargetFileSize],
     untouched: Long = 0,
+    elsewhere: Long = 0,
     millis: Option[Long] = None,
     workload: Option[WorkloadShares] = None,
     dryRun: Boolean = false,
     rowHash: Option[String] = None
 ) {
 
-  /** Files of the partitions that the statement is about, afterwards. */
-  def totalFiles: Long = considered - removed.size + added.size
+  /** Files of the table afterwards. */
+  def totalFiles: Long = elsewhere + untouched + added.size
 
   def summary: String = OptimizeSummary.of(this)
 

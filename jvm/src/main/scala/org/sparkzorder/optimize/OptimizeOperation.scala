@@ -268,7 +268,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     strategy = OptimizeStrategy.of(plan, result.samples, result.drifts),
     auto = plan.auto,
     target = plan.options.writtenSize,
-    untouched = plan.rewrites.map(_.rest.size.toLong).sum,
+    untouched = plan.filesBeside,
+    elsewhere = plan.filesElsewhere,
     millis = Some(result.sampleMillis + result.writeMillis)
   )
 }

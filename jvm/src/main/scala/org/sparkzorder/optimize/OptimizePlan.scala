@@ -49,6 +49,12 @@ private[sparkzorder] final case class OptimizePlan(
     reappeared: Seq[Reappeared]
 ) {
 
+  /** How many files stay in the folders of the rewrites. */
+  def filesBeside: Long = rewrites.map(_.rest.size.toLong).sum
+
+  /** How many files the table has in other folders. */
+  def filesElsewhere: Long = listed.size - inputs.size - filesBeside
+
   /**
    * The part of this plan that does some of its rewrites, after others were committed.
    *

@@ -45,7 +45,8 @@ private[sparkzorder] object OptimizePrediction {
       strategy = OptimizeStrategy.of(plan, whole.samples, whole.drifts),
       auto = plan.auto,
       target = plan.options.writtenSize,
-      untouched = plan.rewrites.map(_.rest.size.toLong).sum,
+      untouched = plan.filesBeside,
+      elsewhere = plan.filesElsewhere,
       millis = Some(JobMillis + (removed.sum / rate(history, cores)).round),
       workload = WorkloadShares.of(plan, whole.files),
       dryRun = true

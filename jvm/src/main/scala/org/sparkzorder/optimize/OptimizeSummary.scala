@@ -14,6 +14,9 @@ import org.sparkzorder.conf.ByteSizes
  */
 private[sparkzorder] object OptimizeSummary {
 
+  /** The means are of samples. */
+  private val BoundTolerance = 0.98
+
   def of(metrics: OptimizeMetrics): String =
     if (metrics.removed.isEmpty) nothing(metrics)
     else
@@ -40,12 +43,20 @@ private[sparkzorder] object OptimizeSummary {
 
   private def lookup(metrics: OptimizeMetrics, c: ColumnClustering): Option[String] =
     c.meanFilesAfter.map { after =>
+      val place = if (metrics.elsewhere == 0) "" else " in the rewritten folders"
       val (now, earlier) = (metrics.added.size + metrics.untouched, metrics.removed.size + metrics.untouched)
       val before = c.meanFilesBefore.fold("")(b => s", before: ${number(b)} of $earlier")
+      val best = if (beatsBound(metrics)) "" else s", best possible: ${number(c.bound)}"
       val will = if (metrics.dryRun) "would read about" else "reads"
-      s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$before, best possible: " +
-        s"${number(c.bound)}."
+      s"A lookup on `${c.column.replace("`", "``")}` $will ${number(after)} of ${files(now)}$place$before$best."
     }
+
+  /**
+   * Whether lookups on all columns read fewer files than the bound. It is about columns that have
+   * nothing to do with each other, and values that are not null.
+   */
+  private def beatsBound(metrics: OptimizeMetrics): Boolean =
+    metrics.clustering.forall(c => c.meanFilesAfter.exists(_ < c.bound * BoundTolerance))
 
   /** What AUTO would choose, and what it would choose next. */
   private def chosen(metrics: OptimizeMetrics): Seq[String] =

@@ -57,7 +57,7 @@ private final class CatalystTranslator(operands: Operands) {
     case catalyst.InSet(child, values) if values.nonEmpty => inSet(e, child, values)
     // In Spark `isnan(null)` is false, and so is `null <=> NaN`.
     case catalyst.IsNaN(child)                          => compared(child, Operator.NullSafeEqual, nan(child.dataType))
-    case catalyst.StartsWith(child, prefix: Literal)    => string(child, prefix)(startsWith)
+    case catalyst.StartsWith(child, prefix: Literal)    => string(child, prefix)(_.startsWith(_))
     case catalyst.Like(child, pattern: Literal, escape) => string(child, pattern)(like(_, _, escape))
     case catalyst.LikeAll(child, patterns) => likes(child, patterns).reduceLeftOption(And(_, _)).getOrElse(unknown(e))
     case catalyst.NotLikeAll(child, patterns) =>
@@ -179,26 +179,25 @@ private final class CatalystTranslator(operands: Operands) {
     values.toSeq.map(Literal(_, child.dataType))
 
   private def string(child: Expression, literal: Literal)(
-      test: (Column, String) => StatsPredicate
+      test: (StringTests, String) => StatsPredicate
   ): StatsPredicate = operands.operand(child) match {
-    case Left(reason)                  => Unknown(reason)
-    case _ if Operands.isNull(literal) => Const.Null
-    case Right(Operand(column, None)) if child.dataType == StringType && literal.dataType == StringType =>
-      if (Operands.isText(literal)) test(column, literal.value.toString) else mismatch(child, literal)
+    case Left(reason)                                                                     => Unknown(reason)
+    case _ if Operands.isNull(literal)                                                    => Const.Null
+    case Right(operand) if child.dataType == StringType && literal.dataType == StringType =>
+      StringTests.of(operand).filter(_ => Operands.isText(literal))
+        .fold(mismatch(child, literal))(test(_, literal.value.toString))
     case Right(_) => mismatch(child, literal)
   }
 
-  private def startsWith(column: Column, prefix: String): StatsPredicate = StartsWith(column, bytes(prefix))
-
-  private def like(column: Column, pattern: String, escape: Char): StatsPredicate =
+  private def like(of: StringTests, pattern: String, escape: Char): StatsPredicate =
     LikePattern.parse(pattern, escape) match {
-      case Some(LikePattern(prefix, LikePattern.Nothing))   => Comparison(column, Operator.Equal, bytes(prefix))
-      case Some(LikePattern(prefix, LikePattern.Anything))  => startsWith(column, prefix)
+      case Some(LikePattern(prefix, LikePattern.Nothing))   => of.equal(prefix)
+      case Some(LikePattern(prefix, LikePattern.Anything))  => of.startsWith(prefix)
       case Some(LikePattern(prefix, LikePattern.Something)) =>
         // A value without the prefix gives false, one with it anything. A null row gives null or
         // false: LIKE gives null.
         And(
-          startsWith(column, prefix),
+          of.startsWith(prefix),
           Unknown(Reason(ReasonCode.UnsupportedExpression, "only the prefix of LIKE is used"))
         )
       case None => Unknown(Reason(ReasonCode.UnsupportedExpression, "the pattern of LIKE is invalid"))
@@ -210,8 +209,6 @@ private final class CatalystTranslator(operands: Operands) {
    */
   private def likes(child: Expression, patterns: Seq[UTF8String]): Seq[StatsPredicate] =
     patterns.map(p => string(child, Literal(p, StringType))(like(_, _, '\\')))
-
-  private def bytes(text: String) = new BytesValue(text.getBytes(java.nio.charset.StandardCharsets.UTF_8))
 
   /**
    * An IN list over a function becomes at most so many ranges of values, since each is evaluated

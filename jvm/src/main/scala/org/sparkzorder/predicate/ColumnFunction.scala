@@ -56,7 +56,7 @@ private[predicate] object ColumnFunction {
 
   /** The function that `e` is of a column; None if `e` is not known to keep the column's order. */
   def of(e: Expression, columnOf: Expression => Option[Column]): Option[ColumnFunction] =
-    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf))
+    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf)).orElse(PaddedColumn.of(e, columnOf))
 
   /** False for every value of the column, null for null rows. */
   def falseUnlessNull(column: Column): StatsPredicate = And(IsNull(column), Const.Null)

@@ -53,10 +53,17 @@ final class StatementProgress(
   /** Names what is done within the phase, as it differs from the phase's own name. */
   def stepTo(name: String): Unit = synchronized { step = name }
 
+  /** Corrects how many files the phase has. */
+  def expect(of: Phase, moreFiles: Long): Unit = synchronized {
+    if (of == phase) totalFiles = math.max(files, totalFiles + moreFiles)
+  }
+
   /** Counts what is done. A count of another phase than the current one is dropped. */
   def done(of: Phase, files: Long, bytes: Double = 0): Unit = synchronized {
     if (of == phase) {
-      this.files = math.min(totalFiles, this.files + files)
+      this.files += files
+      // A task may write more files than one.
+      totalFiles = math.max(totalFiles, this.files)
       this.bytes = math.min(totalBytes.toDouble, this.bytes + bytes)
     }
   }
@@ -69,7 +76,8 @@ final class StatementProgress(
   def snapshot: ProgressSnapshot = synchronized {
     val now = nanos()
     val inPhase = (now - entered) / NanosPerMilli
-    val left = Option.when(share > 0 && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
+    val left =
+      Option.when(share > 0 && share < 1 && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
     ProgressSnapshot(
       operation,
       table,

@@ -87,6 +87,7 @@ final class RewriteJob(
     val started = System.nanoTime()
     val layout = sampledLayout()
     val sampled = System.nanoTime()
+    progress.laidOut(layout.model.slots.toLong - outputFiles.map(_.toLong).sum)
     val read = new ReadRows(progress.read(_))
     progress.step("writing")
     val outputs = write(layout.model, read)

@@ -24,6 +24,9 @@ private[write] final class RewriteProgress(progress: Option[StatementProgress], 
   /** There is no sample to take. */
   def notSampled(isAll: Boolean): Unit = sampled(tasks = 1, isAll)
 
+  /** The sample may lead to more or fewer files than the plan has. */
+  def laidOut(moreFiles: Long): Unit = progress.foreach(_.expect(Phase.Rewriting, moreFiles))
+
   def read(more: Long): Unit = if (rows > 0) report(0, Read * more / rows)
 
   /** @param tasks of the writing job, of which one has ended, with so many files */

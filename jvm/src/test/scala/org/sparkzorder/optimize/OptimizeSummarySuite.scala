@@ -32,11 +32,29 @@ class OptimizeSummarySuite extends AnyFunSuite {
   }
 
   test("one file is left") {
-    val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None).summary
+    val one = rewritten.copy(added = Seq(100L), removed = Seq(60L, 60L), considered = 2, millis = None)
     assert(
-      one == "2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
+      one.summary == "2 → 1 file, 120 B. One file is left, so nothing can be skipped. For more files set 'num-files' or " +
         "'target-file-size-bytes'. Retired files take 120 B until VACUUM."
     )
+    assert(!one.copy(elsewhere = 3).summary.contains("One file is left"))
+  }
+
+  test("files of folders that were not rewritten are not counted") {
+    val some = rewritten.copy(considered = 24, elsewhere = 7)
+    assert(some.totalFiles == 26)
+    assert(
+      some.summary.contains("reads 5.6 of 19 files in the rewritten folders, before: 24 of 24, best possible: 5.1.")
+    )
+  }
+
+  test("a bound that all columns beat is not called the best possible") {
+    val one = ColumnClustering("a", Some(24), Some(2), 4.4)
+    assert(!rewritten.copy(clustering = Seq(one, one.copy(column = "b"))).summary.contains("best possible"))
+    val other = one.copy(column = "b", meanFilesAfter = Some(9))
+    assert(rewritten.copy(clustering =
+      Seq(one, other)
+    ).summary.contains("of 19 files, before: 24 of 24, best possible: 4.4."))
   }
 
   test("packing has no layout") {

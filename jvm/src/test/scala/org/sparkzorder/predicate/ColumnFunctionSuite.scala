@@ -33,12 +33,14 @@ class ColumnFunctionSuite extends AnyFunSuite {
       else values.value(f.dataType))
       Literal(of, f.dataType)
     }
+    def pattern() = text(one(random, Seq("a%", "a", "b %", "a\t%", "% ", "a_", " %", "ab", "a a%")))
     random.nextInt(12) match {
-      case 0     => IsNull(f)
-      case 1     => IsNotNull(f)
-      case 2 | 3 => In(f, Seq.fill(1 + random.nextInt(4))(literal()))
-      case 4     => InSet(f, Seq.fill(1 + random.nextInt(4))(literal().value).toSet)
-      case _     =>
+      case 3 if f.dataType == StringType => new Like(f, pattern())
+      case 0                             => IsNull(f)
+      case 1                             => IsNotNull(f)
+      case 2 | 3                         => In(f, Seq.fill(1 + random.nextInt(4))(literal()))
+      case 4                             => InSet(f, Seq.fill(1 + random.nextInt(4))(literal().value).toSet)
+      case _                             =>
         val (left, right) = if (random.nextBoolean()) (f, literal()) else (literal(), f)
         one(random, RandomConditions.comparisons)(left, right)
     }

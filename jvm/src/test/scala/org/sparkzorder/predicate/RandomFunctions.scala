@@ -6,6 +6,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke
+import org.apache.spark.sql.catalyst.util.CharVarcharCodegenUtils
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -54,8 +56,11 @@ final class RandomFunctions(random: Random) {
       ))
     case TimestampType =>
       one(Seq(Cast(x, DateType, zone()), TruncTimestamp(unit(), x, zone()), TruncTimestamp(unit(), x, zone())))
-    case TimestampNTZType => one(Seq(Cast(x, DateType), Cast(x, TimestampType, zone())))
-    case _                => Substring(x, Literal(random.nextInt(2)), Literal(one(Seq(1, 1, 2, 2, 3, Int.MaxValue))))
+    case TimestampNTZType            => one(Seq(Cast(x, DateType), Cast(x, TimestampType, zone())))
+    case _ if random.nextInt(3) == 0 =>
+      val arguments = Seq(x, Literal(one(Seq(1, 2, 3, 4))))
+      StaticInvoke(classOf[CharVarcharCodegenUtils], StringType, "readSidePadding", arguments)
+    case _ => Substring(x, Literal(random.nextInt(2)), Literal(one(Seq(1, 1, 2, 2, 3, Int.MaxValue))))
   }
 
   private def unit() = Literal(UTF8String.fromString(one(units)), StringType)
@@ -163,7 +168,8 @@ object RandomFunctions {
 
   /** Characters of one to four bytes, and bytes that are no whole character. */
   private val characters: Seq[Seq[Byte]] = {
-    val valid = Seq("a", "a", "b", "\u007f", "\u00e9", "\u00ea", "\u4e2d", "\ud83d\ude00", "\uffff")
+    val valid =
+      Seq("a", "a", "b", " ", " ", "\t", "!", "\u007f", "\u00e9", "\u00ea", "\u4e2d", "\ud83d\ude00", "\uffff")
     valid.map(_.getBytes("UTF-8").toSeq) ++ Seq(Seq(0xc3), Seq(0x80), Seq(0xe4, 0xb8), Seq(0xff)).map(_.map(_.toByte))
   }
 }
