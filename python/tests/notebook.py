@@ -1,34 +1,56 @@
-"""The cells of a notebook, as docs/settings/notebooks.md has them, run by a kernel of its own.
+"""The cells of a notebook, as docs/running/notebooks.md has them, run by a kernel of its own.
 
     python notebook.py PAGE FOLDER
 
-Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. `test_notebook.py` runs it.
+Writes `FOLDER/executed.ipynb`, and the pictures of its outputs beside it. A last cell, which the page does not have,
+takes a few seconds: `FOLDER/bars.json` has the progress bars that it showed. `test_notebook.py` runs it.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 TIMEOUT = 300
 
+SLOW = """
+spark.range(3_000_000).selectExpr("id", "rand(1) AS a", "rand(2) AS b").repartition(8).write.saveAsTable("slow")
+ZOrderTable(spark, "slow").optimize(zorder_by=["a", "b"], options={"num-files": 8}).files_added
+"""
+
+
+class Watching(NotebookClient):
+    """Keeps each state of the last cell's displays, of which a notebook only has the last one."""
+
+    bars: list[str]
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
+        """Handle a message of the kernel."""
+        if cell_index == len(self.nb.cells) - 1 and msg["msg_type"] in ("display_data", "update_display_data"):
+            self.bars.append(msg["content"]["data"].get("text/html", ""))
+        return super().process_message(msg, cell, cell_index)
+
 
 def main() -> None:
     """Run the page's cells in the folder."""
     page, folder = Path(sys.argv[1]), Path(sys.argv[2])
     cells = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.M | re.S)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.rstrip()) for cell in cells])
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell.rstrip()) for cell in [*cells, SLOW]])
     # Kernels that the user's home names are not asked: this environment has its own.
-    client = NotebookClient(notebook, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}})
+    client = Watching(notebook, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}})
+    client.bars = []
     try:
         client.execute()
     finally:
         nbformat.write(notebook, folder / "executed.ipynb")
+        (folder / "bars.json").write_text(json.dumps(client.bars))
     for number, cell in enumerate(notebook.cells):
         for output in cell.outputs:
             data = output.get("data", {})

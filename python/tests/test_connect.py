@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -85,6 +88,25 @@ def test_errors_have_their_conditions(found: dict[str, Any]) -> None:
     assert (
         "There is no column `nobody` in the table. Its columns are `id`, `user`, `day`." in found["errors"]["column"][2]
     )
+
+
+def test_a_terminal_of_the_client_has_a_bar(tmp_path: Path) -> None:
+    reading, writing = os.openpty()
+    with connect_server(tmp_path, EXTENDED) as url:
+        command = [str(PYTHON), str(Path(__file__).with_name("connect_bar.py")), url]
+        client = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=writing, text=True)
+        os.close(writing)
+        drawn = b""
+        # A terminal that nobody writes to any more ends with an error.
+        with contextlib.suppress(OSError):
+            while part := os.read(reading, 4096):
+                drawn += part
+        out, _ = client.communicate(timeout=60)
+    os.close(reading)
+    assert (client.returncode, out) == (0, "8\n"), drawn
+    bars = [bar.strip() for bar in drawn.decode().split("\r") if bar.startswith("OPTIMIZE slow [")]
+    assert any(re.search(r"> +\] \d+ % writing, \d/8 files, .* of .*", bar) for bar in bars), bars
+    assert drawn.decode().split("\r")[-1].strip() == ""
 
 
 def test_a_server_without_the_extension_is_named_by_every_error(tmp_path: Path) -> None:

@@ -47,6 +47,52 @@ def test_a_table_that_is_dropped_midway_is_skipped(spark: SparkSession, database
     assert exit_code(outcomes) == 0
 
 
+def test_a_table_that_is_dropped_while_it_is_looked_at_is_skipped(
+    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(spark, "one", "two", "three")
+    for name in ("two", "three"):
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('zorder.target-file-size-bytes' = 'many')")
+    look = nightly.states
+
+    def look_and_drop(session: SparkSession, selected: Selected) -> list[Row]:
+        rows = look(session, selected)
+        session.sql("DROP TABLE two")
+        return rows
+
+    monkeypatch.setattr(nightly, "states", look_and_drop)
+    outcomes = nightly.optimize(spark, Selected((database.name,)))
+    assert of(outcomes)["one"][0] == "optimized"
+    assert of(outcomes)["two"] == ("skipped", "it was dropped or renamed meanwhile")
+    assert of(outcomes)["three"][0] == "failed"
+
+
+class HalfDoneError(PySparkException):
+    """What a statement says whose exchange of files did not come to its end."""
+
+    def getCondition(self) -> str:  # noqa: N802
+        return "ZORDER_INCOMPLETE_PUBLISH"
+
+    getErrorClass = getCondition  # noqa: N815
+
+
+def test_a_table_that_is_renamed_half_way_has_failed(
+    spark: SparkSession, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(spark, "one")
+
+    def rename(table: ZOrderTable, **arguments: Any) -> None:
+        spark.sql("ALTER TABLE one RENAME TO other")
+        raise HalfDoneError("the next statement ends it")
+
+    monkeypatch.setattr(ZOrderTable, "optimize", rename)
+    outcomes = nightly.optimize(spark, Selected((database.name,)))
+    outcome, message = of(outcomes)["one"]
+    assert outcome == "failed"
+    assert message.startswith("it was dropped or renamed meanwhile, and the statement ended half way: ")
+    assert exit_code(outcomes) == 1
+
+
 def test_status_check_tells_damaged_footers_before_any_optimize(spark: SparkSession, database: Path) -> None:
     fill(spark, "whole", "broken")
     for file in (database / "broken").glob("part-*"):

@@ -37,7 +37,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
     assert done.returncode == 0, done.stdout + done.stderr
     shutil.rmtree(EXECUTED, ignore_errors=True)
     EXECUTED.mkdir(parents=True)
-    for made in [folder / "executed.ipynb", *folder.glob("*.png")]:
+    for made in [folder / "executed.ipynb", folder / "bars.json", *folder.glob("*.png")]:
         shutil.copy(made, EXECUTED)
     return [cell["outputs"] for cell in json.loads((folder / "executed.ipynb").read_text())["cells"]]
 
@@ -66,6 +66,18 @@ def test_a_frame_is_a_table(outputs: list[list[dict[str, Any]]]) -> None:
     html = shown(outputs[4], "text/html")
     total, kept = re.findall(r"<td>(\d+)</td>", html)
     assert (total, int(kept) <= 4) == ("16", True)
+
+
+def test_a_cell_has_a_bar_while_its_statement_runs(outputs: list[list[dict[str, Any]]]) -> None:
+    *bars, last = json.loads((EXECUTED / "bars.json").read_text())
+    assert any(
+        re.search(r'OPTIMIZE slow <progress value="0\.\d+" max="1"></progress> \d+ % writing', bar) for bar in bars
+    )
+    assert last == ""
+    assert shown(outputs[-1], "text/plain") == "8"
+    # What is left of the bar in the notebook is empty.
+    left = ["".join(o["data"].get("text/html", "")) for o in outputs[-1] if o["output_type"] == "display_data"]
+    assert left == [""]
 
 
 def test_no_cell_prints_a_stack_of_java(outputs: list[list[dict[str, Any]]]) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from spark_zorder import ZOrderTable, jar_path
-from spark_zorder.progress import describe, shown
+from spark_zorder.progress import TerminalDisplay, describe, shown
 
 pytestmark = [pytest.mark.every_spark, pytest.mark.usefixtures("database")]
 
@@ -202,6 +205,18 @@ def test_a_bar_in_words() -> None:
     assert describe(row(total_files=0, bytes=7, total_bytes=9, seconds_left=600.0)).endswith("7 B of 9 B, 10 min left")
 
 
+def test_a_line_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    display = TerminalDisplay()
+    for columns in (200, 100, 60, 20):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        display.draw(row(table="a_table_of_a_long_name" * 3))
+        drawn = capsys.readouterr().err
+        # A line that was longer is covered with blanks.
+        assert len(drawn.lstrip("\r").rstrip()) < columns
+    display.clear()
+    assert capsys.readouterr().err.strip() == ""
+
+
 class Picture:
     """A display that remembers what it drew."""
 
@@ -269,3 +284,46 @@ def test_a_terminal_has_one_bar_for_the_statement(tmp_path: Path, enabled: str) 
         # Spark's own bars begin half a second after a stage.
         assert "[Stage" not in printed
         assert printed.split("\n")[-1].strip() == ""
+
+
+LOGGED = """
+import sys
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
+builder = builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
+builder = builder.config("spark.zorder.progress.enabled", sys.argv[2]).config("spark.sql.warehouse.dir", "warehouse")
+spark = builder.config("spark.log.level", "INFO").getOrCreate()
+spark.sql("CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
+spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = 4)")
+"""
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> None:
+    gate = tmp_path / "gate"
+    log = tmp_path / "log"
+    with log.open("w") as stderr:
+        child = subprocess.Popen(
+            [sys.executable, "-c", LOGGED, str(jar_path()), enabled],
+            cwd=tmp_path,
+            stderr=stderr,
+            env=os.environ | {"SPARK_ZORDER_FAILPOINT": f"after-staging:pause:{gate}"},
+        )
+        try:
+            while not Path(f"{gate}.reached").exists():
+                assert child.poll() is None, log.read_text()
+                time.sleep(0.1)
+            # The statement runs for twenty seconds and more.
+            time.sleep(22)
+            gate.touch()
+            assert child.wait(60) == 0, log.read_text()
+        finally:
+            child.kill()
+    lines = re.findall(r" INFO .*?OPTIMIZE t: checking, (\d+) %, (.*)", log.read_text())
+    if enabled == "true":
+        assert len(lines) == 2
+        assert all(re.fullmatch(r"4 of 4 files, .*B of .*B, [12]\d s", words) for _, words in lines), lines
+    else:
+        assert lines == []

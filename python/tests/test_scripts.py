@@ -68,6 +68,13 @@ def test_loops_branches_and_handlers(scripts: SparkSession) -> None:
     assert [files(scripts, name) for name in ("looped", "chosen", "other", "handled")] == [3, 2, 8, 2]
 
 
+def test_a_handler_needs_no_block(scripts: SparkSession) -> None:
+    scripts.sql(create("handled"))
+    handler = "DECLARE EXIT HANDLER FOR SQLEXCEPTION OPTIMIZE handled ZORDER BY (a) OPTIONS ('num-files' = 2);"
+    scripts.sql(f"BEGIN {handler} SELECT * FROM missing; END")
+    assert files(scripts, "handled") == 2
+
+
 def test_every_statement(scripts: SparkSession) -> None:
     scripts.sql(create("t"))
     for statement in (
@@ -123,13 +130,13 @@ def test_values_of_parameters_move_no_statement(scripts: SparkSession) -> None:
         before = scripts.sql("DESCRIBE HISTORY p").count()
         assert scripts.sql(script, args={"d": value}).collect() == [(value,)]
         assert scripts.sql("DESCRIBE HISTORY p").count() == before + (1 if value == "2026-01-01" else 0)
-    version = scripts.sql("DESCRIBE DETAIL p").first()["version"]
+    version = scripts.sql("DESCRIBE DETAIL p").collect()[0]["version"]
     for length in range(30, 50):
         name = "p" * length
         restore = "IF x = 0 THEN RESTORE p TO VERSION AS OF 0; END IF"
         branch = f"BEGIN DECLARE x INT DEFAULT :{name}; {restore}; SELECT 'no'; END"
         assert scripts.sql(branch, args={name: 1}).collect() == [("no",)]
-    assert scripts.sql("DESCRIBE DETAIL p").first()["version"] == version
+    assert scripts.sql("DESCRIBE DETAIL p").collect()[0]["version"] == version
 
 
 def test_a_text_in_a_script_stays_as_it_is(scripts: SparkSession) -> None:

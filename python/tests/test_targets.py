@@ -228,6 +228,33 @@ def test_char_and_varchar_keep_their_blanks(spark: SparkSession, database: Path,
     assert [f["data_type"] for f in spark.sql("DESCRIBE t").collect()[:3]] == ["bigint", "char(8)", "varchar(8)"]
 
 
+@FORMATS
+def test_char_columns_skip_files(spark: SparkSession, database: Path, file_format: str) -> None:
+    """Spark pads these columns when it reads them."""
+    spark.sql(f"CREATE TABLE t (id BIGINT, c CHAR(8)) USING {file_format}")
+    spark.sql("INSERT INTO t SELECT /*+ REPARTITION(4) */ id, 'k' || (100 + id % 50) FROM range(1000)")
+    spark.sql("INSERT INTO t VALUES (-1, NULL), (-2, ''), (-3, 'k 1')")
+    optimize(spark, "t", "ZORDER BY (c) OPTIONS ('num-files' = '8')")
+    for predicate, most in {
+        "c = 'k107'": 2,
+        "c <=> 'k107    '": 2,
+        "c IN ('k101', 'k102')": 2,
+        "c LIKE 'k13%'": 3,
+        "c < 'k104'": 2,
+        "c >= 'k147'": 2,
+        "c BETWEEN 'k103' AND 'k104'": 2,
+        "c = 'k 1'": 1,
+        "c = 'x'": 0,
+        "c IS NULL": 1,
+    }.items():
+        query = f"SELECT id FROM t WHERE {predicate}"
+        kept, total = files_read(spark, query)
+        assert (kept <= most, total) == (True, 8), (predicate, kept)
+        same_rows(spark, query)
+    for predicate in ("c <> 'k107'", "NOT c LIKE 'k1%'", "c = ''", "c > 'k107 '", "c LIKE 'k1%7%'", "c LIKE 'k107 %'"):
+        same_rows(spark, f"SELECT id FROM t WHERE {predicate}")
+
+
 def test_a_weight_favours_its_column(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "t"
     numbers(spark, 8000).repartition(4).write.parquet(str(folder))

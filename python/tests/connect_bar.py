@@ -1,0 +1,25 @@
+"""A client of Spark Connect whose statement takes a few seconds. `test_connect.py` gives it a terminal for its errors.
+
+connect_bar.py URL
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pyspark.sql import SparkSession
+
+from spark_zorder import ZOrderTable
+
+
+def main() -> None:
+    """Optimize a table at the server."""
+    spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+    rows = "SELECT /*+ REPARTITION(8) */ id, rand(1) AS a, rand(2) AS b FROM range(3000000)"
+    spark.sql(f"CREATE TABLE slow USING parquet AS {rows}")
+    result = ZOrderTable(spark, "slow").optimize(["a", "b"], options={"num-files": 8})
+    sys.stdout.write(f"{result.files_added}\n")
+
+
+if __name__ == "__main__":
+    main()
