@@ -26,7 +26,7 @@ ZOrderTable(spark, "slow").optimize(zorder_by=["a", "b"], options={"num-files": 
 """
 
 
-class Watching(NotebookClient):
+class Watching(NotebookClient):  # type: ignore[misc]
     """Keeps each state of the last cell's displays, of which a notebook only has the last one."""
 
     bars: list[str]
