@@ -293,9 +293,22 @@ from pyspark.sql import SparkSession
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.jars", sys.argv[1])
 builder = builder.config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension")
 builder = builder.config("spark.zorder.progress.enabled", sys.argv[2]).config("spark.sql.warehouse.dir", "warehouse")
-spark = builder.config("spark.log.level", "INFO").getOrCreate()
+spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
 spark.sql("CREATE TABLE t USING parquet AS SELECT /*+ REPARTITION(8) */ id FROM range(1000)")
 spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = 4)")
+"""
+
+
+LOG4J = """
+rootLogger.level = info
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c: %m%n
+logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
+logger.gateway.level = info
 """
 
 
@@ -304,12 +317,14 @@ spark.sql("OPTIMIZE t ZORDER BY (id) OPTIONS ('num-files' = 4)")
 def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> None:
     gate = tmp_path / "gate"
     log = tmp_path / "log"
+    (tmp_path / "log4j2.properties").write_text(LOG4J)
+    options = f"--driver-java-options -Dlog4j2.configurationFile={tmp_path}/log4j2.properties pyspark-shell"
     with log.open("w") as stderr:
         child = subprocess.Popen(
             [sys.executable, "-c", LOGGED, str(jar_path()), enabled],
             cwd=tmp_path,
             stderr=stderr,
-            env=os.environ | {"SPARK_ZORDER_FAILPOINT": f"after-staging:pause:{gate}"},
+            env=os.environ | {"SPARK_ZORDER_FAILPOINT": f"after-staging:pause:{gate}", "PYSPARK_SUBMIT_ARGS": options},
         )
         try:
             while not Path(f"{gate}.reached").exists():
@@ -321,9 +336,9 @@ def test_a_log_has_a_line_every_ten_seconds(tmp_path: Path, enabled: str) -> Non
             assert child.wait(60) == 0, log.read_text()
         finally:
             child.kill()
-    lines = re.findall(r" INFO .*?OPTIMIZE t: checking, (\d+) %, (.*)", log.read_text())
+    lines = re.findall(r"^INFO org\.sparkzorder\..*: OPTIMIZE t: checking, (\d+) %, (.*)$", log.read_text(), re.M)
     if enabled == "true":
-        assert len(lines) == 2
+        assert len(lines) == 2, log.read_text()[-3000:]
         assert all(re.fullmatch(r"4 of 4 files, .*B of .*B, [12]\d s", words) for _, words in lines), lines
     else:
         assert lines == []

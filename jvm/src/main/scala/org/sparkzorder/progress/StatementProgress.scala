@@ -77,7 +77,7 @@ final class StatementProgress(
     val now = nanos()
     val inPhase = (now - entered) / NanosPerMilli
     val left =
-      Option.when(share > 0 && share < 1 && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
+      Option.when(share > 0 && share < AlmostAll && inPhase >= SpeedKnownMillis)((inPhase * (1 - share) / share).toLong)
     ProgressSnapshot(
       operation,
       table,
@@ -95,6 +95,9 @@ final class StatementProgress(
 
 object StatementProgress {
   private val NanosPerMilli = 1000000L
+
+  /** From this share on, what goes on in a phase is not counted by its files or bytes. */
+  private val AlmostAll = 0.999
 
   /** A phase is this old before its speed says anything. */
   private val SpeedKnownMillis = 1000L
