@@ -17,7 +17,7 @@ from logs import logged
 from programs import answers_of
 from pyspark.errors import AnalysisException
 
-from spark_zorder import ZOrderTable, jar_path
+from spark_zorder import ZOrderTable, explain_skipping, jar_path
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -115,6 +115,43 @@ def test_hot_ranges_have_more_room(spark: SparkSession, table: Path) -> None:
     assert again["numFilesAdded"] > 0
     assert touched() / again["numFilesAdded"] < 0.7 * before / files
     assert spark.read.parquet(str(table)).agg({"id": "sum"}).collect()[0][0] == ROWS * (ROWS - 1) // 2
+
+
+@pytest.mark.parametrize(
+    ("layout", "predicates"),
+    [
+        ("ZORDER BY (a, b)", [f"{'aab'[n % 3]} = {37 * n % 1000}" for n in range(45)]),
+        ("ZORDER BY (a, b)", [f"a BETWEEN {n} AND {n + 100} AND b > {n}" for n in range(0, 1000, 25)]),
+        ("ZORDER BY (a, b)", [f"{'ac'[n % 2]} = {37 * n % 1000}" for n in range(40)]),
+        ("ORDER BY (s)", [f"s = 'secret-{n}'" for n in range(0, 1000, 25)]),
+        (
+            "ZORDER BY AUTO",
+            [f"a IN ({n}, {(7 * n + 500) % 1000}) AND c < 300" for n in range(0, 1000, 25)] + ["b = 3", "b = 4"],
+        ),
+    ],
+    ids=["points", "ranges", "another column", "strings", "auto"],
+)
+def test_a_dry_run_foresees_the_bytes_that_queries_read(
+    spark: SparkSession, table: Path, layout: str, predicates: list[str]
+) -> None:
+    ask(spark, table, *predicates)
+    spark.conf.unset(RECORD)
+
+    def share() -> float:
+        scans = [
+            scan
+            for predicate in predicates
+            for scan in explain_skipping(spark, f"SELECT * FROM parquet.`{table}` WHERE {predicate}").collect()
+        ]
+        return float(sum(scan.bytes_kept for scan in scans) / sum(scan.bytes_total for scan in scans))
+
+    before = share()
+    statement = f"OPTIMIZE parquet.`{table}` {layout} OPTIONS ('num-files' = '32')"
+    foreseen = spark.sql(f"{statement} DRY RUN").collect()[0].metrics.workload
+    spark.sql(statement)
+    assert foreseen.queries == len(predicates)
+    assert foreseen.bytesShareBefore == pytest.approx(before, rel=0.01)
+    assert foreseen.bytesShareAfter == pytest.approx(share(), rel=0.1)
 
 
 def test_nothing_recorded_is_an_error(spark: SparkSession, table: Path) -> None:

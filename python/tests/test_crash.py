@@ -20,6 +20,8 @@ from small_tables import ROWS, SmallTable, once, write_file
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.every_spark
+
 ROLLED_BACK = (
     "after-lock",
     "after-staging",

@@ -22,7 +22,11 @@ QUERIES = int(os.environ.get("QUERIES", "0"))
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "90"))
 
 
-@pytest.mark.parametrize("tables", [3, pytest.param(12, marks=pytest.mark.matrix)], ids=["few", "many"])
+@pytest.mark.parametrize(
+    "tables",
+    [pytest.param(3, marks=pytest.mark.every_spark), pytest.param(12, marks=pytest.mark.matrix)],
+    ids=["few", "many"],
+)
 def test_skipping_never_changes_an_answer(
     spark_session: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], tables: int
 ) -> None:

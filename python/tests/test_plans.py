@@ -16,7 +16,7 @@ from spark_zorder import ZOrderTable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.extended
+pytestmark = [pytest.mark.extended, pytest.mark.every_spark]
 
 FILES = 10
 ROWS = 4000
@@ -383,7 +383,9 @@ def test_a_plan_that_was_run_before_an_optimize_ends_as_after_any_rewrite(spark:
     frame.collect()
     optimize(spark)
     # The list of files is part of the frame. Spark raises an error, and never returns only some of the rows.
-    assert outcome(frame) in ([f"Row(id={n})" for n in range(10, 21)], "FAILED_READ_FILE.FILE_NOT_EXIST")
+    # On 3.5 the error has no condition.
+    missing = ("FAILED_READ_FILE.FILE_NOT_EXIST", "org.apache.spark.SparkException")
+    assert outcome(frame) in ([f"Row(id={n})" for n in range(10, 21)], *missing)
 
 
 # --- Other readers ---

@@ -2,6 +2,7 @@ package org.sparkzorder.shim
 
 import java.io.InputStream
 import java.lang.management.ManagementFactory
+import java.nio.file.{Files, Paths}
 import java.util
 import java.util.Optional
 import java.util.stream.IntStream
@@ -35,15 +36,42 @@ object Java9 {
     def equals(a: Array[Long], b: Array[Long]): Boolean = util.Arrays.equals(a, b)
   }
 
-  /** Where a system has no folder /proc, Java 8 cannot tell whether another process is alive: it may be. */
+  /**
+   * Java's own class where there is one. Java 8 has /proc instead: a process that it does not show is gone, if it shows
+   * those of others at all. Where it does not, or a system has none, another process may be alive.
+   */
   object ProcessHandle {
-    final class Info { def startInstant: Optional[String] = Optional.empty[String] }
-    final class Process(number: Long) {
-      def pid(): Long = number; def isAlive: Boolean = true; def info: Info = new Info
+    final class Info(val startInstant: Optional[String])
+
+    final class Process(number: Long, val isAlive: Boolean, start: Optional[String]) {
+      def pid(): Long = number
+      def info: Info = new Info(start)
     }
 
-    def current(): Process = new Process(ManagementFactory.getRuntimeMXBean.getName.takeWhile(_ != '@').toLong)
-    def of(pid: Long): Optional[Process] = Optional.of(new Process(pid))
+    private val ofJava: Option[Class[_]] =
+      try Some(Class.forName("java.lang.ProcessHandle"))
+      catch { case _: ClassNotFoundException => None }
+
+    private def perhaps(pid: Long): Process = new Process(pid, isAlive = true, Optional.empty[String])
+
+    def current(): Process = perhaps(ManagementFactory.getRuntimeMXBean.getName.takeWhile(_ != '@').toLong)
+
+    def of(pid: Long): Optional[Process] = ofJava match {
+      case Some(java) =>
+        val found = java.getMethod("of", classOf[Long]).invoke(null, Long.box(pid)).asInstanceOf[Optional[AnyRef]]
+        if (found.isPresent) Optional.of(process(java, pid, found.get)) else Optional.empty[Process]
+      case None =>
+        val others = Files.isReadable(Paths.get("/proc/1/stat"))
+        if (others && !Files.exists(Paths.get(s"/proc/$pid"))) Optional.empty[Process] else Optional.of(perhaps(pid))
+    }
+
+    private def process(java: Class[_], pid: Long, handle: AnyRef): Process = {
+      val isAlive = java.getMethod("isAlive").invoke(handle).asInstanceOf[Boolean]
+      val info = java.getMethod("info").invoke(handle)
+      val start = Class.forName("java.lang.ProcessHandle$Info").getMethod("startInstant").invoke(info)
+      val text = start.asInstanceOf[Optional[AnyRef]]
+      new Process(pid, isAlive, if (text.isPresent) Optional.of(text.get.toString) else Optional.empty[String])
+    }
   }
 
   implicit class InputStream9(private val in: InputStream) extends AnyVal {
