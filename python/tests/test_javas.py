@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+from programs import python_of
 
 pytestmark = pytest.mark.extended
 
@@ -19,7 +20,7 @@ JAVAS = [release.split(".")[0] for release in _RELEASES[1].split()] if _RELEASES
 
 
 def test_there_are_several() -> None:
-    assert JAVAS == ["17", "21", "25"]
+    assert JAVAS == ["11", "17", "21", "25"]
 
 
 def java_home(java: str, folder: Path) -> Path:
@@ -47,7 +48,9 @@ def test_the_main_job(java: str, tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": str(home), "PYTHONPATH": str(tests)}
     for name in ("PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "SPARK_REMOTE"):
         environment.pop(name, None)
-    command = [sys.executable, "-m", "pytest", "-p", "says_java", "-p", "no:cacheprovider", "-q"]
+    # Spark 4 needs Java 17.
+    python = python_of("3.5") if java == "11" else sys.executable
+    command = [python, "-m", "pytest", "-p", "says_java", "-p", "no:cacheprovider", "-q"]
     done = subprocess.run(
         [*command, str(tests / "test_main_job.py")],
         cwd=REPOSITORY,
