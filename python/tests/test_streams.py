@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from small_tables import ROWS, SmallTable, write_file
 
 if TYPE_CHECKING:
@@ -43,11 +44,19 @@ class Stream:
         rows.write.mode("overwrite").parquet(str(self.at / "arrived" / f"batch={number}"))
 
     def catch_up(self) -> Counter[int]:
-        """Read all that is there, in one or more batches."""
+        """Read all that is there, in one or more batches.
+
+        A file may be moved while a batch reads it. Then the stream is started again, as docs/streams.md says.
+        """
         if self.query is None:
             self.start()
         assert self.query is not None
-        self.query.processAllAvailable()
+        try:
+            self.query.processAllAvailable()
+        except StreamingQueryException as error:
+            if "FAILED_READ_FILE.FILE_NOT_EXIST" not in str(error):
+                raise
+            self.start().query.processAllAvailable()  # type: ignore[union-attr]
         return self.arrived()
 
     def run_once(self) -> Counter[int]:
