@@ -10,8 +10,15 @@ import org.apache.hadoop.fs.Path
  * @param length bytes; 0 for folders, and -1 for symbolic links to files or to nothing, so that
  *               they match no record
  * @param modificationTime milliseconds since 1970, by the file system's clock
+ * @param etag of an object store: another one for each content
  */
-final case class FileMeta(path: Path, length: Long, modificationTime: Long, isDirectory: Boolean) {
+final case class FileMeta(
+    path: Path,
+    length: Long,
+    modificationTime: Long,
+    isDirectory: Boolean,
+    etag: Option[String] = None
+) {
   def name: String = path.getName
 
   /**

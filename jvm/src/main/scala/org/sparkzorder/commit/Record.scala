@@ -6,8 +6,15 @@ package org.sparkzorder.commit
  * @param path relative to the table's root with '/' between its parts
  * @param length bytes
  * @param modificationTime milliseconds since 1970, as the file system gives it
+ * @param etag on an object store, where it identifies the content
  */
-final case class InputFile(path: String, length: Long, modificationTime: Long, rows: Long) {
+final case class InputFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    rows: Long,
+    etag: Option[String] = None
+) {
   def folder: String = FileNames.parent(path)
 
   /** Whether a file that was found is this one, unchanged. */
@@ -24,13 +31,17 @@ final case class InputFile(path: String, length: Long, modificationTime: Long, r
  * @param path its final name, relative to the table's root
  * @param source where it was before the operation, relative to the root, if RESTORE took it from
  *               the trash. An undo puts it back there, but deletes outputs that the operation wrote
+ * @param etag on an object store, once the file is made
+ * @param upload on an object store, the upload whose completion makes the file. None once it is made
  */
 final case class OutputFile(
     path: String,
     length: Long,
     modificationTime: Long,
     rows: Long,
-    source: Option[String] = None
+    source: Option[String] = None,
+    etag: Option[String] = None,
+    upload: Option[OpenUpload] = None
 ) {
   def folder: String = FileNames.parent(path)
 
@@ -50,6 +61,14 @@ final case class OutputFile(
   def isThis(meta: FileMeta, timed: Boolean): Boolean =
     !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
 }
+
+/**
+ * The parts of a file that are on an object store, but are no file yet.
+ *
+ * @param id by which the store knows the upload
+ * @param parts their etags, in order
+ */
+final case class OpenUpload(id: String, parts: Seq[String])
 
 /** A data file that was there before an operation and has no part in it. */
 final case class Bystander(name: String, length: Long, modificationTime: Long) {
@@ -91,6 +110,9 @@ final case class Record(
     bystanders: Map[String, Seq[Bystander]] = Map.empty
 ) {
 
+  /** Whether its files are exchanged on an object store, without renames. */
+  def onObjectStore: Boolean = format == Record.ObjectFormat
+
   /** The work by folder, ordered by folder. */
   lazy val folders: Seq[FolderWork] = {
     val in = inputs.groupBy(_.folder)
@@ -101,8 +123,11 @@ final case class Record(
 
 object Record {
 
-  /** The format of the records that this build writes. */
+  /** The format of the records that this build writes on file systems. */
   private[commit] val Format = 4L
+
+  /** The format of records on object stores, see `docs/design/commit-object-store.md`. */
+  private[commit] val ObjectFormat = 5L
 
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L

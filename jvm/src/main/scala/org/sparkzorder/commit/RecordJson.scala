@@ -52,12 +52,21 @@ object RecordJson {
     texts(root.putObject("metrics"), record.metrics)
     record.layout.foreach(root.put("layout", _))
     val inputs = root.putArray("inputs")
-    record.inputs.foreach(f => file(inputs.addObject(), f.path, f.length, f.modificationTime, f.rows))
+    record.inputs.foreach { f =>
+      val node = inputs.addObject()
+      file(node, f.path, f.length, f.modificationTime, f.rows)
+      f.etag.foreach(node.put("etag", _))
+    }
     val outputs = root.putArray("outputs")
     record.outputs.foreach { f =>
       val node = outputs.addObject()
       file(node, f.path, f.length, f.modificationTime, f.rows)
       f.source.foreach(node.put("source", _))
+      f.etag.foreach(node.put("etag", _))
+      f.upload.foreach { upload =>
+        node.put("upload", upload.id)
+        node.put("parts", upload.parts.mkString(" "))
+      }
     }
     if (record.bystanders.nonEmpty) {
       val bystanders = root.putObject("bystanders")
@@ -170,8 +179,8 @@ object RecordJson {
       if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
       val format = root.long("format")
-      if (format < 1 || format > Record.Format) fail(s"format $format is not known")
-      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows))
+      if (format < 1 || format > Record.ObjectFormat) fail(s"format $format is not known")
+      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
       made(root, format, inputs, root.files("outputs"))
     }
 
@@ -235,7 +244,9 @@ object RecordJson {
           f.long("length"),
           f.long("modificationTime"),
           f.long("rows"),
-          f.optional("source")
+          f.optional("source"),
+          f.optional("etag"),
+          f.optional("upload").map(OpenUpload(_, f.text("parts").split(' ').toSeq.filter(_.nonEmpty)))
         )
       }
       ArraySeq.unsafeWrapArray(all.toArray)
@@ -302,7 +313,7 @@ object RecordJson {
   private object Reader {
     val lists: Set[String] = Set("inputs", "outputs")
     val objects: Set[String] = Set("parameters", "metrics")
-    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source")
+    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "upload", "parts")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
     /** The fields that every record has before its files. */

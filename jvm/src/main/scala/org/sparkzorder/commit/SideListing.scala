@@ -41,6 +41,14 @@ private[commit] object SideListing {
     (records(statuses).filter(_.state.isPublished).map(_.version) ++ checkpoints(statuses).map(_.version))
       .maxOption.getOrElse(0L)
 
+  /**
+   * Whether the operation of a version was published: its record says so, or it was gathered into a
+   * checkpoint.
+   */
+  def isPublished(statuses: Seq[FileMeta], version: Long): Boolean =
+    records(statuses).exists(f => f.version == version && f.state.isPublished) ||
+      checkpoints(statuses).exists(_.version >= version)
+
   /** The files of statistics, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =
     statuses.flatMap { meta =>

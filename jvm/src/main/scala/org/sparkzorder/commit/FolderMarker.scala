@@ -1,0 +1,117 @@
+package org.sparkzorder.commit
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.Path
+
+/**
+ * What the marker of a folder says.
+ *
+ * @param table the root of the table whose operation this is
+ * @param etag of the object that says it
+ */
+private[commit] final case class Marked(operationId: String, table: String, state: MarkerState, etag: String)
+
+/** What was decided about an operation in one folder. */
+private[commit] sealed abstract class MarkerState(val name: String)
+private[commit] object MarkerState {
+
+  /** Nothing: the inputs are the rows of the folder. */
+  case object Staged extends MarkerState("staged")
+
+  /** The outputs are the rows of the folder, and the inputs go. */
+  case object Exchanged extends MarkerState("exchanged")
+
+  /** The inputs stay, and the outputs go. */
+  case object Kept extends MarkerState("kept")
+
+  val all: Seq[MarkerState] = Seq(Staged, Exchanged, Kept)
+}
+
+/**
+ * One object in a folder's side folder, by which all processes agree on what an operation did there.
+ * It changes from `Staged` to `Exchanged` or to `Kept`, each time on condition of its etag. So only
+ * one process makes the change, the others read it. Whoever deletes the folder deletes the marker,
+ * and the change fails.
+ */
+private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder, dir: String) {
+  import FolderMarker._
+
+  val path: Path = new Path(folder.sideOf(dir), Name)
+
+  /** None when there is none. */
+  def read(): Option[Marked] = store.get(path, MostBytes).map { found => parse(path, found) }
+
+  /**
+   * Takes the folder for an operation. What an operation left that has decided nothing is taken
+   * over: it can decide nothing any more.
+   *
+   * @throws ConcurrentOperationException when another operation is exchanging the folder's files
+   */
+  def claim(operationId: String): Marked = {
+    def once(): Option[Marked] = {
+      val mine = content(operationId, MarkerState.Staged)
+      store.putIfAbsent(path, mine).map(marked(operationId, MarkerState.Staged, _)).orElse(read() match {
+        case None                                                       => None
+        case Some(m) if m.operationId == operationId                    => Some(m)
+        case Some(m) if m.state == MarkerState.Exchanged && !isOver(m)  =>
+          throw new ConcurrentOperationException(new Path(m.table), None)
+        case Some(m) => store.putIfMatch(path, mine, m.etag).map(marked(operationId, MarkerState.Staged, _))
+      })
+    }
+    Iterator.fill(MostClaims)(once()).flatten.nextOption()
+      .getOrElse(throw new ConcurrentOperationException(folder.root, None))
+  }
+
+  /**
+   * Whether the operation that exchanged the folder's files has ended, and its marker was left. Only
+   * its own table knows: there is no record of an operation under way.
+   */
+  private def isOver(m: Marked): Boolean =
+    m.table == folder.root.toString &&
+      !SideListing.records(store.list(folder.side)).exists(_.state == RecordState.Publishing)
+
+  /** Writes a decision. None when another process was faster, or the folder was deleted. */
+  def decide(from: Marked, to: MarkerState): Option[Marked] =
+    store.putIfMatch(path, content(from.operationId, to), from.etag).map(etag => from.copy(state = to, etag = etag))
+
+  /** Removes the marker if it still says this. */
+  def remove(m: Marked): Unit = {
+    store.delete(path, m.etag)
+    ()
+  }
+
+  private def marked(operationId: String, state: MarkerState, etag: String) =
+    Marked(operationId, folder.root.toString, state, etag)
+
+  private def content(operationId: String, state: MarkerState): Array[Byte] = {
+    val root = mapper.createObjectNode()
+    root.put("operationId", operationId)
+    root.put("table", folder.root.toString)
+    root.put("state", state.name)
+    mapper.writeValueAsBytes(root)
+  }
+}
+
+private[commit] object FolderMarker {
+  val Name = s"${SideNames.Hidden}exchange"
+
+  private val MostBytes = 1L << 16
+
+  /** How often to try again when others write the marker at the same time. */
+  private val MostClaims = 5
+  private val mapper = new ObjectMapper()
+
+  private def parse(path: Path, found: StoredBytes): Marked =
+    try {
+      val root = mapper.readTree(found.bytes)
+      val state = MarkerState.all.find(_.name == root.path("state").asText)
+        .getOrElse(throw new UnreadableRecordException(path, "it says no state"))
+      Marked(root.path("operationId").asText, root.path("table").asText, state, found.etag)
+    } catch {
+      case e: JsonProcessingException =>
+        throw new UnreadableRecordException(path, s"not JSON: ${new String(found.bytes.take(40), UTF_8)}", e)
+    }
+}

@@ -1,0 +1,173 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import org.slf4j.LoggerFactory
+
+/**
+ * Brings one operation's files into a table on an object store, by the steps in
+ * `docs/design/commit-object-store.md`. It is used once: [[mark]], [[prepare]], then [[commit]], or
+ * [[abort]] before that.
+ *
+ * @param operationId the lock's
+ * @param check throws if the lock is not ours any more. It saves work; no row depends on it
+ */
+private[sparkzorder] final class ObjectCommitter(
+    store: ObjectStore,
+    folder: TableFolder,
+    operationId: String,
+    check: () => Unit,
+    threads: Int = TableFolder.Threads
+) {
+  private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
+  private var marked = Seq.empty[String]
+  private var prepared = Option.empty[Record]
+
+  /**
+   * Marks the folders that will change.
+   *
+   * @param dirs relative to the root
+   * @throws ConcurrentOperationException when another operation is exchanging files of one of them
+   */
+  def mark(dirs: Seq[String]): Unit = {
+    Manifest.write(folder, operationId, dirs)
+    marked = dirs
+    check()
+    WorkerThreads.each(dirs, threads)(dir => new FolderMarker(store, folder, dir).claim(operationId))
+  }
+
+  /**
+   * Gives the record its version and copies the inputs to the trash. No row is touched.
+   *
+   * @param record with the etags of the inputs and the uploads of the outputs
+   * @param keepsRetired whether the inputs are copied
+   * @throws CommitConflictException when an input is not as the record says
+   */
+  def prepare(record: Record, keepsRetired: Boolean): Record = {
+    require(prepared.isEmpty, "prepared already")
+    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
+    require(record.inputs.forall(_.etag.isDefined), "an input has no etag")
+    require(record.outputs.forall(_.upload.isDefined), "an output has no upload")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    // The version of an operation is not given again while anything tells of it.
+    val listed = store.list(folder.side)
+    val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    val numbered = record.copy(version = newest + 1, format = Record.ObjectFormat)
+    prepared = Some(numbered)
+    refuseChanged(numbered)
+    if (keepsRetired) copyInputs(numbered)
+    numbered
+  }
+
+  private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.folders, threads) { work =>
+    val found = store.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
+    val changed = work.inputs.filterNot(i => found.get(FileNames.name(i.path)).exists(_.etag == i.etag))
+    if (changed.nonEmpty) throw conflict(changed)
+  }
+
+  private def copyInputs(record: Record): Unit = {
+    val changed = WorkerThreads.map(record.inputs, threads) { i =>
+      check()
+      i -> store.copy(folder.resolve(i.path), i.etag.get, folder.retired(i.path, record))
+    }.collect { case (i, false) => i }
+    if (changed.nonEmpty) throw conflict(changed)
+  }
+
+  private def conflict(changed: Seq[InputFile]) =
+    new CommitConflictException(changed.map(_.path), "they are gone, or were changed or replaced")
+
+  /**
+   * Writes the record, which is the commit point, and publishes it.
+   *
+   * @return the record as it is in the history, with the folders that were exchanged
+   * @throws CommitConflictException when others changed files of some folders, which keep theirs
+   */
+  def commit(): Record = {
+    val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    check()
+    val started = System.nanoTime()
+    if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
+    val publish = new ObjectPublish(store, folder, record, check, threads)
+    val result = publish.toTheEnd(() => Some((System.nanoTime() - started) / 1000000))
+    discard()
+    judged(result)
+  }
+
+  /** Whether the record is ours, also if the answer to the request was lost. */
+  private def isWritten(record: Record): Boolean = {
+    val path = folder.record(record, RecordState.Publishing)
+    def isOurs = store.get(path, RecordJson.ReadLimit)
+      .exists(found => RecordJson.parse(found.bytes, path).operationId == operationId)
+    try store.putIfAbsent(path, RecordJson.write(record)).isDefined || isOurs
+    catch { case e: IOException =>
+      log.warn(s"looks whether $path was written", e)
+      isOurs
+    }
+  }
+
+  private def judged(result: ObjectPublish.Published): Record = {
+    val kept = result.outcomes.values.collect { case FolderOutcome.Kept(_, reason, files) => reason -> files }
+    kept.headOption.foreach { case (reason, _) => throw new CommitConflictException(kept.flatMap(_._2).toSeq, reason) }
+    val changed = result.outcomes.values.collect { case FolderOutcome.Exchanged(_, _, files) => files }.flatten.toSeq
+    if (changed.nonEmpty)
+      throw new CommitConflictException(changed, "they were replaced while their rows were being exchanged, and stay")
+    result.record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
+  }
+
+  /** Removes what the operation left, if it has no record. The caller releases the lock. */
+  def abort(): Unit = {
+    // Without its marker the operation cannot be published any more, whoever tries.
+    val free = marked.forall { dir =>
+      val marker = new FolderMarker(store, folder, dir)
+      marker.read().filter(_.operationId == operationId) match {
+        case Some(m) if m.state == MarkerState.Staged =>
+          store.delete(marker.path, m.etag) != Removal.Changed
+        case Some(_) => false
+        case None    => true
+      }
+    }
+    if (free) {
+      prepared.foreach { record =>
+        WorkerThreads.each(record.outputs, threads) { o =>
+          o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id))
+        }
+        record.folders.foreach(work => folder.ops.deleteRecursive(folder.trashOf(work.folder, record)))
+      }
+      discard()
+    }
+  }
+
+  private def discard(): Unit = ObjectCommitter.discard(store, folder, operationId)
+}
+
+private[sparkzorder] object ObjectCommitter {
+  private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
+
+  /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
+  private[commit] def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
+    try {
+      store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
+        case (path, id) => store.abort(path, id)
+      }
+      store.deleteAll(folder.manifests(operationId).take(1))
+    } catch {
+      case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
+    }
+
+  /**
+   * Rolls back an operation that died before it had a record. Its markers go first: without them it
+   * cannot be published, should its owner only have been slow.
+   *
+   * @param dirs the folders that it marked
+   */
+  private[commit] def rollBack(store: ObjectStore, folder: TableFolder, operationId: String, dirs: Seq[String]): Unit = {
+    dirs.foreach { dir =>
+      val marker = new FolderMarker(store, folder, dir)
+      marker.read().filter(m => m.operationId == operationId && m.state == MarkerState.Staged).foreach(marker.remove)
+      val trashes = store.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId"))
+      trashes.foreach(t => folder.ops.deleteRecursive(t.path))
+    }
+    discard(store, folder, operationId)
+  }
+}

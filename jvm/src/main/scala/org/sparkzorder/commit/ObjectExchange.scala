@@ -1,0 +1,118 @@
+package org.sparkzorder.commit
+
+import scala.annotation.tailrec
+
+/** How an operation ended in one folder. */
+private[commit] sealed trait FolderOutcome
+private[commit] object FolderOutcome {
+
+  /** Why the inputs stay. */
+  final case class Obstacle(reason: String, files: Seq[String])
+
+  /**
+   * @param outputs the new files as they were listed, by path
+   * @param changed inputs that somebody replaced at the last moment, so that they could not be
+   *                deleted
+   */
+  final case class Exchanged(marker: Marked, outputs: Map[String, FileMeta], changed: Seq[String]) extends FolderOutcome
+
+  /** @param files of others that were in the way, relative to the root */
+  final case class Kept(marker: Option[Marked], reason: String, files: Seq[String]) extends FolderOutcome
+
+  /** Somebody deleted the folder, and the rows that were in it. */
+  case object Overwritten extends FolderOutcome
+
+  /** Another process has published the operation. */
+  case object Ended extends FolderOutcome
+}
+
+/**
+ * Exchanges the files of one folder on an object store. All of it can be done twice, by two
+ * processes at once, and goes on where another stopped. See `docs/design/commit-object-store.md`.
+ *
+ * @param version of the operation's record
+ */
+private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFolder, record: Record, threads: Int) {
+  import FolderOutcome._
+
+  /** @param isStale whether the record's version was published by others: then nothing new is decided */
+  @tailrec def settle(work: FolderWork, isStale: Boolean = false): FolderOutcome = {
+    val marker = new FolderMarker(store, folder, work.folder)
+    marker.read() match {
+      case Some(m) if m.operationId != record.operationId => lost(work)
+      case None                                           => lost(work)
+      case Some(m)                                        =>
+        m.state match {
+          case MarkerState.Exchanged => retired(work, m)
+          case MarkerState.Kept      =>
+            drop(work)
+            Kept(Some(m), "the operation was undone there", Nil)
+          case MarkerState.Staged =>
+            val obstacle = if (isStale) Some(Obstacle("its version was published by others", Nil)) else complete(work)
+            obstacle match {
+              case Some(o) =>
+                if (marker.decide(m, MarkerState.Kept).isEmpty) settle(work, isStale)
+                else {
+                  drop(work)
+                  Kept(marker.read().filter(_.operationId == record.operationId), o.reason, o.files)
+                }
+              case None =>
+                marker.decide(m, MarkerState.Exchanged) match {
+                  case Some(now) => retired(work, now)
+                  case None      => settle(work, isStale)
+                }
+            }
+        }
+    }
+  }
+
+  /** Makes the outputs, and looks whether they may take the inputs' place. */
+  private def complete(work: FolderWork): Option[Obstacle] = {
+    WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
+    val found = listed(work)
+    val changed = work.inputs.filterNot(i => found.get(i.path).exists(isThis(_, i)))
+    val missing = work.outputs.filterNot(o => found.get(o.path).exists(_.length == o.length))
+    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    else if (missing.nonEmpty)
+      Some(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
+    else None
+  }
+
+  private def isThis(found: FileMeta, input: InputFile): Boolean =
+    !found.isDirectory && found.length == input.length && input.etag.isDefined && found.etag == input.etag
+
+  private def listed(work: FolderWork): Map[String, FileMeta] =
+    store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+
+  /** Deletes the inputs, once the outputs have their place. */
+  private def retired(work: FolderWork, m: Marked): FolderOutcome = {
+    val changed = WorkerThreads.map(work.inputs, threads) { i =>
+      i.path -> store.delete(folder.resolve(i.path), i.etag.get)
+    }.collect { case (path, Removal.Changed) => path }
+    val found = listed(work)
+    // Somebody may have deleted the folder since, by a listing that lacked the outputs.
+    if (!new FolderMarker(store, folder, work.folder).read().exists(_.operationId == record.operationId)) lost(work)
+    else Exchanged(m, work.outputs.flatMap(o => found.get(o.path).map(o.path -> _)).toMap, changed)
+  }
+
+  /** The marker is gone, or another operation's. */
+  private def lost(work: FolderWork): FolderOutcome =
+    if (isEnded) Ended
+    else {
+      drop(work)
+      Overwritten
+    }
+
+  /** Whether the operation was published: then its markers are gone for this reason. */
+  private def isEnded: Boolean = SideListing.isPublished(store.list(folder.side), record.version)
+
+  /** Removes the outputs. Uploads end first, so that none becomes a file afterwards. */
+  private def drop(work: FolderWork): Unit = {
+    WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
+    val found = listed(work)
+    val own = work.outputs.map(_.path).filter(found.contains).map(folder.resolve)
+    // The inputs are still there, so the copies of them are of no use.
+    val copies = store.list(folder.trashOf(work.folder, record)).map(_.path)
+    if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
+  }
+}

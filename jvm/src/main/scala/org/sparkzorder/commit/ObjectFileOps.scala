@@ -1,0 +1,68 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * [[FileOps]] over an object store, for the small files of the side folder: locks, records and
+ * statistics. There are no folders to make. A rename writes the new object if there is none and
+ * deletes the old one, so a crash may leave both. Files of data are never renamed here.
+ */
+private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends FileOps {
+  import ObjectFileOps._
+
+  override def list(dir: Path): Seq[FileMeta] = store.list(dir)
+
+  override def status(path: Path): Option[FileMeta] = store.status(path)
+
+  override def rename(src: Path, dst: Path): Unit = {
+    val found = store.get(src, MostRenamed).getOrElse(throw new FileNotFoundException(s"cannot rename $src: it is gone"))
+    if (store.putIfAbsent(dst, found.bytes).isEmpty) throw new IOException(s"cannot rename $src: $dst exists")
+    store.delete(src, found.etag)
+    ()
+  }
+
+  override def delete(path: Path): Unit = store.deleteAll(Seq(path))
+
+  // A folder is there as long as there is an object below it.
+  override def deleteEmpty(dir: Path): Boolean = store.list(dir).isEmpty
+
+  override def deleteRecursive(dir: Path): Unit = {
+    FileOps.requireBelowSideFolder(dir)
+    val found = below(dir)
+    if (found.nonEmpty) store.deleteAll(found)
+  }
+
+  private def below(dir: Path): Seq[Path] =
+    store.list(dir).flatMap(m => if (m.isDirectory) below(m.path) else Seq(m.path))
+
+  override def mkdirs(dir: Path): Unit = ()
+
+  override def mkdir(dir: Path): Unit = ()
+
+  override def remakeInSide(dir: Path): Unit = ()
+
+  override def writeNew(path: Path, bytes: Array[Byte]): Unit =
+    if (store.putIfAbsent(path, bytes).isEmpty) throw new IOException(s"$path exists")
+
+  override def read(path: Path, limit: Long): Array[Byte] =
+    store.get(path, limit).getOrElse(throw new FileNotFoundException(s"$path is gone")).bytes
+
+  override def touch(path: Path): Unit = {
+    val found = store.get(path, MostRenamed).getOrElse(throw new FileNotFoundException(s"$path is gone"))
+    if (store.putIfMatch(path, found.bytes, found.etag).isEmpty) throw new FileNotFoundException(s"$path was replaced")
+  }
+}
+
+private[sparkzorder] object ObjectFileOps {
+
+  /** No file that is renamed or touched is longer: records, statistics and locks. */
+  private val MostRenamed = 1L << 30
+
+  /** The store below a table, if it is on one. */
+  def storeOf(folder: TableFolder): Option[ObjectStore] = folder.ops match {
+    case ops: ObjectFileOps => Some(ops.store)
+    case _                  => None
+  }
+}

@@ -1,0 +1,104 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * What follows the record of an operation on an object store: the folders exchange their files, the
+ * record takes its place in the history, and what is left is removed. The operation itself and a
+ * recovery do the same.
+ */
+private[commit] final class ObjectPublish(
+    store: ObjectStore,
+    folder: TableFolder,
+    record: Record,
+    check: () => Unit,
+    threads: Int
+) {
+  import ObjectPublish._
+
+  private val publishing = folder.record(record, RecordState.Publishing)
+
+  /**
+   * Goes on from wherever the operation is.
+   *
+   * @param millis how long files have been exchanged so far; None if another process began
+   */
+  def toTheEnd(millis: () => Option[Long]): Published = {
+    // An owner that was slow for very long may have a record of a version that others have published.
+    val isStale = SideListing.isPublished(store.list(folder.side), record.version)
+    val exchange = new ObjectExchange(store, folder, record, inFolder)
+    val outcomes = WorkerThreads.map(record.folders, acrossFolders) { work =>
+      check()
+      work -> exchange.settle(work, isStale)
+    }
+    val result = Published(outcomes.toMap, ended(outcomes, isStale, millis))
+    check()
+    removeMarkers(outcomes)
+    store.deleteAll(Seq(publishing))
+    result
+  }
+
+  private def inFolder: Int = if (record.folders.size > 1) 1 else threads
+  private def acrossFolders: Int = if (record.folders.size > 1) threads else 1
+
+  /** Writes the last record, and returns what is in the history. */
+  private def ended(
+      outcomes: Seq[(FolderWork, FolderOutcome)],
+      isStale: Boolean,
+      millis: () => Option[Long]
+  ): Option[Record] = {
+    val done = outcomes.collect { case (work, FolderOutcome.Exchanged(_, outputs, _)) => work.folder -> outputs }.toMap
+    if (isStale || outcomes.exists(_._2 == FolderOutcome.Ended)) published()
+    else if (done.isEmpty) {
+      put(folder.undone(record), record)
+      None
+    } else {
+      val last = onlyIn(record, done).copy(metrics = record.metrics ++ millis().map(PublishMillis -> _.toString))
+      put(folder.record(record, RecordState.Done), last)
+      Some(last)
+    }
+  }
+
+  /** If it is there already, another process wrote it, and it says the same. */
+  private def put(path: Path, last: Record): Unit = {
+    store.putIfAbsent(path, RecordJson.write(last))
+    ()
+  }
+
+  /** The record as another process published it; None if that was another operation. */
+  private def published(): Option[Record] =
+    store.get(folder.record(record, RecordState.Done), RecordJson.ReadLimit)
+      .map(found => RecordJson.parse(found.bytes, publishing))
+      .filter(_.operationId == record.operationId)
+
+  private def removeMarkers(outcomes: Seq[(FolderWork, FolderOutcome)]): Unit = {
+    val markers = outcomes.flatMap {
+      case (work, FolderOutcome.Exchanged(m, _, _))  => Some(work -> m)
+      case (work, FolderOutcome.Kept(Some(m), _, _)) => Some(work -> m)
+      case _                                         => None
+    }
+    WorkerThreads.each(markers, threads) { case (work, m) => new FolderMarker(store, folder, work.folder).remove(m) }
+  }
+}
+
+private[commit] object ObjectPublish {
+  /** A metric of the record: how long files were being exchanged. */
+  val PublishMillis = "publishMillis"
+
+  /** @param record what the history shows; None if no folder was exchanged */
+  final case class Published(outcomes: Map[FolderWork, FolderOutcome], record: Option[Record])
+
+  /** The record without the folders that were not exchanged, and with its files as they are. */
+  private def onlyIn(record: Record, done: Map[String, Map[String, FileMeta]]): Record = record.copy(
+    inputs = record.inputs.filter(i => done.contains(i.folder)),
+    outputs = record.outputs.filter(o => done.contains(o.folder)).map { o =>
+      val found = done(o.folder).get(o.path)
+      o.copy(
+        modificationTime = found.fold(o.modificationTime)(_.modificationTime),
+        etag = found.flatMap(_.etag),
+        upload = None
+      )
+    },
+    bystanders = Map.empty
+  )
+}

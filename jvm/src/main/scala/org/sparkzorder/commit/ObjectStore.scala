@@ -1,0 +1,70 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * The requests to an object store that the commit without renames needs, see
+ * `docs/design/commit-object-store.md`. A listing and a read show every write that has ended. Every
+ * method throws `java.io.IOException` when the store does not answer, or answers with an error: the
+ * request may then have taken effect, or take effect later.
+ */
+trait ObjectStore {
+
+  /** Objects and folders directly below a folder; objects have etags. */
+  def list(dir: Path): Seq[FileMeta]
+
+  /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
+  def status(path: Path): Option[FileMeta]
+
+  /**
+   * The content of an object and its etag; None when there is none.
+   *
+   * @param limit bytes; more are an `IOException`
+   */
+  def get(path: Path, limit: Long): Option[StoredBytes]
+
+  /** Writes an object if there is none at `path`. Returns its etag, or None when there is one. */
+  def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String]
+
+  /**
+   * Replaces an object that has the given etag. Returns its new etag, or None when it is gone or has
+   * another one.
+   */
+  def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String]
+
+  /**
+   * Makes a file of an upload. False when the store knows no such upload: it was aborted, or
+   * completed before.
+   */
+  def complete(path: Path, upload: OpenUpload): Boolean
+
+  /** Ends an upload without a file. Not an error when it has ended already. */
+  def abort(path: Path, uploadId: String): Unit
+
+  /** The open uploads of files below a folder, as paths with the uploads' ids. */
+  def openUploads(dir: Path): Seq[(Path, String)]
+
+  /** Copies an object that has the given etag. False when it is gone or has another one. */
+  def copy(from: Path, etag: String, to: Path): Boolean
+
+  /** Deletes an object that has the given etag. */
+  def delete(path: Path, etag: String): Removal
+
+  /** Deletes objects, whatever they hold. Not an error when some are gone already. */
+  def deleteAll(paths: Seq[Path]): Unit
+}
+
+/** The content of an object. */
+final case class StoredBytes(bytes: Array[Byte], etag: String)
+
+/** How a delete on condition of an etag ended. */
+sealed trait Removal
+object Removal {
+  case object Removed extends Removal
+
+  /** There is no such object, or there was none any more. */
+  case object Gone extends Removal
+
+  /** It has another etag, and stays. */
+  case object Changed extends Removal
+}

@@ -1,0 +1,228 @@
+package org.sparkzorder.commit
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The commit on object stores: every request fails, or is the last one, with others beside it. */
+class ObjectCommitSuite extends AnyFunSuite with Explores {
+
+  private val folders = Seq(Seq(""), Seq("p=1", "p=2"))
+
+  /** After each change, no row is missing for a plain reader, and each is there once for ours. */
+  private def watched(table: StoreTable): StoreTable = {
+    table.shared.changed = () => {
+      table.shared.changed = () => ()
+      val plain = table.shared.rows(table.shared.visible)
+      assert(table.allRows.diff(plain).isEmpty, "rows are missing")
+      assert(table.seen() == table.allRows, "our reader sees other rows")
+      watched(table)
+      ()
+    }
+    table
+  }
+
+  private def requests(dirs: Seq[String], keeps: Boolean): Int = {
+    val table = new StoreTable(dirs)
+    val client = new MemoryClient(table.shared)
+    assert(table.optimize(client, "a", keeps))
+    client.calls
+  }
+
+  private def dying(work: => Unit): Unit =
+    try work
+    catch { case _: Died => () }
+
+  /** What must hold once all is recovered. */
+  private def assertWhole(table: StoreTable, rows: Seq[Int]): Unit = {
+    assert(table.shared.rows(table.shared.visible) == rows)
+    assert(table.seen() == rows)
+    val left = table.shared.below("/t").filter(k =>
+      k.endsWith(FolderMarker.Name) || k.endsWith(".publishing") || k.contains("staging-")
+    )
+    assert(left.isEmpty, "something is left")
+    assert(table.shared.uploads.isEmpty, "uploads are left open")
+  }
+
+  test("a run without faults exchanges the files of each folder") {
+    for (dirs <- folders; keeps <- Seq(true, false)) {
+      val table = watched(new StoreTable(dirs))
+      val client = new MemoryClient(table.shared)
+      assert(table.optimize(client, "a", keeps))
+      assertWhole(table, table.allRows)
+      assert(table.shared.visible.forall(_.contains("part-a-")))
+      val copies = table.shared.below("/t").count(_.endsWith(".retired"))
+      assert(copies == (if (keeps) 3 * dirs.size else 0))
+    }
+  }
+
+  test("every request fails, and a recovery follows that fails as well") {
+    for {
+      dirs <- folders
+      keeps <- Seq(true, false)
+      at <- 1 to requests(dirs, keeps)
+      fault <- StoreFault.all
+      atInRecovery <- Seq(0) ++ (1 to 30 by Explored.every(5))
+      faultInRecovery <- if (atInRecovery == 0) Seq(StoreFault.DieBefore) else StoreFault.all
+    } explore {
+      withClue(s"folders $dirs, keeps $keeps, $fault at $at, then $faultInRecovery at $atInRecovery: ") {
+        val table = watched(new StoreTable(dirs))
+        val first = new MemoryClient(table.shared, at, fault)
+        dying(table.optimize(first, "a", keeps))
+        val second = new MemoryClient(table.shared, atInRecovery, faultInRecovery)
+        dying(try table.recover(second)
+        catch { case _: java.io.IOException => () })
+        val onTheirWay = first.onItsWay.toSeq ++ second.onItsWay
+        onTheirWay.foreach(_())
+        table.recover(new MemoryClient(table.shared))
+        // A marker or an upload that came so late hinders nobody.
+        if (onTheirWay.nonEmpty) {
+          assert(table.optimize(new MemoryClient(table.shared), "b"))
+          table.shared.uploads.clear()
+        }
+        assertWhole(table, table.allRows)
+      }
+    }
+  }
+
+  test("an owner that was taken for dead goes on, while and after it is recovered") {
+    for {
+      dirs <- folders
+      at <- 1 to requests(dirs, keeps = true)
+      // The recovery stops at this request until the owner has ended.
+      until <- Seq(0) ++ (1 to 30)
+      next <- Seq(false, true)
+    } explore {
+      withClue(s"folders $dirs, recovered before $at up to $until, next operation $next: ") {
+        val table = watched(new StoreTable(dirs))
+        val recovery = new MemoryClient(table.shared, until, StoreFault.DieBefore)
+        val owner = new MemoryClient(
+          table.shared,
+          other = {
+            case n if n == at =>
+              dying(table.recover(recovery))
+              if (next) table.optimize(new MemoryClient(table.shared), "b")
+          }
+        )
+        table.optimize(owner, "a")
+        table.recover(new MemoryClient(table.shared))
+        assertWhole(table, table.allRows)
+      }
+    }
+  }
+
+  test("a recovery that was slow goes on after the owner has ended and others have followed") {
+    for {
+      dirs <- folders
+      at <- 1 to requests(dirs, keeps = true)
+      until <- 1 to 40
+    } explore {
+      withClue(s"folders $dirs, dies at $at, the recovery waits at $until: ") {
+        val table = watched(new StoreTable(dirs))
+        dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+        val slow = new MemoryClient(
+          table.shared,
+          other = {
+            case n if n == until =>
+              table.recover(new MemoryClient(table.shared))
+              table.optimize(new MemoryClient(table.shared), "b")
+              table.optimize(new MemoryClient(table.shared), "c")
+          }
+        )
+        table.recover(slow)
+        table.recover(new MemoryClient(table.shared))
+        assertWhole(table, table.allRows)
+      }
+    }
+  }
+
+  test("two operations meet at every request") {
+    for {
+      dirs <- folders
+      at <- 1 to requests(dirs, keeps = true)
+      until <- Seq(0) ++ (1 to 40)
+      fault <- Seq(StoreFault.DieBefore, StoreFault.ThrowAfter)
+    } explore {
+      withClue(s"folders $dirs, the second comes before $at, $fault at $until: ") {
+        val table = watched(new StoreTable(dirs))
+        val owner = new MemoryClient(
+          table.shared,
+          other = { case n if n == at => dying(table.optimize(new MemoryClient(table.shared, until, fault), "b")) }
+        )
+        table.optimize(owner, "a")
+        table.recover(new MemoryClient(table.shared))
+        assertWhole(table, table.allRows)
+      }
+    }
+  }
+
+  /** What others do to the table, and the rows that must be there afterwards. */
+  private sealed abstract class Rival(val act: StoreTable => Unit, val rows: StoreTable => Seq[Int]) {
+
+    /** Rows that may be there or not, since nobody can tell what came first. */
+    def unclear(table: StoreTable): Set[Int] = Set.empty
+  }
+  private def key(table: StoreTable, name: String) = if (table.dirs == Seq("")) s"/t/$name" else s"/t/p=1/$name"
+  private def inFirst(table: StoreTable): Set[Int] = table.allRows.filter(_ < 100).toSet
+
+  private case object Appends
+      extends Rival(
+        t => t.shared.put(key(t, "part-new.parquet"), Set(1000), 7),
+        t => t.allRows :+ 1000
+      )
+  private case object OverwritesFolder
+      extends Rival(
+        t => {
+          val dir = key(t, "x").stripSuffix("/x")
+          t.shared.remove(t.shared.below(dir))
+          t.shared.put(key(t, "part-new.parquet"), Set(1000), 7)
+        },
+        t => t.allRows.filterNot(inFirst(t)) :+ 1000
+      )
+  private case object DeletesInput
+      extends Rival(t => t.shared.remove(Seq(key(t, "part-1.parquet"))), _.allRows) {
+    override def unclear(t: StoreTable): Set[Int] = Set(10, 11)
+  }
+  private case object ReplacesInput
+      extends Rival(
+        t => {
+          val file = key(t, "part-1.parquet")
+          if (t.shared.objects.contains(file)) t.shared.put(file, Set(10), 33)
+        },
+        _.allRows
+      ) {
+    override def unclear(t: StoreTable): Set[Int] = Set(11)
+  }
+  private case object Vanishes extends Rival(t => t.shared.uploads.clear(), _.allRows)
+
+  test("others append, overwrite, delete and replace at every request, and the owner lives, fails or dies") {
+    for {
+      dirs <- folders
+      keeps <- Seq(true, false)
+      rival <- Seq(Appends, OverwritesFolder, DeletesInput, ReplacesInput, Vanishes)
+      at <- 1 to requests(dirs, keeps)
+      fault <- Seq(None, Some(StoreFault.DieAfter), Some(StoreFault.ThrowBefore))
+      after <- if (fault.isEmpty) Seq(0) else 0 to 12
+      // Nothing is left of an overwritten table that tells a recovery of what was just completed.
+      if !(rival == OverwritesFolder && dirs == Seq("") && fault.contains(StoreFault.DieAfter))
+    } explore {
+      withClue(s"folders $dirs, keeps $keeps, $rival before $at, $fault $after requests later: ") {
+        val table = new StoreTable(dirs)
+        var early = Seq.empty[Int]
+        val owner = new MemoryClient(
+          table.shared,
+          fault.fold(0)(_ => at + after),
+          fault.getOrElse(StoreFault.DieBefore),
+          other = { case n if n == at => rival.act(table); early = table.seen() }
+        )
+        dying(table.optimize(owner, "a"))
+        table.recover(new MemoryClient(table.shared))
+        val found = table.shared.rows(table.shared.visible)
+        val unclear = rival.unclear(table)
+        assert(found.filterNot(unclear) == rival.rows(table).filterNot(unclear))
+        assert(table.seen() == found)
+        // A row of a file that was replaced as the very last moment may be there twice, see the page.
+        assert(unclear.forall(r => found.count(_ == r) <= 1))
+        assert(table.shared.below("/t").forall(k => !k.endsWith(FolderMarker.Name) && !k.endsWith(".publishing")))
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+
+import org.apache.hadoop.fs.Path
+
+/** A table with three files in each folder, on an object store. OPTIMIZE makes two of them. */
+final class StoreTable(val dirs: Seq[String]) {
+  val shared = new MemoryStore
+  val root = new Path("mem:/t")
+
+  private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
+
+  for { (dir, d) <- dirs.zipWithIndex; i <- 1 to 3 } {
+    val first = 100 * d + 10 * i
+    shared.put(s"/t/${named(dir, s"part-$i.parquet")}", Set(first, first + 1), 100L)
+  }
+  val allRows: Seq[Int] = shared.rows(shared.visible)
+
+  def folder(client: MemoryClient): TableFolder = TableFolder(root, new ObjectFileOps(client), threads = 1)
+
+  /**
+   * The statement, without a lock: so it is as if each process had taken it from the others.
+   *
+   * @return whether it was published
+   */
+  def optimize(client: MemoryClient, id: String, keepsRetired: Boolean = true): Boolean = {
+    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1)
+    val isPrepared =
+      try {
+        recover(client)
+        // The listing comes first, as in a statement.
+        val listed = dirs.map { dir =>
+          dir -> client.list(folder(client).resolve(dir)).filter(m => !m.isDirectory && FileNames.isData(m.name))
+        }.filter(_._2.nonEmpty)
+        committer.mark(listed.map(_._1))
+        committer.prepare(recordOf(client, id, listed), keepsRetired)
+        true
+      } catch {
+        case _: IOException | _: CommitException =>
+          try committer.abort()
+          catch { case _: IOException => () }
+          false
+      }
+    isPrepared && (
+      try {
+        committer.commit()
+        true
+      } catch { case _: IOException | _: CommitException => false }
+    )
+  }
+
+  private def recordOf(client: MemoryClient, id: String, listed: Seq[(String, Seq[FileMeta])]): Record = {
+    val inputs = for { (dir, metas) <- listed; m <- metas } yield {
+      InputFile(named(dir, m.name), m.length, m.modificationTime, rowsOf(named(dir, m.name)).size.toLong, m.etag)
+    }
+    val outputs = listed.flatMap { case (dir, metas) =>
+      val rows = metas.flatMap(m => rowsOf(named(dir, m.name))).sorted
+      val (a, b) = rows.splitAt(rows.size / 2)
+      Seq(a, b).zipWithIndex.map { case (part, i) =>
+        val name = named(dir, s"part-$id-$i.parquet")
+        val upload = client.start(new Path(root, name), part.toSet, 50L + i)
+        OutputFile(name, 50L + i, 0L, part.size.toLong, upload = Some(upload))
+      }
+    }
+    Record(0, id, "OPTIMIZE", 1000L, "me", Map.empty, Map.empty, inputs, outputs)
+  }
+
+  /** What the job reads; it fails when a file is gone. */
+  private def rowsOf(name: String): Set[Int] =
+    shared.objects.get(s"/t/$name").fold(throw new FileNotFoundException(name))(_.rows)
+
+  /** What the next statement does before its own work. */
+  def recover(client: MemoryClient): Unit = {
+    val here = folder(client)
+    val listed = client.list(here.side)
+    SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
+      try ObjectRecovery.settle(client, here, RecordJson.read(here, file), () => (), None)
+      catch { case _: FileNotFoundException => () }
+    }
+    val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
+    if (underWay.isEmpty) Manifest.operations(client.list(here.side)).foreach { id =>
+      Manifest.find(here, id).foreach { case (_, dirs) => ObjectCommitter.rollBack(client, here, id, dirs) }
+    }
+  }
+
+  /** The rows that a reader with the extension sees. */
+  def seen(): Seq[Int] = {
+    val client = new MemoryClient(shared)
+    val here = folder(client)
+    val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
+    val hidden = records.flatMap { file =>
+      try ObjectView.leaveOut(client, here, RecordJson.read(here, file), threads = 1)
+      catch { case _: FileNotFoundException => Set.empty[String] }
+    }.toSet
+    shared.rows(shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))))
+  }
+}
