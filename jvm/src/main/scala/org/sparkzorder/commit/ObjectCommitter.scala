@@ -2,6 +2,9 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
+import scala.annotation.tailrec
+import scala.util.{Failure, Try}
+
 import org.slf4j.LoggerFactory
 
 /**
@@ -11,15 +14,18 @@ import org.slf4j.LoggerFactory
  *
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
+ * @param sleep how to wait before requests are repeated, in milliseconds
  */
 private[sparkzorder] final class ObjectCommitter(
     store: ObjectStore,
     folder: TableFolder,
     operationId: String,
     check: () => Unit,
-    threads: Int = TableFolder.Threads
+    threads: Int = TableFolder.Threads,
+    sleep: Long => Unit = Thread.sleep(_)
 ) {
-  private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
+  import ObjectCommitter._
+
   private var marked = Seq.empty[String]
   private var prepared = Option.empty[Record]
 
@@ -82,6 +88,7 @@ private[sparkzorder] final class ObjectCommitter(
    *
    * @return the record as it is in the history, with the folders that were exchanged
    * @throws CommitConflictException when others changed files of some folders, which keep theirs
+   * @throws IncompletePublishException when the store failed time and again after the commit point
    */
   def commit(): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
@@ -89,10 +96,22 @@ private[sparkzorder] final class ObjectCommitter(
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
     val publish = new ObjectPublish(store, folder, record, check, threads)
-    val result = publish.toTheEnd(() => Some((System.nanoTime() - started) / 1000000))
+    val result =
+      try patiently(Attempts)(publish.toTheEnd(() => Some((System.nanoTime() - started) / 1000000)))
+      catch { case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e) }
     discard()
     judged(result)
   }
+
+  /** Every step after the commit point can be done again. */
+  @tailrec private def patiently[A](left: Int)(work: => A): A =
+    Try(work) match {
+      case Failure(e: IOException) if left > 1 =>
+        log.warn(s"publishing in ${folder.root} failed, trying again", e)
+        sleep(FirstPauseMillis << (Attempts - left))
+        patiently(left - 1)(work)
+      case result => result.get
+    }
 
   /** Whether the record is ours, also if the answer to the request was lost. */
   private def isWritten(record: Record): Boolean = {
@@ -109,7 +128,7 @@ private[sparkzorder] final class ObjectCommitter(
   private def judged(result: ObjectPublish.Published): Record = {
     val kept = result.outcomes.values.collect { case FolderOutcome.Kept(_, reason, files) => reason -> files }
     kept.headOption.foreach { case (reason, _) => throw new CommitConflictException(kept.flatMap(_._2).toSeq, reason) }
-    val changed = result.outcomes.values.collect { case FolderOutcome.Exchanged(_, _, files) => files }.flatten.toSeq
+    val changed = result.record.flatMap(_.metrics.get(ObjectPublish.Replaced)).toSeq.flatMap(_.split('\n'))
     if (changed.nonEmpty)
       throw new CommitConflictException(changed, "they were replaced while their rows were being exchanged, and stay")
     result.record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
@@ -143,6 +162,10 @@ private[sparkzorder] final class ObjectCommitter(
 
 private[sparkzorder] object ObjectCommitter {
   private val log = LoggerFactory.getLogger(classOf[ObjectCommitter])
+
+  /** How often publishing is tried; the client of the store repeats each request by itself. */
+  private val Attempts = 5
+  private val FirstPauseMillis = 500L
 
   /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
   private[commit] def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =

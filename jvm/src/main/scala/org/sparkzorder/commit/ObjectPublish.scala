@@ -53,7 +53,10 @@ private[commit] final class ObjectPublish(
       put(folder.undone(record), record)
       None
     } else {
-      val last = onlyIn(record, done).copy(metrics = record.metrics ++ millis().map(PublishMillis -> _.toString))
+      val replaced = outcomes.collect { case (_, FolderOutcome.Exchanged(_, _, files)) => files }.flatten
+      val metrics = record.metrics ++ millis().map(PublishMillis -> _.toString) ++
+        (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
+      val last = onlyIn(record, done).copy(metrics = metrics)
       put(folder.record(record, RecordState.Done), last)
       Some(last)
     }
@@ -84,6 +87,12 @@ private[commit] final class ObjectPublish(
 private[commit] object ObjectPublish {
   /** A metric of the record: how long files were being exchanged. */
   val PublishMillis = "publishMillis"
+
+  /**
+   * A metric of the record: inputs that somebody replaced between the last look and their delete,
+   * one in each line. Their old rows are in the outputs.
+   */
+  val Replaced = "replacedInputs"
 
   /** @param record what the history shows; None if no folder was exchanged */
   final case class Published(outcomes: Map[FolderWork, FolderOutcome], record: Option[Record])

@@ -25,7 +25,7 @@ final class StoreTable(val dirs: Seq[String]) {
    * @return whether it was published
    */
   def optimize(client: MemoryClient, id: String, keepsRetired: Boolean = true): Boolean = {
-    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1)
+    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1, sleep = _ => ())
     val isPrepared =
       try {
         recover(client)
