@@ -71,6 +71,14 @@ def antlrOf(minor: String): String = if (minor.startsWith("3.")) "4.9.3" else "4
 // Most clusters of Spark 3 run on Java 8, 11 or 17.
 def javaOf(minor: String): Option[String] = if (minor.startsWith("3.")) Some("8") else None
 
+// The client of S3, which Spark's own jars lack. We compile against the oldest that a minor of Spark 4 is used with.
+def clientsOf(minor: String): Seq[ModuleID] =
+  if (minor.startsWith("3.")) Nil
+  else Seq(
+    ("org.apache.hadoop" % "hadoop-aws" % "3.4.1" % Provided).intransitive(),
+    "software.amazon.awssdk" % "s3" % "2.24.6" % Provided
+  )
+
 // The project of a Spark minor: spark43.
 def projectName(minor: String): String = s"spark${minor.replace(".", "")}"
 
@@ -138,6 +146,7 @@ def sparkModule(minor: String, fullScala: String): Project =
       Test / unmanagedJars := (Compile / unmanagedJars).value,
       libraryDependencies := Seq(
         "org.scala-lang" % "scala-library" % fullScala % Provided,
+      ) ++ clientsOf(minor) ++ Seq(
         "org.antlr" % "antlr4" % antlrOf(minor) % Antlr4,
         "org.scalatest" %% "scalatest" % "3.2.19" % Test,
         "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test

@@ -6,7 +6,7 @@ import scala.collection.concurrent.TrieMap
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, LocalFileSystem, Path, RawLocalFileSystem}
 
-import org.sparkzorder.commit.TableFolder
+import org.sparkzorder.commit.{ObjectFileOps, StoreProbe, TableFolder}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
@@ -27,7 +27,11 @@ private[command] object RenameCheck {
    * HDFS need no test.
    */
   def refuseChanging(table: PlainTable, operation: String): Unit =
-    if (!keeps(table)) throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
+    if (ObjectFileOps.storeOf(TableSideFolder.of(table)).isDefined)
+      StoreProbe.lacks(TableSideFolder.of(table)).foreach { what =>
+        throw ZOrderErrors.storeLacks(operation, table.name, table.fileSystem.getUri.toString, what)
+      }
+    else if (!keeps(table)) throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
 
   private def keeps(table: PlainTable): Boolean = table.fileSystem match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true

@@ -69,7 +69,8 @@ object History {
         if (file.state == RecordState.Vacuumed) Vacuumed
         else if (isRestored) Restored
         else Committed
-      HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
+      val millis = file.publishMillis.orElse(record.metrics.get(ObjectPublish.PublishMillis).flatMap(_.toLongOption))
+      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
     }
   }
 

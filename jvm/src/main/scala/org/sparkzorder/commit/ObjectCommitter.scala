@@ -5,6 +5,7 @@ import java.io.IOException
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
+import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
@@ -27,6 +28,9 @@ private[sparkzorder] final class ObjectCommitter(
   import ObjectCommitter._
 
   private var marked = Seq.empty[String]
+
+  /** The files of each marked folder, before the job reads any. */
+  private var found = Map.empty[String, Map[String, FileMeta]]
   private var prepared = Option.empty[Record]
 
   /**
@@ -36,39 +40,58 @@ private[sparkzorder] final class ObjectCommitter(
    * @throws ConcurrentOperationException when another operation is exchanging files of one of them
    */
   def mark(dirs: Seq[String]): Unit = {
-    Manifest.write(folder, operationId, dirs)
     marked = dirs
+    Manifest.write(folder, operationId, dirs)
     check()
     WorkerThreads.each(dirs, threads)(dir => new FolderMarker(store, folder, dir).claim(operationId))
+    found = WorkerThreads.map(dirs, threads)(dir => dir -> listed(dir)).toMap
+  }
+
+  private def listed(dir: String): Map[String, FileMeta] =
+    store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
+
+  /** Folders that somebody has overwritten since [[mark]]. */
+  def overwritten(): Seq[String] = marked.filterNot { dir =>
+    new FolderMarker(store, folder, dir).read().exists(_.operationId == operationId)
   }
 
   /**
    * Gives the record its version and copies the inputs to the trash. No row is touched.
    *
-   * @param record with the etags of the inputs and the uploads of the outputs
+   * @param record with the uploads of the outputs. Its inputs get the etags that they had when their
+   *               folders were marked
    * @param keepsRetired whether the inputs are copied
    * @throws CommitConflictException when an input is not as the record says
    */
   def prepare(record: Record, keepsRetired: Boolean): Record = {
     require(prepared.isEmpty, "prepared already")
     require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
-    require(record.inputs.forall(_.etag.isDefined), "an input has no etag")
     require(record.outputs.forall(_.upload.isDefined), "an output has no upload")
     Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    val (unmarked, inputs) = record.inputs.partition(i => atMark(i).isEmpty)
+    if (unmarked.nonEmpty) throw conflict(unmarked)
     // The version of an operation is not given again while anything tells of it.
     val listed = store.list(folder.side)
     val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
     if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
-    val numbered = record.copy(version = newest + 1, format = Record.ObjectFormat)
+    val numbered = record.copy(
+      version = newest + 1,
+      format = Record.ObjectFormat,
+      inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag)))
+    )
     prepared = Some(numbered)
     refuseChanged(numbered)
     if (keepsRetired) copyInputs(numbered)
     numbered
   }
 
+  /** The file that an input was when its folder was marked, if it is the one that the record means. */
+  private def atMark(input: InputFile): Option[FileMeta] =
+    found.get(input.folder).flatMap(_.get(FileNames.name(input.path))).filter(m => input.isSame(m) && m.etag.isDefined)
+
   private def refuseChanged(record: Record): Unit = WorkerThreads.each(record.folders, threads) { work =>
-    val found = store.list(folder.resolve(work.folder)).map(m => m.name -> m).toMap
-    val changed = work.inputs.filterNot(i => found.get(FileNames.name(i.path)).exists(_.etag == i.etag))
+    val now = listed(work.folder)
+    val changed = work.inputs.filterNot(i => now.get(FileNames.name(i.path)).exists(_.etag == i.etag))
     if (changed.nonEmpty) throw conflict(changed)
   }
 
@@ -157,6 +180,19 @@ private[sparkzorder] final class ObjectCommitter(
     }
   }
 
+  /**
+   * What follows at the end: old statistics and records. Needs the lock. All rows are in place, so it
+   * never fails.
+   */
+  def tidy(lock: Lock, history: HistorySettings): Unit =
+    try {
+      IndexFiles.prune(folder)
+      UndoneRecords.prune(folder, lock)
+      Checkpoints.fold(folder, lock, history)
+    } catch {
+      case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
+    }
+
   private def discard(): Unit = ObjectCommitter.discard(store, folder, operationId)
 }
 
@@ -173,10 +209,15 @@ private[sparkzorder] object ObjectCommitter {
       store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
         case (path, id) => store.abort(path, id)
       }
-      store.deleteAll(folder.manifests(operationId).take(1))
+      // What S3A wrote for each of them.
+      val uploads = below(store, folder.uploads(operationId))
+      store.deleteAll(uploads :+ folder.manifest(operationId))
     } catch {
       case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
     }
+
+  private def below(store: ObjectStore, dir: Path): Seq[Path] =
+    store.list(dir).flatMap(m => if (m.isDirectory) below(store, m.path) else Seq(m.path))
 
   /**
    * Rolls back an operation that died before it had a record. Its markers go first: without them it

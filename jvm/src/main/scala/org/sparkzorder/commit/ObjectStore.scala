@@ -47,6 +47,12 @@ trait ObjectStore {
   /** Copies an object that has the given etag. False when it is gone or has another one. */
   def copy(from: Path, etag: String, to: Path): Boolean
 
+  /**
+   * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has
+   * another etag.
+   */
+  def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload]
+
   /** Deletes an object that has the given etag. */
   def delete(path: Path, etag: String): Removal
 

@@ -44,7 +44,9 @@ object ReadAround {
     val publishing = SideListing.records(statuses).filter(_.state == RecordState.Publishing)
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
-      if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
+      val store = ObjectFileOps.storeOf(folder)
+      if (store.isDefined) ReadAround(ObjectView.leaveOut(store.get, folder, record, folder.threads), Nil)
+      else if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
   }

@@ -66,7 +66,7 @@ final case class OutputFile(
  * The parts of a file that are on an object store, but are no file yet.
  *
  * @param id by which the store knows the upload
- * @param parts their etags, in order
+ * @param parts their etags, in order; with checksums `etag;algorithm;checksum`
  */
 final case class OpenUpload(id: String, parts: Seq[String])
 

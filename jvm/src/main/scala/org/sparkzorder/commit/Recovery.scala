@@ -149,7 +149,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(busy: TableState.SideFolder): Boolean =
-    try busy.publishing.exists { file =>
+    try ObjectFileOps.storeOf(folder).isEmpty && busy.publishing.exists { file =>
         val followed = StrayFolders.followed(folder, RecordJson.read(folder, file))
         val locations = FileLocations.listed(folder, followed.record)
         locations.unclear.nonEmpty && locations.ours.forall(_.isUntouched)

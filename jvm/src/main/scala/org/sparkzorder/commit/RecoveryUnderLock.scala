@@ -78,7 +78,14 @@ private[commit] final class RecoveryUnderLock private (
   }
 
   /** Finishes or undoes an operation that died while it published its files. */
-  private def settle(file: RecordFile): String = {
+  private def settle(file: RecordFile): String = ObjectFileOps.storeOf(folder) match {
+    case Some(store) =>
+      val record = RecordJson.read(folder, file)
+      ObjectRecovery.settle(store, folder, record, () => lock.check(), Some(lock.owner.describe))
+    case None => settleByRenames(file)
+  }
+
+  private def settleByRenames(file: RecordFile): String = {
     val found = StrayFolders.located(
       folder,
       RecordJson.read(folder, file),
@@ -136,7 +143,14 @@ private[commit] final class RecoveryUnderLock private (
       Trash.tidy(folder, lock)
     }
     val stagings = deadStagings(statuses, owners)
-    stagings.foreach(Cleanup.job(folder, _))
+    stagings.foreach { id =>
+      ObjectFileOps.storeOf(folder) match {
+        case Some(store) =>
+          val dirs = Manifest.find(folder, id).toSeq.flatMap(_._2)
+          ObjectCommitter.rollBack(store, folder, id, dirs)
+        case None => Cleanup.job(folder, id)
+      }
+    }
     removeTemporary(statuses)
     IndexFiles.prune(folder)
     NestedRoots.prune(folder, statuses)

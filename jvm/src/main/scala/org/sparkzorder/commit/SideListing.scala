@@ -14,8 +14,8 @@ private[commit] object SideListing {
   private val InnerName: Regex = """_?inner-[0-9a-f]{16}""".r
 
   /** The records, newest first. */
-  def records(statuses: Seq[FileMeta]): Seq[RecordFile] =
-    statuses.flatMap { meta =>
+  def records(statuses: Seq[FileMeta]): Seq[RecordFile] = {
+    val found = statuses.flatMap { meta =>
       meta.name match {
         case RecordName(digits, note, suffix) if !meta.isDirectory =>
           // Only an ended operation's record has a note. An unfinished one by such a name is not
@@ -24,7 +24,19 @@ private[commit] object SideListing {
             .map(RecordFile(digits.toLong, Option(note), _, meta))
         case _ => None
       }
-    }.sortBy(-_.version)
+    }
+    withoutDoubles(found).sortBy(-_.version)
+  }
+
+  /**
+   * On an object store a record gets its next name before it loses the last one. So VACUUM may have
+   * left both.
+   */
+  private def withoutDoubles(found: Seq[RecordFile]): Seq[RecordFile] = {
+    val vacuumed = found.filter(_.state == RecordState.Vacuumed).map(_.version).toSet
+    if (vacuumed.isEmpty) found
+    else found.filterNot(f => f.state == RecordState.Done && vacuumed(f.version))
+  }
 
   /** The checkpoints, newest first. */
   def checkpoints(statuses: Seq[FileMeta]): Seq[CheckpointFile] =

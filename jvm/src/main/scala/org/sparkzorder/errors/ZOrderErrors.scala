@@ -325,6 +325,14 @@ object ZOrderErrors {
   def renameChangesFiles(operation: String, target: String, storage: String): Throwable =
     analysis("ZORDER_RENAME_CHANGES_FILES", "storage" -> storage, "operation" -> operation, "table" -> target)
 
+  def storeLacks(operation: String, target: String, storage: String, what: String): Throwable = analysis(
+    "ZORDER_STORE_LACKS_CONDITIONS",
+    "operation" -> operation,
+    "table" -> target,
+    "storage" -> storage,
+    "what" -> what
+  )
+
   def wrongJar(compiledFor: String, running: String): Throwable =
     new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }

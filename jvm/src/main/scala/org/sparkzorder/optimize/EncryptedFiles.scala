@@ -34,6 +34,10 @@ private[sparkzorder] object EncryptedFiles {
   def refuseAfter(inputs: Seq[Input], written: Seq[FileFooter]): Unit =
     for (i <- inputs if !i.footer.encryption.isNone; w <- written) refuse(i.footer, w.encryption)
 
+  /** Refuses encrypted inputs on an object store, where new files cannot be looked at in time. */
+  def refuseOnStore(inputs: Seq[Input]): Unit =
+    inputs.find(!_.footer.encryption.isNone).foreach(i => refuse(i.footer, Encryption.none))
+
   private def refuse(input: FileFooter, now: Encryption): Unit =
     input.encryption.beyond(now).foreach(what => throw ZOrderErrors.encryptedFiles(input.path, what))
 

@@ -6,6 +6,7 @@ import java.util.UUID
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkException
+import org.apache.spark.internal.Logging
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderRuntimeException
@@ -30,7 +31,7 @@ import OptimizeOperation._
 private[sparkzorder] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
 
 /** Exchanges files of a table for rewritten ones, as one version of the table. */
-private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) {
+private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) extends Logging {
 
   /**
    * Writes, checks and publishes the rewrites of a plan, either all of them or none.
@@ -39,6 +40,67 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    */
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
     val folder = TableSideFolder.of(plan.table)
+    ObjectFileOps.storeOf(folder) match {
+      case Some(store) => runOnStore(plan, groups, folder, lock, store)
+      case None        => runByRenames(plan, groups, folder, lock)
+    }
+  }
+
+  /**
+   * On an object store the new files get their time stamps when they are published, so the index
+   * follows that.
+   */
+  private def runOnStore(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      lock: Lock,
+      store: ObjectStore
+  ): Published = {
+    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.check(), folder.threads)
+    val (snapshot, result, newFiles) =
+      try {
+        EncryptedFiles.refuseOnStore(plan.inputs)
+        committer.mark(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
+        val snapshot = TableIndex.of(plan.table, folder)
+        val columns = TableIndex.columnsOf(plan.table, snapshot)
+        val result = rewrite(plan, groups, folder, lock.operationId, columns, onStore = true)
+        StatementProgress.current.foreach(_.stepTo("checking"))
+        SameRows.check(plan, result, result.outputs.map(_.rows))
+        val newFiles = result.outputs.map(o => NewFile(o, finalName(plan, o)))
+        val metricsOfRecord =
+          metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, Encryption.none))
+        committer.prepare(
+          recordOf(plan, lock.operationId, newFiles, metricsOfRecord),
+          keepsRetired = plan.options.retainHours > 0
+        )
+        (snapshot, result, newFiles)
+      } catch {
+        case e: Throwable =>
+          committer.abort()
+          throw e
+      }
+    StatementProgress.current.foreach(_.stepTo("publishing"))
+    val record = committer.commit()
+    val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
+    val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
+    // The rows are in place. Without statistics queries read the new files.
+    try addToIndex(plan, folder, lock, snapshot, published, Encryption.none)
+    catch {
+      case e @ (_: IOException | _: CommitException) =>
+        logWarning(s"No statistics of the new files of ${plan.table.name}", e)
+    }
+    committer.tidy(lock, TableSideFolder.historySettings(plan.table))
+    plan.table.refreshCaches()
+    Published(record.version, result, published.map(_.id))
+  }
+
+  private def runByRenames(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      lock: Lock
+  ): Published = {
     val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(plan.table))
     val published =
       try prepare(plan, groups, folder, lock, committer)
@@ -134,11 +196,12 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       groups: Seq[Seq[Rewrite]],
       folder: TableFolder,
       operationId: String,
-      indexed: Seq[ColumnKey]
+      indexed: Seq[ColumnKey],
+      onStore: Boolean = false
   ): RewriteResult =
     RewriteJobs.run(
       plan.table.session,
-      jobs(plan, groups, folder, operationId, indexed),
+      jobs(plan, groups, folder, operationId, indexed, onStore),
       plan.options.fileGroups.maxConcurrentRewrites
     )
 
@@ -151,13 +214,15 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       groups: Seq[Seq[Rewrite]],
       folder: TableFolder,
       operationId: String,
-      indexed: Seq[ColumnKey]
+      indexed: Seq[ColumnKey],
+      onStore: Boolean = false
   ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     groups.zipWithIndex.map { case (group, i) =>
       val units = group.map { r =>
-        val staging = folder.stagingOf(folderOf(plan, r), operationId)
+        val dir = folderOf(plan, r)
+        val staging = if (onStore) folder.uploadsOf(dir, operationId) else folder.stagingOf(dir, operationId)
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
@@ -180,7 +245,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
-        density = plan.density
+        density = plan.density,
+        uploadsOf = Option.when(onStore)(operationId)
       )
     }
   }
@@ -280,10 +346,17 @@ private[sparkzorder] object OptimizeOperation {
    * A file that is written but not yet published.
    *
    * @param name its later name, relative to the table's root
+   * @param published the file, once it is published
    */
-  private final case class NewFile(staged: StagedFile, name: String) {
-    def id: FileId = FileId(name, staged.length, staged.modificationTime)
-    def output: OutputFile = OutputFile(name, staged.length, staged.modificationTime, staged.rows)
+  private final case class NewFile(staged: StagedFile, name: String, published: Option[FileId] = None) {
+    def id: FileId = published.getOrElse(FileId(name, staged.length, staged.modificationTime))
+    def output: OutputFile = OutputFile(
+      name,
+      staged.length,
+      staged.modificationTime,
+      staged.rows,
+      upload = staged.upload.map(u => OpenUpload(u.id, u.parts))
+    )
   }
 
   private def finalName(plan: OptimizePlan, staged: StagedFile): String = {

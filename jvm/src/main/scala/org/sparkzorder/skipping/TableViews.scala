@@ -78,7 +78,7 @@ object TableViews extends Logging {
   ): Seq[TableView] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
-    val folders = roots.map(root => TableFolder(root, new HadoopFileOps(fileSystem(root))))
+    val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val waitMillis = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
     @tailrec def attempt(left: Int): Seq[TableView] = {

@@ -61,7 +61,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val folders = roots(files)
       .filterNot(root => Targets.isSurelyMissing(session, new Path(root, SideNames.Side)))
-      .map(root => TableFolder(root, new HadoopFileOps(Targets.fileSystem(session, root))))
+      .map(root => TableFolder(root, ObjectStores.ops(Targets.fileSystem(session, root))))
     val own = Recovery.settled(folders, wait, settings, orStandstill = false)
     val beside = NestedRoots.beside(
       own.map { case (folder, s) => folder -> s.state },

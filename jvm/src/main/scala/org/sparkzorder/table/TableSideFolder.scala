@@ -15,7 +15,7 @@ import org.sparkzorder.errors.ZOrderErrors
  */
 object TableSideFolder extends Logging {
 
-  def of(table: TableLocation): TableFolder = TableFolder(table.root, new HadoopFileOps(table.fileSystem))
+  def of(table: TableLocation): TableFolder = TableFolder(table.root, ObjectStores.ops(table.fileSystem))
 
   /** The last published version; 0 before the first operation. */
   def version(table: TableLocation): Long = version(TableState.look(table.root, of(table).ops))

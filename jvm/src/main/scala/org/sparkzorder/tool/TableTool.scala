@@ -58,7 +58,7 @@ object TableTool {
       val asked = new Path(path)
       val fs = fileSystem(asked)
       val root = fs.makeQualified(asked)
-      val folder = TableFolder(root, new HadoopFileOps(fs))
+      val folder = TableFolder(root, ObjectStores.ops(fs))
       if (!folder.ops.status(root).exists(_.isDirectory)) throw new FileNotFoundException(s"There is no folder $root.")
       node.put("path", if (root.toUri.getScheme == "file") root.toUri.getPath else root.toString)
       node.put("exitCode", ExitCode.Done)

@@ -21,14 +21,17 @@ import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
 /**
  * A file that a task has written and closed.
  *
+ * @param modificationTime 0 if it is no file yet
  * @param rowHash sum of the hashes of its rows
+ * @param upload set when the file is an upload that was left open
  */
 private[write] final case class WrittenFile(
     path: String,
     length: Long,
     modificationTime: Long,
     stats: FileStats,
-    rowHash: Long
+    rowHash: Long,
+    upload: Option[StagedUpload] = None
 )
 
 /**
@@ -43,6 +46,8 @@ private[write] final case class WrittenFile(
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
  * @param hash set to hash the rows
+ * @param leavesOpen whether the folders are such that S3A leaves uploads open there, see
+ *   [[StagedUpload]]
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -53,7 +58,8 @@ private[write] final class FileTask(
     indexed: Seq[ColumnKey],
     keepEmpty: Set[Int],
     limits: Option[SlotLimits],
-    hash: Option[RowHash]
+    hash: Option[RowHash],
+    leavesOpen: Boolean
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -92,21 +98,32 @@ private[write] final class FileTask(
           collector.add(data)
         }
       }
-      dropChecksum(path)
-      val status = path.getFileSystem(conf.value).getFileStatus(path)
+      val file = if (leavesOpen) uploaded(path, collector.result(), sum) else stored(path, collector.result(), sum)
       complete = true
-      WrittenFile(path.toString, status.getLen, status.getModificationTime, collector.result(), sum)
+      file
     } finally {
       if (!complete) discard(path)
     }
   }
 
+  private def stored(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+    dropChecksum(path)
+    val status = path.getFileSystem(conf.value).getFileStatus(path)
+    WrittenFile(path.toString, status.getLen, status.getModificationTime, stats, rowHash)
+  }
+
+  private def uploaded(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+    val (upload, length) = StagedUpload.read(path.getFileSystem(conf.value), path)
+    WrittenFile(path.toString, length, 0L, stats, rowHash, Some(upload))
+  }
+
   private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {
     val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
-    val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension${FileTask.Suffix}"
+    val suffix = if (leavesOpen) "" else FileTask.Suffix
+    val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension$suffix"
     val path = new Path(directories(slot), name)
-    // A lost executor that comes back must not create the folder again.
-    if (!path.getFileSystem(conf.value).exists(path.getParent))
+    // A lost executor that comes back must not create the folder again. An object store has none.
+    if (!leavesOpen && !path.getFileSystem(conf.value).exists(path.getParent))
       throw new FileNotFoundException(
         s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
       )

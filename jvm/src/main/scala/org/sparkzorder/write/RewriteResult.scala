@@ -14,6 +14,7 @@ import org.sparkzorder.stats.FileStats
  *   unit. Files that were split only because they would have too many rows share a slot
  * @param interval the part of the curve that the file holds; None where there is no curve
  * @param rowHash sum of the hashes of the rows that the writer got; see [[RowSum]]
+ * @param upload set on an object store, where it is no file yet; its path then has no suffix
  */
 final case class StagedFile(
     path: Path,
@@ -24,7 +25,8 @@ final case class StagedFile(
     slot: Int,
     stats: FileStats,
     interval: Option[CurveInterval] = None,
-    rowHash: Long = 0
+    rowHash: Long = 0,
+    upload: Option[StagedUpload] = None
 )
 
 /**

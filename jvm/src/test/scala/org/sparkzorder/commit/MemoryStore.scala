@@ -147,6 +147,11 @@ final class MemoryClient(
     is
   }
 
+  override def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload] = request {
+    shared.objects.get(key(from)).filter(_.etag == etag)
+      .map(o => OpenUpload(shared.start(key(to), o.rows, o.length), Seq("e1")))
+  }
+
   override def delete(path: Path, etag: String): Removal = request(shared.objects.get(key(path)) match {
     case None                      => Removal.Gone
     case Some(o) if o.etag != etag => Removal.Changed

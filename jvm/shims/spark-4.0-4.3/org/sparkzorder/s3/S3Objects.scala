@@ -1,0 +1,222 @@
+package org.sparkzorder.s3
+
+import java.io.IOException
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.s3a.{S3AFileSystem, S3AUtils}
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration
+import software.amazon.awssdk.core.ResponseInputStream
+import software.amazon.awssdk.core.exception.SdkException
+import software.amazon.awssdk.core.sync.RequestBody
+import software.amazon.awssdk.services.s3.S3Client
+import software.amazon.awssdk.services.s3.model._
+
+import org.sparkzorder.commit.{FileMeta, ObjectStore, OpenUpload, Removal, StoredBytes}
+
+/**
+ * [[ObjectStore]] over a bucket that Hadoop's S3A opens, with its client and its settings. Requests
+ * are made by S3A's own factory, so that encryption, storage class and access rights are as the user
+ * has set them. Conditions are sent as headers, which all versions of the client can do.
+ *
+ * @param partBytes larger files are copied in parts of this size
+ */
+private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects.PartBytes) extends ObjectStore {
+  import S3Objects._
+
+  private val client: S3Client = fs.getS3AInternals.getAmazonS3Client("spark-zorder")
+  private val requests = fs.getRequestFactory
+
+  override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
+    val prefix = fs.pathToKey(dir) match {
+      case "" => ""
+      case k  => s"$k/"
+    }
+    val request = requests.newListObjectsV2RequestBuilder(prefix, "/", PageOfListing).build()
+    client.listObjectsV2Paginator(request).asScala.toSeq.flatMap { page =>
+      val files = page.contents.asScala.filterNot(_.key.endsWith("/")).map { o =>
+        val path = new Path(dir, childOf(o.key, prefix))
+        FileMeta(path, o.size, o.lastModified.toEpochMilli, isDirectory = false, Option(o.eTag))
+      }
+      val folders = page.commonPrefixes.asScala.filter(_.prefix != s"$prefix/")
+        .map(p => childOf(p.prefix.stripSuffix("/"), prefix))
+      files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
+    }
+  }
+
+  // A name may have a colon, which a path from a text would take for the end of a scheme.
+  private def childOf(key: String, prefix: String): Path = new Path(null, null, key.substring(prefix.length))
+
+  override def status(path: Path): Option[FileMeta] = asking("look at", path) {
+    val key = fs.pathToKey(path)
+    val file =
+      try {
+        val head = client.headObject(requests.newHeadObjectRequestBuilder(key).build())
+        val time = head.lastModified.toEpochMilli
+        Some(FileMeta(path, head.contentLength, time, isDirectory = false, Option(head.eTag)))
+      } catch { case e: S3Exception if e.statusCode == NotFound => None }
+    file.orElse {
+      val below = requests.newListObjectsV2RequestBuilder(if (key.isEmpty) "" else s"$key/", null, 1).build()
+      Option.when(!client.listObjectsV2(below).contents.isEmpty)(FileMeta(path, 0, 0, isDirectory = true))
+    }
+  }
+
+  override def get(path: Path, limit: Long): Option[StoredBytes] = asking("read", path) {
+    try {
+      val found: ResponseInputStream[GetObjectResponse] =
+        client.getObject(requests.newGetObjectRequestBuilder(fs.pathToKey(path)).build())
+      try {
+        if (found.response.contentLength > limit) throw new IOException(s"$path has more than $limit bytes")
+        Some(StoredBytes(found.readAllBytes(), found.response.eTag))
+      } finally found.close()
+    } catch { case e: S3Exception if e.statusCode == NotFound => None }
+  }
+
+  override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] = put(path, bytes, "If-None-Match" -> "*")
+
+  override def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String] =
+    put(path, bytes, "If-Match" -> etag)
+
+  private def put(path: Path, bytes: Array[Byte], condition: (String, String)): Option[String] =
+    asking("write", path) {
+      val request = requests.newPutObjectRequestBuilder(fs.pathToKey(path), PutOptions(), bytes.length.toLong, false)
+        .overrideConfiguration(header(condition)).build()
+      try Some(client.putObject(request, RequestBody.fromBytes(bytes)).eTag)
+      // 404 for a condition on an object that is gone, 409 for two writers at the same moment.
+      catch { case e: S3Exception if Refusals(e.statusCode) => None }
+    }
+
+  override def complete(path: Path, upload: OpenUpload): Boolean = asking("complete", path) {
+    val parts = upload.parts.zipWithIndex.map { case (part, i) => completed(part).partNumber(i + 1).build() }
+    // S3A's own factory has another method for this in each version.
+    val request = CompleteMultipartUploadRequest.builder().bucket(fs.getBucket).key(fs.pathToKey(path))
+      .uploadId(upload.id).multipartUpload(CompletedMultipartUpload.builder().parts(parts.asJava).build())
+    try {
+      client.completeMultipartUpload(request.build())
+      true
+    } catch { case e: S3Exception if e.statusCode == NotFound => false }
+  }
+
+  private def completed(part: String): CompletedPart.Builder = part.split(';') match {
+    case Array(etag, algorithm, checksum) =>
+      val made = CompletedPart.builder().eTag(etag)
+      algorithm match {
+        case "CRC32"  => made.checksumCRC32(checksum)
+        case "CRC32C" => made.checksumCRC32C(checksum)
+        case "SHA1"   => made.checksumSHA1(checksum)
+        case "SHA256" => made.checksumSHA256(checksum)
+        case other    => throw new IOException(s"cannot complete an upload with checksums of $other")
+      }
+    case _ => CompletedPart.builder().eTag(part)
+  }
+
+  override def abort(path: Path, uploadId: String): Unit = asking("abort", path) {
+    try client.abortMultipartUpload(
+        requests.newAbortMultipartUploadRequestBuilder(fs.pathToKey(path), uploadId).build()
+      )
+    catch { case e: S3Exception if e.statusCode == NotFound => () }
+    ()
+  }
+
+  override def openUploads(dir: Path): Seq[(Path, String)] = asking("list the open uploads of", dir) {
+    val prefix = s"${fs.pathToKey(dir)}/"
+    val request = requests.newListMultipartUploadsRequestBuilder(prefix).build()
+    client.listMultipartUploadsPaginator(request).uploads.asScala.toSeq
+      .map(u => new Path(dir, new Path(null, null, u.key.substring(prefix.length))) -> u.uploadId)
+  }
+
+  override def copy(from: Path, etag: String, to: Path): Boolean = asking("copy", from) {
+    val (source, target) = (fs.pathToKey(from), fs.pathToKey(to))
+    val head =
+      try Some(client.headObject(requests.newHeadObjectRequestBuilder(source).build()))
+      catch { case e: S3Exception if e.statusCode == NotFound => None }
+    // Asked again by the copy itself, but not every store looks at that.
+    head.exists(_.eTag == etag) && (
+      try {
+        if (head.get.contentLength <= partBytes)
+          client.copyObject(
+            requests.newCopyObjectRequestBuilder(source, target, head.get).copySourceIfMatch(etag).build()
+          )
+        else complete(to, copiedParts(source, etag, target, head.get.contentLength))
+        true
+      } catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => false }
+    )
+  }
+
+  /** Begins an upload that has the content of an object already. */
+  private def copiedParts(source: String, etag: String, target: String, length: Long): OpenUpload = {
+    val id = client.createMultipartUpload(requests.newMultipartUploadRequestBuilder(target, PutOptions()).build()).uploadId
+    val parts = (0L until length by partBytes).zipWithIndex.map { case (first, i) =>
+      val last = math.min(length, first + partBytes) - 1
+      val request = UploadPartCopyRequest.builder()
+        .sourceBucket(fs.getBucket).sourceKey(source).copySourceIfMatch(etag).copySourceRange(s"bytes=$first-$last")
+        .destinationBucket(fs.getBucket).destinationKey(target).uploadId(id).partNumber(i + 1)
+      client.uploadPartCopy(request.build()).copyPartResult.eTag
+    }
+    OpenUpload(id, parts)
+  }
+
+  override def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload] = asking("copy", from) {
+    val source = fs.pathToKey(from)
+    try {
+      val head = client.headObject(requests.newHeadObjectRequestBuilder(source).build())
+      Option.when(head.eTag == etag)(copiedParts(source, etag, fs.pathToKey(to), head.contentLength))
+    } catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => None }
+  }
+
+  override def delete(path: Path, etag: String): Removal = asking("delete", path) {
+    val request = requests.newDeleteObjectRequestBuilder(fs.pathToKey(path))
+      .overrideConfiguration(header("If-Match" -> etag)).build()
+    try {
+      client.deleteObject(request)
+      Removal.Removed
+    } catch {
+      case e: S3Exception if e.statusCode == NotFound           => Removal.Gone
+      case e: S3Exception if e.statusCode == PreconditionFailed =>
+        if (status(path).exists(!_.isDirectory)) Removal.Changed else Removal.Gone
+    }
+  }
+
+  override def deleteAll(paths: Seq[Path]): Unit = paths.grouped(MostDeleted).foreach { some =>
+    asking("delete", some.head) {
+      val ids = some.map(p => ObjectIdentifier.builder().key(fs.pathToKey(p)).build())
+      if (some.size == 1) client.deleteObject(requests.newDeleteObjectRequestBuilder(ids.head.key).build())
+      else {
+        val failed = client.deleteObjects(requests.newBulkDeleteRequestBuilder(ids.asJava).build()).errors.asScala
+        failed.headOption.foreach(e => throw new IOException(s"cannot delete ${e.key}: ${e.code} ${e.message}"))
+      }
+    }
+  }
+
+  private def header(condition: (String, String)): AwsRequestOverrideConfiguration =
+    AwsRequestOverrideConfiguration.builder().putHeader(condition._1, condition._2).build()
+
+  /** Runs requests in one of S3A's spans, by which they are found in the store's own logs. */
+  private def asking[A](what: String, path: Path)(work: => A): A = {
+    val span = fs.createSpan(s"zorder $what", path.toString, null)
+    try {
+      span.activate()
+      work
+    } catch { case e: SdkException => throw S3AUtils.translateException(s"$what", path, e) }
+    finally span.deactivate()
+  }
+}
+
+/** The object stores that this build can commit to. */
+object S3Objects {
+
+  /** S3 copies no more than 5 GiB in one request. */
+  private val PartBytes = 1L << 30
+  private val PageOfListing = 1000
+  private val MostDeleted = 1000
+  private val NotFound = 404
+  private val PreconditionFailed = 412
+  private val Refusals = Set(NotFound, 409, PreconditionFailed)
+
+  /** The store behind a file system; None if it is no S3A. */
+  def of(fs: FileSystem): Option[ObjectStore] = fs match {
+    case s3: S3AFileSystem => Some(new S3Objects(s3))
+    case _                 => None
+  }
+}
