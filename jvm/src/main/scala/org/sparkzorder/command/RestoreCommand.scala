@@ -68,9 +68,26 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     if (!plan.isNothing) {
       StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.3, files = plan.outputs.size.toLong))
       RestoredFiles.check(table, plan, version)
-      if (plan.renamed > 0) logWarning(
+      val store = ObjectFileOps.storeOf(folder)
+      if (plan.renamed > 0 && store.isEmpty) logWarning(
         s"${table.name}: ${plan.renamed} files come back by other names, since others have taken theirs"
       )
+      store.fold(exchange(table, folder, lock, plan, version, metrics)) { s =>
+        exchangeOnStore(table, folder, lock, plan, recordOf(plan, version, lock.operationId, metrics), s)
+      }
+      index(table, folder, lock, plan)
+    }
+    metrics
+  }
+
+  private def exchange(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      plan: RestorePlan,
+      version: Long,
+      metrics: RestoreMetrics
+  ): Unit = {
       val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(table))
       try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
       catch {
@@ -81,9 +98,29 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       val moves = plan.inputs.size.toLong + plan.outputs.size
       StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
       committer.commit(keepLock = true)
-      index(table, folder, lock, plan)
+      ()
+  }
+
+  private def exchangeOnStore(
+      table: PlainTable,
+      folder: TableFolder,
+      lock: Lock,
+      plan: RestorePlan,
+      record: Record,
+      store: ObjectStore
+  ): Unit = {
+    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.check(), folder.threads)
+    StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = plan.outputs.size.toLong))
+    try {
+      committer.mark(record.folders.map(_.folder))
+      committer.prepare(record.copy(outputs = committer.copiesOf(plan.outputs)), keepsRetired = true)
+    } catch {
+      case e: Throwable =>
+        committer.abort()
+        throw e
     }
-    metrics
+    committer.commit()
+    committer.tidy(lock, TableSideFolder.historySettings(table))
   }
 
   private def recordOf(
@@ -113,9 +150,11 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         val written = RestoreCommand.written(folder)
         val files = table.folders().flatMap(_.files)
         val back = plan.outputs.map(_.path).toSet
+        val onStore = ObjectFileOps.storeOf(folder).isDefined
         def isForgotten(f: FileStatus): Boolean = {
           val id = TableIndex.idOf(table, f)
-          back(id.path) && written((id.path, id.length, id.modificationTime)) &&
+          // On an object store a file comes back by another name.
+          back(id.path) && (onStore || written((id.path, id.length, id.modificationTime))) &&
           snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
         }
         val forgotten = files.filter(isForgotten)

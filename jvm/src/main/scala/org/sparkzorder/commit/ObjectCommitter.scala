@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
@@ -53,6 +53,19 @@ private[sparkzorder] final class ObjectCommitter(
   /** Folders that somebody has overwritten since [[mark]]. */
   def overwritten(): Seq[String] = marked.filterNot { dir =>
     new FolderMarker(store, folder, dir).read().exists(_.operationId == operationId)
+  }
+
+  /**
+   * Begins uploads of files that RESTORE brings back from the trash, as copies on the store's side.
+   *
+   * @throws java.io.FileNotFoundException when one of them is gone
+   */
+  def copiesOf(outputs: Seq[OutputFile]): Seq[OutputFile] = WorkerThreads.map(outputs, threads) { o =>
+    check()
+    val source = folder.resolve(o.source.get)
+    def gone = new FileNotFoundException(s"$source is gone")
+    val found = store.status(source).filter(o.isThis(_, timed = false)).getOrElse(throw gone)
+    o.copy(upload = Some(store.startCopy(source, found.etag.get, folder.resolve(o.path)).getOrElse(throw gone)))
   }
 
   /**

@@ -20,9 +20,14 @@ final case class InputFile(
   /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /** @param timed whether its time stamp counts; it does not in a copy of the table */
-  def isThis(meta: FileMeta, timed: Boolean): Boolean =
-    !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
+  /**
+   * @param timed whether its time stamp counts; it does not in a copy of the table. If both have
+   *              etags these decide
+   */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean = !meta.isDirectory && meta.length == length && (
+    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag
+    else !timed || meta.modificationTime == modificationTime
+  )
 }
 
 /**
@@ -32,6 +37,7 @@ final case class InputFile(
  * @param source where it was before the operation, relative to the root, if RESTORE took it from
  *               the trash. An undo puts it back there, but deletes outputs that the operation wrote
  * @param etag on an object store, once the file is made
+ * @param etagBefore on an object store, the etag of the retired file of which RESTORE made a copy
  * @param upload on an object store, the upload whose completion makes the file. None once it is made
  */
 final case class OutputFile(
@@ -41,6 +47,7 @@ final case class OutputFile(
     rows: Long,
     source: Option[String] = None,
     etag: Option[String] = None,
+    etagBefore: Option[String] = None,
     upload: Option[OpenUpload] = None
 ) {
   def folder: String = FileNames.parent(path)
@@ -57,9 +64,14 @@ final case class OutputFile(
   /** Whether a file that was found is this one, unchanged. */
   def isSame(meta: FileMeta): Boolean = isThis(meta, timed = true)
 
-  /** @param timed whether its time stamp counts; it does not in a copy of the table */
-  def isThis(meta: FileMeta, timed: Boolean): Boolean =
-    !meta.isDirectory && meta.length == length && (!timed || meta.modificationTime == modificationTime)
+  /**
+   * @param timed whether its time stamp counts; it does not in a copy of the table. If both have
+   *              etags these decide
+   */
+  def isThis(meta: FileMeta, timed: Boolean): Boolean = !meta.isDirectory && meta.length == length && (
+    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag
+    else !timed || meta.modificationTime == modificationTime
+  )
 }
 
 /**

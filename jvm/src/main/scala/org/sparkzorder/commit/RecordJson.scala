@@ -63,6 +63,7 @@ object RecordJson {
       file(node, f.path, f.length, f.modificationTime, f.rows)
       f.source.foreach(node.put("source", _))
       f.etag.foreach(node.put("etag", _))
+      f.etagBefore.foreach(node.put("etagBefore", _))
       f.upload.foreach { upload =>
         node.put("upload", upload.id)
         node.put("parts", upload.parts.mkString(" "))
@@ -246,6 +247,7 @@ object RecordJson {
           f.long("rows"),
           f.optional("source"),
           f.optional("etag"),
+          f.optional("etagBefore"),
           f.optional("upload").map(OpenUpload(_, f.text("parts").split(' ').toSeq.filter(_.nonEmpty)))
         )
       }
@@ -313,7 +315,7 @@ object RecordJson {
   private object Reader {
     val lists: Set[String] = Set("inputs", "outputs")
     val objects: Set[String] = Set("parameters", "metrics")
-    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "upload", "parts")
+    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
     /** The fields that every record has before its files. */

@@ -29,8 +29,12 @@ object Restore {
     refuse(RestoreObstacle.Gone, gone(folder, plan, vacuumed))
     if (plan.inputs.map(_.rows).sum != plan.outputs.map(_.rows).sum)
       throw new UnreadableRecordException(since.head.file.meta.path, "its rows are not those of the records before it")
-    RestorePlan.renaming(plan, lock.operationId, taken(folder, plan))
+    // On an object store no name is given twice, see docs/design/commit-object-store.md.
+    val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan)
+    RestorePlan.renaming(plan, lock.operationId, isTaken)
   }
+
+  private def isOnStore(folder: TableFolder): Boolean = ObjectFileOps.storeOf(folder).isDefined
 
   /** The versions since that one that have no record. */
   private def missing(
@@ -61,7 +65,9 @@ object Restore {
   private def gone(folder: TableFolder, plan: RestorePlan, vacuumed: Set[String]): Seq[String] =
     plan.outputs.groupBy(o => FileNames.parent(o.source.get)).toSeq.flatMap { case (trash, outputs) =>
       val there = if (vacuumed(FileNames.name(trash))) Map.empty[String, FileMeta] else listed(folder, trash)
-      outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isSame)).map(_.path)
+      // A copy on an object store has a time of its own.
+      val timed = !isOnStore(folder)
+      outputs.filterNot(o => there.get(FileNames.name(o.source.get)).exists(o.isThis(_, timed))).map(_.path)
     }.sorted
 
   /**

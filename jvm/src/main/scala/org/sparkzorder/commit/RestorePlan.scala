@@ -37,10 +37,10 @@ object RestorePlan {
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
     records.foreach { record =>
       record.outputs.foreach { o =>
-        val file = InputFile(o.path, o.length, o.modificationTime, o.rows)
+        val file = InputFile(o.path, o.length, o.modificationTime, o.rows, o.etag)
         val key = keyOf(file)
         // The name that it had before this record.
-        val before = keyOf(file.copy(path = o.pathBefore))
+        val before = keyOf(file.copy(path = o.pathBefore, etag = o.etagBefore.orElse(o.etag)))
         trash.get(key).foreach(place => trash.getOrElseUpdate(before, place))
         if (back.remove(key).isEmpty) away(before) = file
       }
@@ -50,7 +50,7 @@ object RestorePlan {
       }
     }
     val outputs = back.toSeq.map { case (key, f) =>
-      OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key))
+      OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key), etagBefore = f.etag)
     }
     RestorePlan(away.values.toSeq.sortBy(_.path), outputs.sortBy(_.path))
   }
@@ -79,7 +79,9 @@ object RestorePlan {
 
   private val MostBytes = 200
 
-  private type FileKey = (String, Long, Long)
+  /** Path, length, and the etag, or the modification time where there is none. */
+  private type FileKey = (String, Long, Either[Long, String])
 
-  private def keyOf(file: InputFile): FileKey = (file.path, file.length, file.modificationTime)
+  private def keyOf(file: InputFile): FileKey =
+    (file.path, file.length, file.etag.toRight(file.modificationTime))
 }
