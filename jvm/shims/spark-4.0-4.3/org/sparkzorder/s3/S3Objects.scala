@@ -126,27 +126,22 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
       .map(u => new Path(dir, new Path(null, null, u.key.substring(prefix.length))) -> u.uploadId)
   }
 
-  override def copy(from: Path, etag: String, to: Path): Boolean = asking("copy", from) {
+  override def copy(from: Path, etag: String, length: Long, to: Path): Boolean = asking("copy", from) {
     val (source, target) = (fs.pathToKey(from), fs.pathToKey(to))
-    val head =
-      try Some(client.headObject(requests.newHeadObjectRequestBuilder(source).build()))
-      catch { case e: S3Exception if e.statusCode == NotFound => None }
-    // Asked again by the copy itself, but not every store looks at that.
-    head.exists(_.eTag == etag) && (
-      try {
-        if (head.get.contentLength <= partBytes)
-          client.copyObject(
-            requests.newCopyObjectRequestBuilder(source, target, head.get).copySourceIfMatch(etag).build()
-          )
-        else complete(to, copiedParts(source, etag, target, head.get.contentLength))
+    try {
+      if (length <= partBytes) {
+        // S3A takes from it what the copy is to keep. Of a file in the trash only the content counts.
+        val head = HeadObjectResponse.builder().contentLength(length).eTag(etag).build()
+        client.copyObject(requests.newCopyObjectRequestBuilder(source, target, head).copySourceIfMatch(etag).build())
         true
-      } catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => false }
-    )
+      } else complete(to, copiedParts(source, etag, target, length))
+    } catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => false }
   }
 
   /** Begins an upload that has the content of an object already. */
   private def copiedParts(source: String, etag: String, target: String, length: Long): OpenUpload = {
-    val id = client.createMultipartUpload(requests.newMultipartUploadRequestBuilder(target, PutOptions()).build()).uploadId
+    val id =
+      client.createMultipartUpload(requests.newMultipartUploadRequestBuilder(target, PutOptions()).build()).uploadId
     val parts = (0L until length by partBytes).zipWithIndex.map { case (first, i) =>
       val last = math.min(length, first + partBytes) - 1
       val request = UploadPartCopyRequest.builder()
@@ -157,13 +152,11 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     OpenUpload(id, parts)
   }
 
-  override def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload] = asking("copy", from) {
-    val source = fs.pathToKey(from)
-    try {
-      val head = client.headObject(requests.newHeadObjectRequestBuilder(source).build())
-      Option.when(head.eTag == etag)(copiedParts(source, etag, fs.pathToKey(to), head.contentLength))
-    } catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => None }
-  }
+  override def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload] =
+    asking("copy", from) {
+      try Some(copiedParts(fs.pathToKey(from), etag, fs.pathToKey(to), length))
+      catch { case e: S3Exception if e.statusCode == PreconditionFailed || e.statusCode == NotFound => None }
+    }
 
   override def delete(path: Path, etag: String): Removal = asking("delete", path) {
     val request = requests.newDeleteObjectRequestBuilder(fs.pathToKey(path))

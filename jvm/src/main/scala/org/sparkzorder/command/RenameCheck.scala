@@ -31,7 +31,8 @@ private[command] object RenameCheck {
       StoreProbe.lacks(TableSideFolder.of(table)).foreach { what =>
         throw ZOrderErrors.storeLacks(operation, table.name, table.fileSystem.getUri.toString, what)
       }
-    else if (!keeps(table)) throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
+    else if (!keeps(table))
+      throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
 
   private def keeps(table: PlainTable): Boolean = table.fileSystem match {
     case _: LocalFileSystem | _: RawLocalFileSystem => true

@@ -88,17 +88,17 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       version: Long,
       metrics: RestoreMetrics
   ): Unit = {
-      val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(table))
-      try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
-      catch {
-        case e: Throwable =>
-          committer.abort()
-          throw e
-      }
-      val moves = plan.inputs.size.toLong + plan.outputs.size
-      StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
-      committer.commit(keepLock = true)
-      ()
+    val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(table))
+    try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
+    catch {
+      case e: Throwable =>
+        committer.abort()
+        throw e
+    }
+    val moves = plan.inputs.size.toLong + plan.outputs.size
+    StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = moves))
+    committer.commit(keepLock = true)
+    ()
   }
 
   private def exchangeOnStore(
@@ -109,7 +109,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       record: Record,
       store: ObjectStore
   ): Unit = {
-    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.check(), folder.threads)
+    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
     StatementProgress.current.foreach(_.enter(Phase.Moving, until = 0.8, files = plan.outputs.size.toLong))
     try {
       committer.mark(record.folders.map(_.folder))

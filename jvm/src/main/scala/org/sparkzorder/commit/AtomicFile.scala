@@ -12,7 +12,7 @@ private[commit] object AtomicFile {
 
   /**
    * Writes the file under a temporary name and renames it. If anything fails, the temporary file is
-   * deleted.
+   * deleted. Where nobody sees a file before it is complete, it is written under its own name.
    *
    * @param temporary a free name on the same file system
    * @param mode the most rights that the file may have, where the file system has rights
@@ -21,16 +21,20 @@ private[commit] object AtomicFile {
   def put(ops: FileOps, temporary: Path, target: Path, bytes: Array[Byte], mode: Option[Int] = None)(
       check: => Unit
   ): Unit =
-    try {
-      mode.fold(ops.writeNew(temporary, bytes))(ops.writeNew(temporary, bytes, _))
+    if (ops.writesAtOnce) {
       check
-      ops.rename(temporary, target)
-    } catch {
-      case e: IOException =>
-        try ops.delete(temporary)
-        catch { case also: IOException => e.addSuppressed(also) }
-        throw e
-    }
+      ops.writeNew(target, bytes)
+    } else
+      try {
+        mode.fold(ops.writeNew(temporary, bytes))(ops.writeNew(temporary, bytes, _))
+        check
+        ops.rename(temporary, target)
+      } catch {
+        case e: IOException =>
+          try ops.delete(temporary)
+          catch { case also: IOException => e.addSuppressed(also) }
+          throw e
+      }
 
   /** The status of a file that was just put. */
   def written(ops: FileOps, target: Path): FileMeta =

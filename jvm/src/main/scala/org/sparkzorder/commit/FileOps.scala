@@ -106,6 +106,9 @@ trait FileOps {
   /** Writes a new file. Fails when there is one, or when its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit
 
+  /** Whether nobody sees a new file before all of it is written. */
+  def writesAtOnce: Boolean = false
+
   /** Writes a file that has at most these rights, from the beginning; `0x1a4` is `rw-r--r--`. */
   def writeNew(path: Path, bytes: Array[Byte], mode: Int): Unit = writeNew(path, bytes)
 

@@ -54,9 +54,9 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
     def once(): Option[Marked] = {
       val mine = content(operationId, MarkerState.Staged)
       store.putIfAbsent(path, mine).map(marked(operationId, MarkerState.Staged, _)).orElse(read() match {
-        case None                                                       => None
-        case Some(m) if m.operationId == operationId                    => Some(m)
-        case Some(m) if m.state == MarkerState.Exchanged && !isOver(m)  =>
+        case None                                                      => None
+        case Some(m) if m.operationId == operationId                   => Some(m)
+        case Some(m) if m.state == MarkerState.Exchanged && !isOver(m) =>
           throw new ConcurrentOperationException(new Path(m.table), None)
         case Some(m) => store.putIfMatch(path, mine, m.etag).map(marked(operationId, MarkerState.Staged, _))
       })

@@ -90,7 +90,7 @@ final class Lock private[commit] (
    * that takes the lock away waits longer than that before it touches anything, because the owner
    * may be in the middle of a rename.
    */
-  private[commit] def checkInARow(): Unit =
+  private[sparkzorder] def checkInARow(): Unit =
     if (!isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L) check()
 
   /**

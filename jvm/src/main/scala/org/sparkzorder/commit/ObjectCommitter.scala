@@ -65,7 +65,9 @@ private[sparkzorder] final class ObjectCommitter(
     val source = folder.resolve(o.source.get)
     def gone = new FileNotFoundException(s"$source is gone")
     val found = store.status(source).filter(o.isThis(_, timed = false)).getOrElse(throw gone)
-    o.copy(upload = Some(store.startCopy(source, found.etag.get, folder.resolve(o.path)).getOrElse(throw gone)))
+    o.copy(upload =
+      Some(store.startCopy(source, found.etag.get, o.length, folder.resolve(o.path)).getOrElse(throw gone))
+    )
   }
 
   /**
@@ -111,7 +113,7 @@ private[sparkzorder] final class ObjectCommitter(
   private def copyInputs(record: Record): Unit = {
     val changed = WorkerThreads.map(record.inputs, threads) { i =>
       check()
-      i -> store.copy(folder.resolve(i.path), i.etag.get, folder.retired(i.path, record))
+      i -> store.copy(folder.resolve(i.path), i.etag.get, i.length, folder.retired(i.path, record))
     }.collect { case (i, false) => i }
     if (changed.nonEmpty) throw conflict(changed)
   }
@@ -134,7 +136,9 @@ private[sparkzorder] final class ObjectCommitter(
     val publish = new ObjectPublish(store, folder, record, check, threads)
     val result =
       try patiently(Attempts)(publish.toTheEnd(() => Some((System.nanoTime() - started) / 1000000)))
-      catch { case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e) }
+      catch {
+        case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
+      }
     discard()
     judged(result)
   }
@@ -155,9 +159,10 @@ private[sparkzorder] final class ObjectCommitter(
     def isOurs = store.get(path, RecordJson.ReadLimit)
       .exists(found => RecordJson.parse(found.bytes, path).operationId == operationId)
     try store.putIfAbsent(path, RecordJson.write(record)).isDefined || isOurs
-    catch { case e: IOException =>
-      log.warn(s"looks whether $path was written", e)
-      isOurs
+    catch {
+      case e: IOException =>
+        log.warn(s"looks whether $path was written", e)
+        isOurs
     }
   }
 
@@ -238,7 +243,12 @@ private[sparkzorder] object ObjectCommitter {
    *
    * @param dirs the folders that it marked
    */
-  private[commit] def rollBack(store: ObjectStore, folder: TableFolder, operationId: String, dirs: Seq[String]): Unit = {
+  private[commit] def rollBack(
+      store: ObjectStore,
+      folder: TableFolder,
+      operationId: String,
+      dirs: Seq[String]
+  ): Unit = {
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(m => m.operationId == operationId && m.state == MarkerState.Staged).foreach(marker.remove)

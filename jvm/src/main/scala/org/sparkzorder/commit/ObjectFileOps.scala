@@ -17,7 +17,8 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
   override def status(path: Path): Option[FileMeta] = store.status(path)
 
   override def rename(src: Path, dst: Path): Unit = {
-    val found = store.get(src, MostRenamed).getOrElse(throw new FileNotFoundException(s"cannot rename $src: it is gone"))
+    val found =
+      store.get(src, MostRenamed).getOrElse(throw new FileNotFoundException(s"cannot rename $src: it is gone"))
     if (store.putIfAbsent(dst, found.bytes).isEmpty) throw new IOException(s"cannot rename $src: $dst exists")
     store.delete(src, found.etag)
     ()
@@ -42,6 +43,8 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
   override def mkdir(dir: Path): Unit = ()
 
   override def remakeInSide(dir: Path): Unit = ()
+
+  override def writesAtOnce: Boolean = true
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit =
     if (store.putIfAbsent(path, bytes).isEmpty) throw new IOException(s"$path exists")

@@ -85,6 +85,7 @@ private[commit] final class ObjectPublish(
 }
 
 private[commit] object ObjectPublish {
+
   /** A metric of the record: how long files were being exchanged. */
   val PublishMillis = "publishMillis"
 

@@ -44,14 +44,20 @@ trait ObjectStore {
   /** The open uploads of files below a folder, as paths with the uploads' ids. */
   def openUploads(dir: Path): Seq[(Path, String)]
 
-  /** Copies an object that has the given etag. False when it is gone or has another one. */
-  def copy(from: Path, etag: String, to: Path): Boolean
+  /**
+   * Copies an object that has the given etag. False when it is gone or has another one.
+   *
+   * @param length of the object, in bytes
+   */
+  def copy(from: Path, etag: String, length: Long, to: Path): Boolean
 
   /**
    * Begins an upload of a copy of an object, and leaves it open. None when the object is gone or has
    * another etag.
+   *
+   * @param length of the object, in bytes
    */
-  def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload]
+  def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload]
 
   /** Deletes an object that has the given etag. */
   def delete(path: Path, etag: String): Removal

@@ -315,7 +315,8 @@ object RecordJson {
   private object Reader {
     val lists: Set[String] = Set("inputs", "outputs")
     val objects: Set[String] = Set("parameters", "metrics")
-    val texts: Set[String] = Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts")
+    val texts: Set[String] =
+      Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
     /** The fields that every record has before its files. */

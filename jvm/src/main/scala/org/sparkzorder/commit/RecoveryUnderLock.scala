@@ -81,7 +81,7 @@ private[commit] final class RecoveryUnderLock private (
   private def settle(file: RecordFile): String = ObjectFileOps.storeOf(folder) match {
     case Some(store) =>
       val record = RecordJson.read(folder, file)
-      ObjectRecovery.settle(store, folder, record, () => lock.check(), Some(lock.owner.describe))
+      ObjectRecovery.settle(store, folder, record, () => lock.checkInARow(), Some(lock.owner.describe))
     case None => settleByRenames(file)
   }
 

@@ -23,13 +23,15 @@ object StoreProbe {
     val (path, one, two) = (folder.newProbe(), Array[Byte](1), Array[Byte](2))
     try {
       val first = store.putIfAbsent(path, one).getOrElse(throw new IOException(s"$path exists"))
-      if (store.list(folder.side).find(_.name == path.getName).forall(m => !m.etag.contains(first))) Some("show etags in listings")
+      if (store.list(folder.side).find(_.name == path.getName).forall(m => !m.etag.contains(first)))
+        Some("show etags in listings")
       else if (store.putIfAbsent(path, two).isDefined) Some("keep the condition 'If-None-Match' of a write")
       else store.putIfMatch(path, two, first) match {
-        case None                                                       => Some("do a write with 'If-Match'")
-        case Some(_) if store.putIfMatch(path, one, first).isDefined    => Some("keep the condition 'If-Match' of a write")
-        case Some(_) if store.delete(path, first) != Removal.Changed    => Some("keep the condition 'If-Match' of a delete")
-        case Some(_)                                                    => None
+        case None                                                    => Some("do a write with 'If-Match'")
+        case Some(_) if store.putIfMatch(path, one, first).isDefined => Some("keep the condition 'If-Match' of a write")
+        case Some(_) if store.delete(path, first) != Removal.Changed =>
+          Some("keep the condition 'If-Match' of a delete")
+        case Some(_) => None
       }
     } finally store.deleteAll(Seq(path))
   }

@@ -57,7 +57,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       lock: Lock,
       store: ObjectStore
   ): Published = {
-    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.check(), folder.threads)
+    val committer = new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
     val (snapshot, result, newFiles) =
       try {
         EncryptedFiles.refuseOnStore(plan.inputs)

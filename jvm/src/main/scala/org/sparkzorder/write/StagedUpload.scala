@@ -34,7 +34,8 @@ object StagedUpload {
       val root = mapper.readTree(in: java.io.InputStream)
       val parts = root.path("etags").elements.asScala.map(part).toSeq
       val id = root.path("uploadId").asText
-      if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber) throw new IOException(s"no upload in $pending")
+      if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)
+        throw new IOException(s"no upload in $pending")
       (StagedUpload(id, parts), root.path("length").asLong)
     } catch { case e: JsonProcessingException => throw new IOException(s"cannot read $pending", e) }
     finally in.close()

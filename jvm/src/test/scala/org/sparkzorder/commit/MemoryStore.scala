@@ -141,13 +141,13 @@ final class MemoryClient(
   override def openUploads(dir: Path): Seq[(Path, String)] =
     request(shared.uploads.toSeq.map { case (id, (k, _, _)) => new Path(s"mem:$k") -> id }.sortBy(_._2))
 
-  override def copy(from: Path, etag: String, to: Path): Boolean = request {
+  override def copy(from: Path, etag: String, length: Long, to: Path): Boolean = request {
     val is = shared.objects.get(key(from)).exists(_.etag == etag)
     if (is) shared.copy(key(from), key(to))
     is
   }
 
-  override def startCopy(from: Path, etag: String, to: Path): Option[OpenUpload] = request {
+  override def startCopy(from: Path, etag: String, length: Long, to: Path): Option[OpenUpload] = request {
     shared.objects.get(key(from)).filter(_.etag == etag)
       .map(o => OpenUpload(shared.start(key(to), o.rows, o.length), Seq("e1")))
   }
