@@ -1,8 +1,9 @@
 package org.sparkzorder.index
 
 import java.io.IOException
+import java.util.concurrent.ExecutionException
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 
 /**
  * The bytes of an index file, which are read when they are needed. Safe for use by many threads.
@@ -33,9 +34,16 @@ final class HadoopSource(@volatile private[index] var fs: FileSystem, status: Fi
 
   def read(offset: Long, length: Int): Array[Byte] = {
     val bytes = new Array[Byte](length)
-    val in = fs.open(path)
+    val in = opened()
     try in.readFully(offset, bytes)
     finally in.close()
     bytes
   }
+
+  // With the status at hand an object store need not be asked for it again.
+  private def opened(): FSDataInputStream =
+    if (fs.getScheme == "file") fs.open(path)
+    else
+      try fs.openFile(path).withFileStatus(status).build().get()
+      catch { case e: ExecutionException if e.getCause.isInstanceOf[IOException] => throw e.getCause }
 }

@@ -29,7 +29,7 @@ object TableIndex {
   def of(table: TableLocation, folder: TableFolder): Option[IndexSnapshot] =
     TableState.look(folder.root, folder.ops) match {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
-        val statuses = s.indexes.map(i => table.fileSystem.getFileStatus(i.meta.path))
+        val statuses = s.indexes.map(_.status(table.fileSystem))
         val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
         new IndexStore(table.fileSystem, memory).newest(statuses)
       case _ => None

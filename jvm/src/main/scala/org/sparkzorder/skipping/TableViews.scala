@@ -128,7 +128,7 @@ object TableViews extends Logging {
       def snapshot =
         if (!tables.contains(folder) || state.indexes.isEmpty) None
         else {
-          val indexes = state.indexes.map(i => fs.getFileStatus(i.meta.path))
+          val indexes = state.indexes.map(_.status(fs))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory).newest(indexes)
         }
