@@ -2,102 +2,233 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fetched_jars import fetched_jars
+from s3_process import S3Process
+from s3_server import Request, S3Server, s3_server
 
 pytestmark = pytest.mark.extended
 
-PORT = 15999
-SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
-"""The Python with the server. `make test-all` installs it."""
-
-PROGRAM = """
-import json, sys
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
-from spark_zorder import configure_spark, explain_skipping
-
-builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-builder.config("spark.jars", sys.argv[1])
-options = {
-    "endpoint": sys.argv[2], "endpoint.region": "us-east-1", "path.style.access": "true",
-    "access.key": "a", "secret.key": "b", "connection.ssl.enabled": "false",
-}
-for key, value in options.items():
-    builder.config("spark.hadoop.fs.s3a." + key, value)
-spark = configure_spark(builder).getOrCreate()
-rows = spark.range(1000).selectExpr("id", "id % 2 AS p", "hash(id) % 1000 AS a")
-found = {}
-for name, parts in (("flat", []), ("parts", ["p"])):
-    root = "s3a://bucket/" + name
-    rows.repartitionByRange(4, "id").write.partitionBy(*parts).parquet(root)
-    path = spark._jvm.org.apache.hadoop.fs.Path(root)
-    storage = path.getFileSystem(spark._jsc.sc().hadoopConfiguration())
-
-    def files():
-        left, names = storage.listFiles(path, True), []
-        while left.hasNext():
-            names.append(left.next().getPath().toString().removeprefix(root))
-        return sorted(names)
-
-    def refused(statement):
-        before = files()
-        try:
-            spark.sql(statement).collect()
-        except PySparkException as error:
-            return [error.getCondition(), str(error), files() == before]
-
-    first = refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-    spark.sql(f"CREATE SKIPPING INDEX ON parquet.`{root}`")
-    later = refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
-    query = f"SELECT count(*) FROM parquet.`{root}` WHERE id < 10"
-    [scan] = explain_skipping(spark, query).collect()
-    hinted = spark.sql(f"SELECT /*+ ZORDER(2, a) */ * FROM parquet.`{root}`").rdd.getNumPartitions()
-    found[name] = {
-        "refused": [first, later], "rows": spark.sql(query).first()[0],
-        "kept": [scan.files_kept, scan.files_total], "hinted": hinted,
-    }
-print("FOUND " + json.dumps(found))
-"""
+ROWS = 4000
+ROOT = "s3a://bucket"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """The address of an S3 server in memory, with a bucket."""
-    url = f"http://127.0.0.1:{PORT}"
-    process = subprocess.Popen([SERVER, "-p", str(PORT)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def server() -> Iterator[S3Server]:
+    """An S3 server behind a proxy."""
+    with s3_server() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Process]:
+    """A Spark with the extension."""
+    with S3Process(server, tmp_path_factory.mktemp("ours")) as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Process]:
+    """A Spark without the extension."""
+    with S3Process(server, tmp_path_factory.mktemp("plain"), extension=False) as process:
+        yield process
+
+
+def write(spark: S3Process, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
+    """Append rows to a folder."""
+    spark.run(
+        f"spark.range({first}, {first + ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a')"
+        f".repartition({files}).write.mode('append').partitionBy(*{parts.split()!r}).format({form!r}).save({root!r})"
+    )
+
+
+def ids(spark: S3Process, root: str, form: str) -> tuple[int, int]:
+    """The number of rows, and of different ones."""
+    found = spark.run(
+        f"frame = spark.read.format({form!r}).load({root!r})\n"
+        "result = [frame.count(), frame.select('id').distinct().count()]"
+    )
+    return found[0], found[1]
+
+
+def kept(spark: S3Process, root: str, form: str) -> tuple[int, int]:
+    """The files that a lookup reads, of all."""
+    [scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {form}.`{root}` WHERE a = 5")
+    return scan["files_kept"], scan["files_total"]
+
+
+def left_over(spark: S3Process, server: S3Server, root: str) -> list[str]:
+    """What no finished operation may leave."""
+    names: list[str] = spark.run(f"result = files({root!r})")
+    marks = ("_exchange", ".publishing", "_staging-", "_lock-", "__magic", "_tmp-", "_probe-")
+    inside = root.removeprefix("s3a://bucket/")
+    return [n for n in names if any(mark in n for mark in marks)] + [
+        key for key in server.open_uploads() if key.startswith(inside + "/")
+    ]
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize(
+    ("name", "parts"), [("flat", ""), ("parts", "p"), ("odd %25 ü x/a+b,c", "p")], ids=["flat", "parts", "odd keys"]
+)
+def test_optimize_restore_and_vacuum_keep_every_row_and_other_readers_read_them(
+    server: S3Server, ours: S3Process, plain: S3Process, form: str, name: str, parts: str
+) -> None:
+    root = f"{ROOT}/{form}/{name}"
+    write(ours, root, form, parts)
+    table = f"{form}.`{root}`"
+    clustered = f"OPTIMIZE {table} ZORDER BY (a) OPTIONS ('num-files' = '4')"
+    ours.sql(clustered)
+    one, all_ = kept(ours, root, form)
+    assert one * 2 <= all_, "a lookup reads half of the files at most"
+    assert ids(plain, root, form) == ids(ours, root, form) == (ROWS, ROWS)
+    write(plain, root, form, parts, files=2, first=ROWS)
+    for statement in [f"OPTIMIZE {table} ZORDER BY (a)", f"RESTORE {table} TO VERSION AS OF 0", clustered]:
+        ours.sql(statement)
+        assert ids(plain, root, form) == ids(ours, root, form) == (2 * ROWS, 2 * ROWS), statement
+    # Files that RESTORE brought back, and an OPTIMIZE retired again.
+    ours.sql(f"RESTORE {table} TO VERSION AS OF 1")
+    assert ids(plain, root, form) == (2 * ROWS, 2 * ROWS)
+    ours.sql(f"RESTORE {table} TO VERSION AS OF 4")
+    history = ours.sql(f"DESCRIBE HISTORY {table}")
+    assert [h["operation"] for h in history] == ["RESTORE", "RESTORE", "OPTIMIZE", "RESTORE", "OPTIMIZE", "OPTIMIZE"]
+    assert all(int(h["operationMetrics"]["publishMillis"]) > 0 for h in history)
+    ours.sql(f"VACUUM {table} RETAIN 0 HOURS")
+    assert not [n for n in ours.run(f"result = files({root!r})") if n.endswith(".retired")]
+    assert ids(plain, root, form) == ids(ours, root, form) == (2 * ROWS, 2 * ROWS)
+    assert kept(ours, root, form)[0] * 2 <= kept(ours, root, form)[1]
+    assert left_over(ours, server, root) == []
+
+
+def test_a_catalog_table_is_optimized_without_a_setting(ours: S3Process, plain: S3Process) -> None:
+    root = f"{ROOT}/warehouse/flights"
+    ours.sql(f"CREATE TABLE flights (id BIGINT, a INT, day INT) USING parquet PARTITIONED BY (day) LOCATION '{root}'")
+    for day in range(3):
+        ours.sql(f"INSERT INTO flights SELECT /*+ REPARTITION(3) */ id, hash(id) % 1000, {day} FROM range({ROWS})")
+    ours.sql("OPTIMIZE flights WHERE day = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ours.sql("SELECT count(*) AS n, sum(id) AS s FROM flights") == [{"n": 3 * ROWS, "s": 3 * sum(range(ROWS))}]
+    ours.sql("INSERT OVERWRITE flights PARTITION (day = 1) SELECT id, 1 FROM range(10)")
+    ours.sql("OPTIMIZE flights ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ours.sql("SELECT count(*) AS n FROM flights") == [{"n": 2 * ROWS + 10}]
+    assert ids(plain, root, "parquet")[0] == 2 * ROWS + 10
+
+
+def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
+    server: S3Server, tmp_path: Path, plain: S3Process
+) -> None:
+    for name, parts, files in (("flat", "", 20), ("parts", "p", 8), ("large", "", 50)):
+        root = f"{ROOT}/requests/{name}"
+        write(plain, root, "parquet", parts, files)
+        old = len([n for n in plain.run(f"result = files({root!r})") if n.endswith(".parquet")])
+        # Fresh sessions: S3A keeps what it has read of small files.
+        with S3Process(server, tmp_path / name) as fresh:
+            fresh.run("spark.range(1).count()")
+            server.counted()
+            fresh.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
+            needed = server.counted()
+        assert len(needed) <= 12 * old + 50, Counter(r.what for r in needed)
+        query = f"SELECT count(*) FROM parquet.`{root}` WHERE a = 5"
+        counts = []
+        for extension in (False, True):
+            with S3Process(server, tmp_path / f"{name}-{extension}", extension=extension) as fresh:
+                fresh.run("spark.range(1).count()")
+                server.counted()
+                fresh.sql(query)
+                counts.append(len(server.counted()))
+        assert counts[1] <= counts[0] + 3, f"{name}: {counts}"
+
+
+def test_a_store_without_conditions_is_refused_before_anything_is_written(
+    server: S3Server, plain: S3Process, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/unconditional"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+    for drops, words in ((("if-none-match",), "If-None-Match"), (("if-match",), "If-Match")):
+        server.drops = frozenset(drops)
+        try:
+            with S3Process(server, tmp_path / drops[0]) as fresh:
+                condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+        finally:
+            server.drops = frozenset()
+        assert condition == "ZORDER_STORE_LACKS_CONDITIONS"
+        assert words in message
+        assert plain.run(f"result = files({root!r})") == before
+
+
+def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, plain: S3Process, tmp_path: Path) -> None:
+    root = f"{ROOT}/read-only"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+
+    def denied(request: Request) -> tuple[int, str] | None:
+        return None if request.method in ("GET", "HEAD") else (403, "AccessDenied")
+
+    server.fault = denied
     try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(urllib.request.Request(f"{url}/bucket", method="PUT"))
-                break
-            except (urllib.error.URLError, ConnectionError):
-                time.sleep(0.2)
-        yield url
+        with S3Process(server, tmp_path) as fresh:
+            condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+            assert ids(fresh, root, "parquet") == (ROWS, ROWS)
     finally:
-        process.kill()
-        process.wait()
+        server.fault = None
+    assert condition == "ZORDER_NO_WRITE_PERMISSION"
+    assert plain.run(f"result = files({root!r})") == before
 
 
-def test_what_needs_renames_is_refused_at_once_and_the_rest_works(server: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-c", PROGRAM, ",".join(fetched_jars("store")), server]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600)
-    answers = [line for line in done.stdout.splitlines() if line.startswith("FOUND ")]
-    assert answers, done.stdout + done.stderr
-    for found in json.loads(answers[0].removeprefix("FOUND ")).values():
-        for condition, message, untouched in found["refused"]:
-            assert condition == "ZORDER_RENAME_CHANGES_FILES"
-            assert "CREATE SKIPPING INDEX" in message
-            assert untouched
-        assert found["rows"] == 10
-        assert found["kept"][0] < found["kept"][1]
-        assert found["hinted"] == 2
+@pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
+def test_every_tenth_request_fails_and_no_row_is_lost(
+    server: S3Server, ours: S3Process, plain: S3Process, *, late: bool
+) -> None:
+    root = f"{ROOT}/busy-{late}"
+    write(plain, root, "parquet", "p")
+    server.fault = lambda request: (503, "SlowDown") if request.number % 10 == 0 else None
+    server.late = late
+    try:
+        ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '3')")
+        ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
+    finally:
+        server.fault = None
+        server.late = False
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, root) == []
+
+
+def test_credentials_that_expire_at_any_request_lose_no_row(
+    server: S3Server, ours: S3Process, plain: S3Process, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/expiring"
+    write(plain, root, "parquet", "p")
+    statement = f"OPTIMIZE parquet.`{root}` ZORDER BY (a) FULL OPTIONS ('num-files' = '2')"
+    ours.sql(statement)
+    server.counted()
+    ours.sql(statement)
+    most = len(server.counted())
+    quick = {"spark_hadoop_fs_s3a_retry_limit": "1", "spark_hadoop_fs_s3a_attempts_maximum": "1"}
+    with S3Process(server, tmp_path, **quick) as victim:
+        for last in range(20, most, max(1, most // 12)):
+            server.counted()
+            server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
+            try:
+                victim.run(f"result = refused({statement!r})")
+            finally:
+                server.fault = None
+            assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
+            ours.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
+            assert ids(plain, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
+    ours.sql(statement)
+    assert left_over(ours, server, root) == []
+
+
+def test_a_versioned_bucket_works_the_same(server: S3Server, ours: S3Process, plain: S3Process) -> None:
+    body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
+    server.ask("PUT", "/bucket?versioning", body)
+    root = f"{ROOT}/versioned"
+    write(ours, root, "parquet", "p")
+    ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
+    ours.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS")
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, root) == []

@@ -154,6 +154,11 @@ object RecordJson {
     val bytes = folder.ops.read(path, ReadLimit)
     val record = parse(bytes, path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
+    // The table may have been copied from one to the other in the midst of an operation.
+    if (file.state.isUnfinished && record.onObjectStore != ObjectFileOps.storeOf(folder).isDefined) {
+      val where = if (record.onObjectStore) "an object store" else "a file system"
+      throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
+    }
     (record, bytes)
   }
 

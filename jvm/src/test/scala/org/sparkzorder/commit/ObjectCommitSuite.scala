@@ -230,4 +230,22 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       }
     }
   }
+
+  test("an operation that a copy of the table brought from a file system is not ended here, nor the other way round") {
+    val table = new StoreTable(Seq(""))
+    val here = table.folder(new MemoryClient(table.shared))
+    val record = Record(1, "a", "OPTIMIZE", 1L, "me", Map.empty, Map.empty, Nil, Nil)
+    here.ops.writeNew(here.record(record, RecordState.Publishing), RecordJson.write(record))
+    val thrown = intercept[UnreadableRecordException](table.recover(new MemoryClient(table.shared)))
+    assert(thrown.getMessage.contains("began on a file system"))
+    assert(table.shared.rows(table.shared.visible) == table.allRows)
+
+    val small = new SmallTable(Seq(""))
+    val there = TableFolder(small.root, new MemoryOps(small.fs))
+    there.ops.mkdirs(there.side)
+    val ofStore = record.copy(format = Record.ObjectFormat)
+    there.ops.writeNew(there.record(ofStore, RecordState.Publishing), RecordJson.write(ofStore))
+    val file = SideListing.records(there.ops.list(there.side)).head
+    assert(intercept[UnreadableRecordException](RecordJson.read(there, file)).getMessage.contains("an object store"))
+  }
 }

@@ -111,7 +111,7 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("wild numbers, types and formats are refused") {
-    assert(fails(text.replace("\"format\":4", "\"format\":5")).contains("format 5"))
+    assert(fails(text.replace("\"format\":4", "\"format\":6")).contains("format 6"))
     for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
       fails(text.replace("\"length\":100", s"\"length\":$n"))
     }

@@ -1,0 +1,137 @@
+"""A Spark of its own that uses an S3 server. Runs as a program that is told Python expressions, line by line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from fetched_jars import fetched_jars
+from s3_server import S3Server
+
+_ANSWER = "ANSWER "
+
+
+class S3Process:
+    """The process, seen from a test."""
+
+    def __init__(self, server: S3Server, work: Path, *, extension: bool = True, **settings: str) -> None:
+        """Start Spark.
+
+        Args:
+            server: The S3 server.
+            work: A folder for what Spark writes to disk.
+            extension: Whether spark-zorder is in the session.
+            settings: More settings of Spark, with `_` for `.` in their names.
+        """
+        more = {name.replace("_", "."): value for name, value in settings.items()}
+        options = {**server.settings(), "spark.jars": ",".join(fetched_jars("store")), **more}
+        work.mkdir(parents=True, exist_ok=True)
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTHONUNBUFFERED": "1"}
+        self.log = (work / "log.txt").open("w")
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, json.dumps(options), str(extension)],
+            cwd=work, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+            start_new_session=True,
+        )
+        self._receive()
+
+    def send(self, code: str) -> None:
+        """Have code run that sets `result`."""
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(code) + "\n")
+        self.process.stdin.flush()
+
+    def _receive(self) -> Any:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if line.startswith(_ANSWER):
+                answer = json.loads(line.removeprefix(_ANSWER))
+                if "error" in answer:
+                    raise AssertionError(answer["error"])
+                return answer["result"]
+        self.log.flush()
+        raise AssertionError(Path(self.log.name).read_text()[-6000:])
+
+    def run(self, code: str) -> Any:
+        """Run code and return its `result`."""
+        self.send(code)
+        return self._receive()
+
+    def sql(self, statement: str) -> list[dict[str, Any]]:
+        """The rows of a statement, with what JSON cannot hold as text."""
+        found: list[dict[str, Any]] = self.run(f"result = rows(spark.sql({statement!r}))")
+        return found
+
+    def refused(self, statement: str) -> tuple[str, str]:
+        """The condition and the message of the error that a statement ends with."""
+        found = self.run(f"result = refused({statement!r})")
+        assert found, f"not refused: {statement}"
+        return found[0], found[1]
+
+    def kill(self) -> None:
+        """Kill the process and its JVM."""
+        import signal
+
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.log.close()
+
+    def stop(self) -> None:
+        """End Spark."""
+        if self.process.poll() is None:
+            self.kill()
+
+    def __enter__(self) -> S3Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _main() -> None:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame, SparkSession
+    from spark_zorder import configure_spark
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder.config("spark.ui.showConsoleProgress", "false")
+    for key, value in json.loads(sys.argv[1]).items():
+        builder.config(key, value)
+    spark = (configure_spark(builder) if sys.argv[2] == "True" else builder).getOrCreate()
+
+    def rows(frame: DataFrame) -> list[dict[str, Any]]:
+        return [json.loads(json.dumps(row.asDict(recursive=True), default=str)) for row in frame.collect()]
+
+    def refused(statement: str) -> tuple[str, str] | None:
+        try:
+            spark.sql(statement).collect()
+        except PySparkException as error:
+            return str(error.getCondition()), str(error)
+        return None
+
+    def files(root: str) -> list[str]:
+        """All objects below a folder, relative to it."""
+        path = spark._jvm.org.apache.hadoop.fs.Path(root)
+        storage = path.getFileSystem(spark._jsc.sc().hadoopConfiguration())
+        left, names = storage.listFiles(path, True), []
+        while left.hasNext():
+            names.append(left.next().getPath().toString().removeprefix(root + "/"))
+        return sorted(names)
+
+    known: dict[str, Any] = {"spark": spark, "rows": rows, "refused": refused, "files": files}
+    print(_ANSWER + json.dumps({"result": "ready"}), flush=True)
+    for line in sys.stdin:
+        try:
+            exec(json.loads(line), known)
+            print(_ANSWER + json.dumps({"result": known.get("result")}), flush=True)
+        except Exception:
+            print(_ANSWER + json.dumps({"error": traceback.format_exc()[-6000:]}), flush=True)
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,192 @@
+"""An S3 server that a test starts, and a proxy before it that counts requests and makes some of them fail."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
+"""The program of the server. `make test-all` installs it."""
+
+BUCKET = "bucket"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as the proxy sees it.
+
+    Attributes:
+        what: Its kind: `list`, `get`, `head`, `put`, `copy`, `part`, `start`, `complete`, `delete`, ..
+        key: The object or the prefix that it is about.
+        number: The number of requests since the proxy was told to count, counted from 1.
+    """
+
+    method: str
+    what: str
+    key: str
+    number: int
+    headers: dict[str, str]
+
+
+Fault = Callable[[Request], "tuple[int, str] | None"]
+"""Says how a request fails: the status and S3's code, or None to pass it on."""
+
+
+@dataclass
+class S3Server:
+    """The server, and the proxy that clients talk to.
+
+    Attributes:
+        fault: Decides about each request. Called by several threads.
+        drops: Names of headers that are not passed on, as by a store that does not know them.
+        late: Whether the request takes effect before the fault is returned.
+    """
+
+    url: str
+    behind: int
+    fault: Fault | None = None
+    drops: frozenset[str] = frozenset()
+    late: bool = False
+    requests: list[Request] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def counted(self) -> list[Request]:
+        """The requests since the last call."""
+        with self.lock:
+            found, self.requests = self.requests, []
+        return found
+
+    def settings(self) -> dict[str, str]:
+        """The settings of Spark with which S3A uses this server."""
+        options = {
+            "endpoint": self.url,
+            "endpoint.region": "us-east-1",
+            "path.style.access": "true",
+            "access.key": "a",
+            "secret.key": "b",
+            "connection.ssl.enabled": "false",
+        }
+        return {f"spark.hadoop.fs.s3a.{key}": value for key, value in options.items()}
+
+    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """Ask the server itself, past the proxy."""
+        url = f"http://127.0.0.1:{self.behind}{path}"
+        with urllib.request.urlopen(urllib.request.Request(url, data=body or None, method=method)) as answer:
+            return bytes(answer.read())
+
+    def open_uploads(self) -> list[str]:
+        """The keys of the uploads that are open."""
+        return re.findall("<Key>(.*?)</Key>", self.ask("GET", f"/{BUCKET}?uploads").decode())
+
+
+def _kind(method: str, query: str, headers: dict[str, str]) -> str:
+    if "list-type" in query:
+        return "list"
+    if query.startswith("uploads"):
+        return "start" if method == "POST" else "uploads"
+    if "partNumber" in query:
+        return "part"
+    if "uploadId" in query:
+        return {"POST": "complete", "DELETE": "abort"}.get(method, method.lower())
+    if query.startswith("delete"):
+        return "bulk-delete"
+    return "copy" if "x-amz-copy-source" in headers else method.lower()
+
+
+def _handler(server: S3Server) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+        def _answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            path, _, query = self.path.partition("?")
+            prefix = re.search("(?:^|&)prefix=([^&]*)", query)
+            key = urllib.request.unquote(prefix.group(1) if prefix else path.removeprefix(f"/{BUCKET}").strip("/"))
+            with server.lock:
+                number = len(server.requests) + 1
+                request = Request(self.command, _kind(self.command, query, headers), key, number, headers)
+                server.requests.append(request)
+            failure = server.fault(request) if server.fault else None
+            if failure is None or server.late:
+                answer = self._passed_on(body, {k: v for k, v in headers.items() if k not in server.drops})
+            if failure is None:
+                self._send(*answer)
+            else:
+                status, code = failure
+                text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>by the test</Message></Error>"
+                self._send(status, [("Content-Type", "application/xml")], text.encode())
+
+        def _passed_on(self, body: bytes, headers: dict[str, str]) -> tuple[int, list[tuple[str, str]], bytes]:
+            connection = http.client.HTTPConnection("127.0.0.1", server.behind, timeout=60)
+            try:
+                connection.request(self.command, self.path, body, headers)
+                answer = connection.getresponse()
+                return answer.status, answer.getheaders(), answer.read()
+            finally:
+                connection.close()
+
+        def _send(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+            self.send_response_only(status)
+            kept = [(k, v) for k, v in headers if k.lower() not in ("connection", "transfer-encoding")]
+            if self.command != "HEAD":
+                kept = [(k, v) for k, v in kept if k.lower() != "content-length"]
+                kept.append(("Content-Length", str(len(body))))
+            for name, value in kept:
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = _answer  # noqa: N815
+
+    return Handler
+
+
+@contextmanager
+def s3_server() -> Iterator[S3Server]:
+    """An S3 server in memory with an empty bucket, behind a proxy."""
+    port = _free_port()
+    process = subprocess.Popen(
+        [SERVER, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
+    try:
+        made = S3Server("", port)
+        for _ in range(150):
+            try:
+                made.ask("PUT", f"/{BUCKET}")
+                break
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(0.2)
+        proxy = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
+        proxy.daemon_threads = True
+        made.url = f"http://127.0.0.1:{proxy.server_port}"
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        try:
+            yield made
+        finally:
+            proxy.shutdown()
+            proxy.server_close()
+    finally:
+        process.kill()
+        process.wait()
