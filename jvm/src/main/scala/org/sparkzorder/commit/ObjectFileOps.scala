@@ -47,7 +47,9 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
   override def writesAtOnce: Boolean = true
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit =
-    if (store.putIfAbsent(path, bytes).isEmpty) throw new IOException(s"$path exists")
+    // A client that got no answer sends a request again, and then finds what it has written.
+    if (store.putIfAbsent(path, bytes).isEmpty && !store.get(path, bytes.length.toLong + 1).exists(_.bytes.sameElements(bytes)))
+      throw new IOException(s"$path exists")
 
   override def read(path: Path, limit: Long): Array[Byte] =
     store.get(path, limit).getOrElse(throw new FileNotFoundException(s"$path is gone")).bytes
