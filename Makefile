@@ -162,7 +162,7 @@ test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
 
 # `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test, for which the newest Spark's jar is enough.
-test-python: $(STAMPS)/installed$(if $(TEST),,-all) $(STAMPS)/dev
+test-python: $(STAMPS)/installed$(if $(TEST),,-all) $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
 	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
 
 test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
@@ -182,7 +182,8 @@ built:
 	@$(MAKE) -j2 --output-sync --no-print-directory envs
 	@$(MAKE) --no-print-directory $(STAMPS)/compiled
 	@$(MAKE) --no-print-directory $(STAMPS)/installed-all $(STAMPS)/dev
-	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER))
+	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix $(STAMPS)/installed-,$(OLDER)) $(STAMPS)/env-store \
+		$(STAMPS)/fetched-store
 
 fetched: built $(STAMPS)/fetched-delta $(STAMPS)/published $(addprefix $(STAMPS)/installed-,connect notebook)
 

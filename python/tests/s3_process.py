@@ -35,7 +35,12 @@ class S3Process:
         self.log = (work / "log.txt").open("w")
         self.process = subprocess.Popen(
             [sys.executable, __file__, json.dumps(options), str(extension)],
-            cwd=work, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+            cwd=work,
+            env=env,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
             start_new_session=True,
         )
         self._receive()

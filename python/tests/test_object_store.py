@@ -10,8 +10,6 @@ import pytest
 from s3_process import S3Process
 from s3_server import Request, S3Server, s3_server
 
-pytestmark = pytest.mark.extended
-
 ROWS = 4000
 ROOT = "s3a://bucket"
 
@@ -70,6 +68,7 @@ def left_over(spark: S3Process, server: S3Server, root: str) -> list[str]:
     ]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize(
     ("name", "parts"), [("flat", ""), ("parts", "p"), ("odd %25 ü x/a+b,c", "p")], ids=["flat", "parts", "odd keys"]
@@ -116,6 +115,7 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: S3Process, plain: 
     assert ids(plain, root, "parquet")[0] == 2 * ROWS + 10
 
 
+@pytest.mark.extended
 def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
     server: S3Server, tmp_path: Path, plain: S3Process
 ) -> None:
@@ -141,6 +141,7 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
         assert counts[1] <= counts[0] + 3, f"{name}: {counts}"
 
 
+@pytest.mark.extended
 def test_a_store_without_conditions_is_refused_before_anything_is_written(
     server: S3Server, plain: S3Process, tmp_path: Path
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
         assert plain.run(f"result = files({root!r})") == before
 
 
+@pytest.mark.extended
 def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, plain: S3Process, tmp_path: Path) -> None:
     root = f"{ROOT}/read-only"
     write(plain, root, "parquet", "")
@@ -178,6 +180,7 @@ def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, pla
     assert plain.run(f"result = files({root!r})") == before
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
 def test_every_tenth_request_fails_and_no_row_is_lost(
     server: S3Server, ours: S3Process, plain: S3Process, *, late: bool
@@ -196,6 +199,7 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
     assert left_over(ours, server, root) == []
 
 
+@pytest.mark.extended
 def test_credentials_that_expire_at_any_request_lose_no_row(
     server: S3Server, ours: S3Process, plain: S3Process, tmp_path: Path
 ) -> None:
@@ -222,6 +226,7 @@ def test_credentials_that_expire_at_any_request_lose_no_row(
     assert left_over(ours, server, root) == []
 
 
+@pytest.mark.extended
 def test_a_versioned_bucket_works_the_same(server: S3Server, ours: S3Process, plain: S3Process) -> None:
     body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
     server.ask("PUT", "/bucket?versioning", body)

@@ -48,7 +48,12 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
 
   override def writeNew(path: Path, bytes: Array[Byte]): Unit =
     // A client that got no answer sends a request again, and then finds what it has written.
-    if (store.putIfAbsent(path, bytes).isEmpty && !store.get(path, bytes.length.toLong + 1).exists(_.bytes.sameElements(bytes)))
+    if (
+      store.putIfAbsent(
+        path,
+        bytes
+      ).isEmpty && !store.get(path, bytes.length.toLong + 1).exists(_.bytes.sameElements(bytes))
+    )
       throw new IOException(s"$path exists")
 
   override def read(path: Path, limit: Long): Array[Byte] =

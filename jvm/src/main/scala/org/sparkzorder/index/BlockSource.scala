@@ -40,10 +40,10 @@ final class HadoopSource(@volatile private[index] var fs: FileSystem, status: Fi
     bytes
   }
 
-  // With the status at hand an object store need not be asked for it again.
+  // An object store that knows the length from us need not be asked for it.
   private def opened(): FSDataInputStream =
     if (fs.getScheme == "file") fs.open(path)
     else
-      try fs.openFile(path).withFileStatus(status).build().get()
+      try fs.openFile(path).opt("fs.option.openfile.length", status.getLen.toString).build().get()
       catch { case e: ExecutionException if e.getCause.isInstanceOf[IOException] => throw e.getCause }
 }

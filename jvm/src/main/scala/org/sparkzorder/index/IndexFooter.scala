@@ -191,7 +191,8 @@ private[index] object IndexFooter {
   }
 
   private def field(node: JsonNode, name: String): JsonNode =
-    Option(node.get(name)).getOrElse(throw new IndexFormatException(s"the footer has no $name"))
+    Option(node).flatMap(n => Option(n.get(name)))
+      .getOrElse(throw new IndexFormatException(s"the footer has no $name"))
 
   private def number(node: JsonNode, name: String): Long = {
     val n = field(node, name)
