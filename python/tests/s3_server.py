@@ -9,12 +9,16 @@ import subprocess
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from fetched_jars import fetched_jars
+from spark_process import SparkProcess
 
 SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
 """The program of the server. `make test-all` installs it."""
@@ -85,10 +89,15 @@ class S3Server:
         }
         return {f"spark.hadoop.fs.s3a.{key}": value for key, value in options.items()}
 
+    def spark(self, work: Path, *, extension: bool = True, settings: dict[str, str] | None = None) -> SparkProcess:
+        """Start a Spark that uses this server."""
+        jars = {"spark.jars": ",".join(fetched_jars("store"))}
+        return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
+
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
         """Ask the server itself, past the proxy."""
         url = f"http://127.0.0.1:{self.behind}{path}"
-        with urllib.request.urlopen(urllib.request.Request(url, data=body or None, method=method)) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url, body or None, {"Content-Type": "application/xml"}, method=method)) as answer:
             return bytes(answer.read())
 
     def open_uploads(self) -> list[str]:
@@ -122,7 +131,7 @@ def _handler(server: S3Server) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             path, _, query = self.path.partition("?")
             prefix = re.search("(?:^|&)prefix=([^&]*)", query)
-            key = urllib.request.unquote(prefix.group(1) if prefix else path.removeprefix(f"/{BUCKET}").strip("/"))
+            key = urllib.parse.unquote(prefix.group(1) if prefix else path.removeprefix(f"/{BUCKET}").strip("/"))
             with server.lock:
                 number = len(server.requests) + 1
                 request = Request(self.command, _kind(self.command, query, headers), key, number, headers)

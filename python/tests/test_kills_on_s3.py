@@ -9,7 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from s3_process import S3Process
 from s3_server import Request, S3Server, s3_server
 
 pytestmark = pytest.mark.extended
@@ -26,8 +25,8 @@ def work(table, seed):
         column = chance.choice("ab")
         version = chance.randrange(3)
         statement = chance.choice([
-            f"OPTIMIZE {table} ZORDER BY ({column}) FULL OPTIONS ('num-files' = '2')",
-            f"OPTIMIZE {table} ZORDER BY ({column}) FULL OPTIONS ('num-files' = '3', 'retain-hours' = '0')",
+            f"OPTIMIZE {table} FULL ZORDER BY ({column}) OPTIONS ('num-files' = '2')",
+            f"OPTIMIZE {table} FULL ZORDER BY ({column}) OPTIONS ('num-files' = '3', 'retain-hours' = '0')",
             f"RESTORE {table} TO VERSION AS OF {version}",
             f"VACUUM {table} RETAIN 0 HOURS",
             f"REFRESH SKIPPING INDEX ON {table}",
@@ -44,7 +43,7 @@ threading.Event().wait()
 
 def test_kills_at_random_times_lose_and_double_no_row(tmp_path: Path) -> None:
     chance = random.Random(20261124)
-    with s3_server() as server, S3Process(server, tmp_path / "checker") as checker:
+    with s3_server() as server, server.spark(tmp_path / "checker") as checker:
         roots = [f"s3a://bucket/t{i}" for i in range(TABLES)]
         for i, root in enumerate(roots):
             checker.run(
@@ -61,7 +60,7 @@ def test_kills_at_random_times_lose_and_double_no_row(tmp_path: Path) -> None:
                 assert found == [ROWS, ROWS], f"kill {kill} of {root}"
         # The next statements find no lock of a dead process that hinders them, and leave nothing.
         for root in roots:
-            checker.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) FULL OPTIONS ('num-files' = '2')")
+            checker.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
             names = checker.run(f"result = files({root!r})")
             marks = ("_exchange", ".publishing", "_staging-", "_lock-", "__magic")
             assert not [n for n in names if any(mark in n for mark in marks)]
@@ -74,7 +73,7 @@ def _killed(server: S3Server, work: Path, roots: list[str], chance: random.Rando
     seeds = [(f"parquet.`{root}`", chance.randrange(10**6)) for root in roots]
     sought = chance.choice(["put", "part", "copy", "complete", "delete", "complete", "delete"])
     skip = chance.randrange(1, 12)
-    driver = S3Process(server, work)
+    driver = server.spark(work)
     server.counted()
     seen = 0
     found = False

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from s3_process import S3Process
 from s3_server import Request, S3Server, s3_server
+from spark_process import SparkProcess
 
 ROWS = 4000
 ROOT = "s3a://bucket"
@@ -22,20 +22,20 @@ def server() -> Iterator[S3Server]:
 
 
 @pytest.fixture(scope="module")
-def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Process]:
+def ours(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A Spark with the extension."""
-    with S3Process(server, tmp_path_factory.mktemp("ours")) as process:
+    with server.spark(tmp_path_factory.mktemp("ours")) as process:
         yield process
 
 
 @pytest.fixture(scope="module")
-def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Process]:
+def plain(server: S3Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A Spark without the extension."""
-    with S3Process(server, tmp_path_factory.mktemp("plain"), extension=False) as process:
+    with server.spark(tmp_path_factory.mktemp("plain"), extension=False) as process:
         yield process
 
 
-def write(spark: S3Process, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
+def write(spark: SparkProcess, root: str, form: str, parts: str, files: int = 4, first: int = 0) -> None:
     """Append rows to a folder."""
     spark.run(
         f"spark.range({first}, {first + ROWS}).selectExpr('id', 'id % 2 AS p', 'hash(id) % 1000 AS a')"
@@ -43,7 +43,7 @@ def write(spark: S3Process, root: str, form: str, parts: str, files: int = 4, fi
     )
 
 
-def ids(spark: S3Process, root: str, form: str) -> tuple[int, int]:
+def ids(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
     """The number of rows, and of different ones."""
     found = spark.run(
         f"frame = spark.read.format({form!r}).load({root!r})\n"
@@ -52,13 +52,13 @@ def ids(spark: S3Process, root: str, form: str) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def kept(spark: S3Process, root: str, form: str) -> tuple[int, int]:
+def kept(spark: SparkProcess, root: str, form: str) -> tuple[int, int]:
     """The files that a lookup reads, of all."""
     [scan] = spark.sql(f"EXPLAIN SKIPPING SELECT * FROM {form}.`{root}` WHERE a = 5")
     return scan["files_kept"], scan["files_total"]
 
 
-def left_over(spark: S3Process, server: S3Server, root: str) -> list[str]:
+def left_over(spark: SparkProcess, server: S3Server, root: str) -> list[str]:
     """What no finished operation may leave."""
     names: list[str] = spark.run(f"result = files({root!r})")
     marks = ("_exchange", ".publishing", "_staging-", "_lock-", "__magic", "_tmp-", "_probe-")
@@ -74,7 +74,7 @@ def left_over(spark: S3Process, server: S3Server, root: str) -> list[str]:
     ("name", "parts"), [("flat", ""), ("parts", "p"), ("odd %25 ü x/a+b,c", "p")], ids=["flat", "parts", "odd keys"]
 )
 def test_optimize_restore_and_vacuum_keep_every_row_and_other_readers_read_them(
-    server: S3Server, ours: S3Process, plain: S3Process, form: str, name: str, parts: str
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, form: str, name: str, parts: str
 ) -> None:
     root = f"{ROOT}/{form}/{name}"
     write(ours, root, form, parts)
@@ -102,7 +102,7 @@ def test_optimize_restore_and_vacuum_keep_every_row_and_other_readers_read_them(
     assert left_over(ours, server, root) == []
 
 
-def test_a_catalog_table_is_optimized_without_a_setting(ours: S3Process, plain: S3Process) -> None:
+def test_a_catalog_table_is_optimized_without_a_setting(ours: SparkProcess, plain: SparkProcess) -> None:
     root = f"{ROOT}/warehouse/flights"
     ours.sql(f"CREATE TABLE flights (id BIGINT, a INT, day INT) USING parquet PARTITIONED BY (day) LOCATION '{root}'")
     for day in range(3):
@@ -117,14 +117,14 @@ def test_a_catalog_table_is_optimized_without_a_setting(ours: S3Process, plain: 
 
 @pytest.mark.extended
 def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
-    server: S3Server, tmp_path: Path, plain: S3Process
+    server: S3Server, tmp_path: Path, plain: SparkProcess
 ) -> None:
     for name, parts, files in (("flat", "", 20), ("parts", "p", 8), ("large", "", 50)):
         root = f"{ROOT}/requests/{name}"
         write(plain, root, "parquet", parts, files)
         old = len([n for n in plain.run(f"result = files({root!r})") if n.endswith(".parquet")])
         # Fresh sessions: S3A keeps what it has read of small files.
-        with S3Process(server, tmp_path / name) as fresh:
+        with server.spark(tmp_path / name) as fresh:
             fresh.run("spark.range(1).count()")
             server.counted()
             fresh.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '4')")
@@ -133,7 +133,7 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
         query = f"SELECT count(*) FROM parquet.`{root}` WHERE a = 5"
         counts = []
         for extension in (False, True):
-            with S3Process(server, tmp_path / f"{name}-{extension}", extension=extension) as fresh:
+            with server.spark(tmp_path / f"{name}-{extension}", extension=extension) as fresh:
                 fresh.run("spark.range(1).count()")
                 server.counted()
                 fresh.sql(query)
@@ -143,7 +143,7 @@ def test_optimize_needs_few_requests_and_a_select_hardly_more_than_without(
 
 @pytest.mark.extended
 def test_a_store_without_conditions_is_refused_before_anything_is_written(
-    server: S3Server, plain: S3Process, tmp_path: Path
+    server: S3Server, plain: SparkProcess, tmp_path: Path
 ) -> None:
     root = f"{ROOT}/unconditional"
     write(plain, root, "parquet", "")
@@ -151,7 +151,7 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
     for drops, words in ((("if-none-match",), "If-None-Match"), (("if-match",), "If-Match")):
         server.drops = frozenset(drops)
         try:
-            with S3Process(server, tmp_path / drops[0]) as fresh:
+            with server.spark(tmp_path / drops[0]) as fresh:
                 condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
         finally:
             server.drops = frozenset()
@@ -161,7 +161,9 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
 
 
 @pytest.mark.extended
-def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, plain: S3Process, tmp_path: Path) -> None:
+def test_a_bucket_without_write_access_is_refused_and_read(
+    server: S3Server, plain: SparkProcess, tmp_path: Path
+) -> None:
     root = f"{ROOT}/read-only"
     write(plain, root, "parquet", "")
     before = plain.run(f"result = files({root!r})")
@@ -171,7 +173,7 @@ def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, pla
 
     server.fault = denied
     try:
-        with S3Process(server, tmp_path) as fresh:
+        with server.spark(tmp_path) as fresh:
             condition, _ = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
             assert ids(fresh, root, "parquet") == (ROWS, ROWS)
     finally:
@@ -183,7 +185,7 @@ def test_a_bucket_without_write_access_is_refused_and_read(server: S3Server, pla
 @pytest.mark.extended
 @pytest.mark.parametrize("late", [False, True], ids=["refused", "done and refused"])
 def test_every_tenth_request_fails_and_no_row_is_lost(
-    server: S3Server, ours: S3Process, plain: S3Process, *, late: bool
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, *, late: bool
 ) -> None:
     root = f"{ROOT}/busy-{late}"
     write(plain, root, "parquet", "p")
@@ -201,17 +203,17 @@ def test_every_tenth_request_fails_and_no_row_is_lost(
 
 @pytest.mark.extended
 def test_credentials_that_expire_at_any_request_lose_no_row(
-    server: S3Server, ours: S3Process, plain: S3Process, tmp_path: Path
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
     root = f"{ROOT}/expiring"
     write(plain, root, "parquet", "p")
-    statement = f"OPTIMIZE parquet.`{root}` ZORDER BY (a) FULL OPTIONS ('num-files' = '2')"
+    statement = f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')"
     ours.sql(statement)
     server.counted()
     ours.sql(statement)
     most = len(server.counted())
-    quick = {"spark_hadoop_fs_s3a_retry_limit": "1", "spark_hadoop_fs_s3a_attempts_maximum": "1"}
-    with S3Process(server, tmp_path, **quick) as victim:
+    quick = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
+    with server.spark(tmp_path, settings=quick) as victim:
         for last in range(20, most, max(1, most // 12)):
             server.counted()
             server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
@@ -227,7 +229,7 @@ def test_credentials_that_expire_at_any_request_lose_no_row(
 
 
 @pytest.mark.extended
-def test_a_versioned_bucket_works_the_same(server: S3Server, ours: S3Process, plain: S3Process) -> None:
+def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess, plain: SparkProcess) -> None:
     body = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
     server.ask("PUT", "/bucket?versioning", body)
     root = f"{ROOT}/versioned"

@@ -56,10 +56,14 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
         val time = head.lastModified.toEpochMilli
         Some(FileMeta(path, head.contentLength, time, isDirectory = false, Option(head.eTag)))
       } catch { case e: S3Exception if e.statusCode == NotFound => None }
-    file.orElse {
-      val below = requests.newListObjectsV2RequestBuilder(if (key.isEmpty) "" else s"$key/", null, 1).build()
-      Option.when(!client.listObjectsV2(below).contents.isEmpty)(FileMeta(path, 0, 0, isDirectory = true))
-    }
+    file.orElse(Option.when(hasBelow(key))(FileMeta(path, 0, 0, isDirectory = true)))
+  }
+
+  override def isFolder(path: Path): Boolean = asking("look at", path)(hasBelow(fs.pathToKey(path)))
+
+  private def hasBelow(key: String): Boolean = {
+    val one = requests.newListObjectsV2RequestBuilder(if (key.isEmpty) "" else s"$key/", null, 1).build()
+    !client.listObjectsV2(one).contents.isEmpty
   }
 
   override def get(path: Path, limit: Long): Option[StoredBytes] = asking("read", path) {

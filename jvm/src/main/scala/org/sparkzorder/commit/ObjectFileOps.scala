@@ -14,7 +14,11 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
 
   override def list(dir: Path): Seq[FileMeta] = store.list(dir)
 
-  override def status(path: Path): Option[FileMeta] = store.status(path)
+  // A side folder is never an object. One request less for each folder above a table.
+  override def status(path: Path): Option[FileMeta] =
+    if (path.getName != SideNames.Side) store.status(path)
+    else if (store.isFolder(path)) Some(FileMeta(path, 0, 0, isDirectory = true))
+    else None
 
   override def rename(src: Path, dst: Path): Unit = {
     val found =

@@ -16,6 +16,9 @@ trait ObjectStore {
   /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
   def status(path: Path): Option[FileMeta]
 
+  /** Whether there is an object below a folder. */
+  def isFolder(path: Path): Boolean
+
   /**
    * The content of an object and its etag; None when there is none.
    *

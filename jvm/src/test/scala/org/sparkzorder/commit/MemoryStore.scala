@@ -122,6 +122,8 @@ final class MemoryClient(
       .orElse(Option.when(shared.below(key(path)).nonEmpty)(FileMeta(path, 0, 0, isDirectory = true)))
   }
 
+  override def isFolder(path: Path): Boolean = request(shared.below(key(path)).nonEmpty)
+
   override def get(path: Path, limit: Long): Option[StoredBytes] =
     request(shared.objects.get(key(path)).map(o => StoredBytes(o.bytes, o.etag)))
 

@@ -1,42 +1,44 @@
-"""A Spark of its own that uses an S3 server. Runs as a program that is told Python expressions, line by line."""
+"""A Spark of its own, in a process that a test tells what to run and may kill."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import traceback
 from pathlib import Path
 from typing import Any
 
-from fetched_jars import fetched_jars
-from s3_server import S3Server
-
 _ANSWER = "ANSWER "
 
 
-class S3Process:
+class SparkProcess:
     """The process, seen from a test."""
 
-    def __init__(self, server: S3Server, work: Path, *, extension: bool = True, **settings: str) -> None:
+    def __init__(
+        self,
+        work: Path,
+        settings: dict[str, str],
+        *,
+        extension: bool = True,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         """Start Spark.
 
         Args:
-            server: The S3 server.
             work: A folder for what Spark writes to disk.
+            settings: Settings of Spark.
             extension: Whether spark-zorder is in the session.
-            settings: More settings of Spark, with `_` for `.` in their names.
+            environment: More variables of the process.
         """
-        more = {name.replace("_", "."): value for name, value in settings.items()}
-        options = {**server.settings(), "spark.jars": ",".join(fetched_jars("store")), **more}
         work.mkdir(parents=True, exist_ok=True)
-        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTHONUNBUFFERED": "1"}
         self.log = (work / "log.txt").open("w")
         self.process = subprocess.Popen(
-            [sys.executable, __file__, json.dumps(options), str(extension)],
+            [sys.executable, __file__, json.dumps(settings), str(extension)],
             cwd=work,
-            env=env,
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
             text=True,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -80,8 +82,6 @@ class S3Process:
 
     def kill(self) -> None:
         """Kill the process and its JVM."""
-        import signal
-
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.log.close()
@@ -91,7 +91,7 @@ class S3Process:
         if self.process.poll() is None:
             self.kill()
 
-    def __enter__(self) -> S3Process:
+    def __enter__(self) -> SparkProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,6 +101,7 @@ class S3Process:
 def _main() -> None:
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
+
     from spark_zorder import configure_spark
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
@@ -120,22 +121,27 @@ def _main() -> None:
         return None
 
     def files(root: str) -> list[str]:
-        """All objects below a folder, relative to it."""
+        """All files below a folder, relative to it."""
+        assert spark._jvm
         path = spark._jvm.org.apache.hadoop.fs.Path(root)
         storage = path.getFileSystem(spark._jsc.sc().hadoopConfiguration())
         left, names = storage.listFiles(path, True), []
         while left.hasNext():
-            names.append(left.next().getPath().toString().removeprefix(root + "/"))
+            names.append(left.next().getPath().toString().removeprefix(storage.makeQualified(path).toString() + "/"))
         return sorted(names)
 
     known: dict[str, Any] = {"spark": spark, "rows": rows, "refused": refused, "files": files}
     print(_ANSWER + json.dumps({"result": "ready"}), flush=True)
-    for line in sys.stdin:
+
+    def answer(code: str) -> dict[str, Any]:
         try:
-            exec(json.loads(line), known)
-            print(_ANSWER + json.dumps({"result": known.get("result")}), flush=True)
+            exec(code, known)
+            return {"result": known.get("result")}
         except Exception:
-            print(_ANSWER + json.dumps({"error": traceback.format_exc()[-6000:]}), flush=True)
+            return {"error": traceback.format_exc()[-6000:]}
+
+    for line in sys.stdin:
+        print(_ANSWER + json.dumps(answer(json.loads(line))), flush=True)
 
 
 if __name__ == "__main__":
