@@ -97,7 +97,8 @@ class S3Server:
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
         """Ask the server itself, past the proxy."""
         url = f"http://127.0.0.1:{self.behind}{path}"
-        with urllib.request.urlopen(urllib.request.Request(url, body or None, {"Content-Type": "application/xml"}, method=method)) as answer:
+        asked = urllib.request.Request(url, body or None, {"Content-Type": "application/xml"}, method=method)
+        with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
 
     def open_uploads(self) -> list[str]:

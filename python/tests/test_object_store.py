@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import threading
+import urllib.parse
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,7 +222,9 @@ def test_credentials_that_expire_at_any_request_lose_no_row(
             server.counted()
             server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
             try:
-                victim.run(f"result = refused({statement!r})")
+                victim.run(
+                    f"try: spark.sql({statement!r}).collect()\nexcept Exception as error: print(str(error)[:200])"
+                )
             finally:
                 server.fault = None
             assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
@@ -238,4 +244,60 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
     ours.sql(f"RESTORE parquet.`{root}` TO VERSION AS OF 0")
     ours.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS")
     assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, root) == []
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(
+    ("what", "part", "count"),
+    [
+        ("part", ".parquet", 1),
+        ("copy", ".retired", 1),
+        ("put", ".publishing", 1),
+        ("complete", "", 1),
+        ("complete", "", 4),
+        ("put", "_exchange", 3),
+        ("delete", ".parquet", 1),
+        ("delete", ".parquet", 6),
+        ("put", ".json", 2),
+    ],
+)
+def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path, what: str, part: str, count: int
+) -> None:
+    root = f"{ROOT}/hung/{what}{part}{count}"
+    write(plain, root, "parquet", "p")
+    reached, release, seen = threading.Event(), threading.Event(), itertools.count(1)
+
+    def hold(request: Request) -> None:
+        own = "Credential=victim" in request.headers.get("authorization", "")
+        if own and request.what == what and part in request.key and next(seen) == count:
+            reached.set()
+            release.wait(300)
+
+    server.fault = hold
+    try:
+        with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
+            victim.send(f"result = refused(\"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')\")")
+            assert reached.wait(300)
+            # Somebody removes the lock by hand, since its owner does nothing any more.
+            inside = root.removeprefix(f"{ROOT}/")
+            listed = server.ask(
+                "GET", f"/bucket?list-type=2&prefix={urllib.parse.quote(inside)}/_zorder/_lock-"
+            ).decode()
+            for key in re.findall("<Key>(.*?)</Key>", listed):
+                server.ask("DELETE", f"/bucket/{urllib.parse.quote(key)}")
+            assert ids(ours, root, "parquet") == (ROWS, ROWS)
+            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '1')")
+            write(plain, root, "parquet", "p", first=ROWS)
+            ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '3')")
+            release.set()
+            victim.run("result = None")
+            victim.run("result = None")
+    finally:
+        release.set()
+        server.fault = None
+    assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (2 * ROWS, 2 * ROWS)
+    ours.sql(f"OPTIMIZE parquet.`{root}` FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    assert ids(plain, root, "parquet") == (2 * ROWS, 2 * ROWS)
     assert left_over(ours, server, root) == []

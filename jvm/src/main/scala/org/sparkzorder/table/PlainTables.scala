@@ -1,10 +1,12 @@
 package org.sparkzorder.table
 
 import java.io.FileNotFoundException
+import java.nio.file.AccessDeniedException
 
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
@@ -184,10 +186,13 @@ object PlainTables {
 
   private def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
-  /** None for a file that was deleted meanwhile. The error that led here describes this better. */
+  /**
+   * None for a file that was deleted meanwhile, or that we may not read. The error that led here
+   * describes this better.
+   */
   private def isThere[T](look: => T): Option[T] =
     try Some(look)
-    catch { case _: FileNotFoundException => None }
+    catch { case _: FileNotFoundException | _: AccessControlException | _: AccessDeniedException => None }
 
   private def magic(fs: FileSystem, file: FileStatus): Option[String] = {
     val head = new Array[Byte](math.min(4L, file.getLen).toInt)
