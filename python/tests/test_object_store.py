@@ -17,6 +17,9 @@ from spark_process import SparkProcess
 ROWS = 4000
 ROOT = "s3a://bucket"
 
+QUICK = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
+"""S3A gives up a request soon."""
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
@@ -216,8 +219,7 @@ def test_credentials_that_expire_at_any_request_lose_no_row(
     server.counted()
     ours.sql(statement)
     most = len(server.counted())
-    quick = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
-    with server.spark(tmp_path, settings=quick) as victim:
+    with server.spark(tmp_path, settings=QUICK) as victim:
         for last in range(20, most, max(1, most // 12)):
             server.counted()
             server.fault = lambda request, last=last: (400, "ExpiredToken") if request.number > last else None
@@ -265,7 +267,7 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
 def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
     server: S3Server, ours: SparkProcess, plain: SparkProcess, tmp_path: Path, what: str, part: str, count: int
 ) -> None:
-    root = f"{ROOT}/hung/{what}{part}{count}"
+    root = f"{ROOT}/hung/{what}-{count}-{len(part)}"
     write(plain, root, "parquet", "p")
     reached, release, seen = threading.Event(), threading.Event(), itertools.count(1)
 
@@ -277,7 +279,7 @@ def test_an_owner_that_hung_in_a_request_goes_on_after_others_have_taken_over(
 
     server.fault = hold
     try:
-        with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
+        with server.spark(tmp_path, settings={**QUICK, "spark.hadoop.fs.s3a.access.key": "victim"}) as victim:
             victim.send(f"result = refused(\"OPTIMIZE parquet.`{root}` ZORDER BY (a) OPTIONS ('num-files' = '2')\")")
             assert reached.wait(300)
             # Somebody removes the lock by hand, since its owner does nothing any more.
