@@ -230,7 +230,8 @@ def test_credentials_that_expire_at_any_request_lose_no_row(
             finally:
                 server.fault = None
             assert ids(ours, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
-            ours.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
+            # Its lock may be left, since it could not be deleted. The process itself knows that it has ended.
+            victim.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
             assert ids(plain, root, "parquet") == (ROWS, ROWS), f"expired after {last} requests"
     ours.sql(statement)
     assert left_over(ours, server, root) == []
@@ -257,7 +258,7 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
         ("copy", ".retired", 1),
         ("put", ".publishing", 1),
         ("complete", "", 1),
-        ("complete", "", 4),
+        ("complete", "", 2),
         ("put", "_exchange", 3),
         ("delete", ".parquet", 1),
         ("delete", ".parquet", 6),

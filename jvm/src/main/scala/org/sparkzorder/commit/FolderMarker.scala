@@ -45,20 +45,21 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
   def read(): Option[Marked] = store.get(path, MostBytes).map { found => parse(path, found) }
 
   /**
-   * Takes the folder for an operation. What an operation left that has decided nothing is taken
-   * over: it can decide nothing any more.
+   * Takes the folder for an operation. What an operation left that never had a record is taken over:
+   * none of its outputs is there, and it can decide nothing any more.
    *
-   * @throws ConcurrentOperationException when another operation is exchanging the folder's files
+   * @throws ConcurrentOperationException when another operation is exchanging the folder's files, or
+   *   has died while it did and must be recovered first
    */
   def claim(operationId: String): Marked = {
     def once(): Option[Marked] = {
       val mine = content(operationId, MarkerState.Staged)
       store.putIfAbsent(path, mine).map(marked(operationId, MarkerState.Staged, _)).orElse(read() match {
-        case None                                                      => None
-        case Some(m) if m.operationId == operationId                   => Some(m)
-        case Some(m) if m.state == MarkerState.Exchanged && !isOver(m) =>
-          throw new ConcurrentOperationException(new Path(m.table), None)
-        case Some(m) => store.putIfMatch(path, mine, m.etag).map(marked(operationId, MarkerState.Staged, _))
+        case None                                    => None
+        case Some(m) if m.operationId == operationId => Some(m)
+        case Some(m)                                 =>
+          if (isUnderWay(m)) throw new ConcurrentOperationException(new Path(m.table), None)
+          store.putIfMatch(path, mine, m.etag).map(marked(operationId, MarkerState.Staged, _))
       })
     }
     Iterator.fill(MostClaims)(once()).flatten.nextOption()
@@ -66,12 +67,14 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
   }
 
   /**
-   * Whether the operation that exchanged the folder's files has ended, and its marker was left. Only
-   * its own table knows: there is no record of an operation under way.
+   * Whether the operation may have begun to exchange files. Its table then has the record of an
+   * operation under way. Who exchanged the files of a table over ours is not judged here.
    */
-  private def isOver(m: Marked): Boolean =
-    m.table == folder.root.toString &&
-      !SideListing.records(store.list(folder.side)).exists(_.state == RecordState.Publishing)
+  private def isUnderWay(m: Marked): Boolean = {
+    val side = new Path(new Path(m.table), SideNames.Side)
+    (m.state == MarkerState.Exchanged && m.table != folder.root.toString) ||
+    SideListing.records(store.list(side)).exists(_.state == RecordState.Publishing)
+  }
 
   /** Writes a decision. None when another process was faster, or the folder was deleted. */
   def decide(from: Marked, to: MarkerState): Option[Marked] =

@@ -1,6 +1,7 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
+import java.nio.file.AccessDeniedException
 
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
@@ -77,6 +78,7 @@ private[sparkzorder] final class ObjectCommitter(
    *               folders were marked
    * @param keepsRetired whether the inputs are copied
    * @throws CommitConflictException when an input is not as the record says
+   * @throws ConcurrentOperationException when another operation is exchanging files of the table
    */
   def prepare(record: Record, keepsRetired: Boolean): Record = {
     require(prepared.isEmpty, "prepared already")
@@ -87,6 +89,9 @@ private[sparkzorder] final class ObjectCommitter(
     if (unmarked.nonEmpty) throw conflict(unmarked)
     // The version of an operation is not given again while anything tells of it.
     val listed = store.list(folder.side)
+    // Its outputs may have been there for a moment, and may be among our inputs.
+    if (SideListing.records(listed).exists(_.state == RecordState.Publishing))
+      throw new ConcurrentOperationException(folder.root, None)
     val newest = (SideListing.records(listed).map(_.version) :+ SideListing.newestPublished(listed)).max
     if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(
@@ -224,14 +229,22 @@ private[sparkzorder] object ObjectCommitter {
   /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
   private[commit] def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
     try {
-      store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
+      abortUploads(store, folder, operationId)
+      // What S3A wrote for each of them.
+      store.deleteAll(below(store, folder.uploads(operationId)) :+ folder.manifest(operationId))
+    } catch {
+      // The manifest is still there, so the next statement tries again.
+      case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
+    }
+
+  /** Who may not list uploads leaves those of failed attempts to a lifecycle rule. */
+  private def abortUploads(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
+    try store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
         case (path, id) => store.abort(path, id)
       }
-      // What S3A wrote for each of them.
-      val uploads = below(store, folder.uploads(operationId))
-      store.deleteAll(uploads :+ folder.manifest(operationId))
-    } catch {
-      case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
+    catch {
+      case e: AccessDeniedException =>
+        log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
     }
 
   private def below(store: ObjectStore, dir: Path): Seq[Path] =
@@ -249,10 +262,14 @@ private[sparkzorder] object ObjectCommitter {
       operationId: String,
       dirs: Seq[String]
   ): Unit = {
+    val listed = store.list(folder.side)
+    // If the operation was published after all, and only its clean-up is left, its copies stay.
+    def isPublished(trash: FileMeta) =
+      SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(m => m.operationId == operationId && m.state == MarkerState.Staged).foreach(marker.remove)
-      val trashes = store.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId"))
+      val trashes = store.list(folder.trashesOf(dir)).filter(t => t.name.endsWith(s"-$operationId") && !isPublished(t))
       trashes.foreach(t => folder.ops.deleteRecursive(t.path))
     }
     discard(store, folder, operationId)

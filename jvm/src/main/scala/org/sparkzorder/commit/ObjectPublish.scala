@@ -34,6 +34,9 @@ private[commit] final class ObjectPublish(
     val result = Published(outcomes.toMap, ended(outcomes, isStale, millis))
     check()
     removeMarkers(outcomes)
+    // The record goes last. Without it the manifest would look like that of an operation that died
+    // before it had a record.
+    ObjectCommitter.discard(store, folder, record.operationId)
     store.deleteAll(Seq(publishing))
     result
   }

@@ -11,7 +11,6 @@ private[commit] object ObjectRecovery {
   def settle(store: ObjectStore, folder: TableFolder, record: Record, check: () => Unit, by: Option[String]): String = {
     val publish = new ObjectPublish(store, folder, record, check, folder.threads)
     val result = publish.toTheEnd(() => None)
-    ObjectCommitter.discard(store, folder, record.operationId)
     val why = "its owner died while it published its files"
     result.record match {
       case Some(done) =>

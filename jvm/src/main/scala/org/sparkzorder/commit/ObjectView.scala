@@ -2,27 +2,39 @@ package org.sparkzorder.commit
 
 import java.io.FileNotFoundException
 
-/** What a reader leaves out while an operation is being published on an object store. */
+/** What a reader sees of a table while an operation is being published on an object store. */
 private[commit] object ObjectView {
 
   /**
-   * The files of the folders that a reader must not read, relative to the root: the outputs of a
-   * folder, or its inputs once that is decided.
+   * The files of each folder that has the operation's marker are named one by one, whether they are
+   * its inputs or its outputs. So it does not matter how old or new the listing is with which this
+   * is put together: a file that is gone by then is an error and no missing row.
    *
    * @throws java.io.FileNotFoundException when the operation has just come to its end, so that the
    *   caller has to look again
    */
-  def leaveOut(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): Set[String] = {
+  def of(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround = {
     val states = WorkerThreads.map(record.folders, threads) { work =>
       val m = new FolderMarker(store, folder, work.folder).read().filter(_.operationId == record.operationId)
       work -> m.map(_.state)
     }
     if (states.exists(_._2.isEmpty)) requireUnderWay(store, folder, record)
-    states.flatMap {
-      case (work, Some(MarkerState.Exchanged)) => work.inputs.map(_.path)
-      case (work, _)                           => work.outputs.map(_.path)
-    }.toSet
+    val leaveOut = states.flatMap { case (work, state) =>
+      // Without its marker the operation has lost the folder. Who has it now may be about to
+      // exchange the same inputs, and has a record of its own.
+      val inputs = if (state.isDefined) work.inputs.map(_.path) else Nil
+      inputs ++ work.outputs.map(_.path)
+    }
+    val add = states.flatMap {
+      case (work, Some(MarkerState.Exchanged)) => work.outputs.map(o => added(folder, o.path, o.length))
+      case (work, Some(_))                     => work.inputs.map(i => added(folder, i.path, i.length))
+      case (_, None)                           => Nil
+    }
+    ReadAround(leaveOut.toSet, add)
   }
+
+  private def added(folder: TableFolder, path: String, length: Long): AddedFile =
+    AddedFile(FileMeta(folder.resolve(path), length, 0L, isDirectory = false), path)
 
   /** A marker is gone when its folder was overwritten, or when the operation has ended. */
   private def requireUnderWay(store: ObjectStore, folder: TableFolder, record: Record): Unit = {

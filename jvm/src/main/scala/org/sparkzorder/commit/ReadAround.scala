@@ -45,7 +45,7 @@ object ReadAround {
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
       val store = ObjectFileOps.storeOf(folder)
-      if (store.isDefined) ReadAround(ObjectView.leaveOut(store.get, folder, record, folder.threads), Nil)
+      if (store.isDefined) ObjectView.of(store.get, folder, record, folder.threads)
       else if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))

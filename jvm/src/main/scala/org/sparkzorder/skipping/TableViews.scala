@@ -219,10 +219,18 @@ object TableViews extends Logging {
 
   /** Whether an operation was published or began publishing since. */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
+    case now: TableState.SideFolder if before.around.isDefined && ObjectFileOps.storeOf(now.folder).isDefined =>
+      // Files of the operation that was read around are named one by one. Another one may have begun.
+      versions(now) != versions(before.state) || SeenOperations.of(now) != SeenOperations.of(before.state)
     case now: TableState.SideFolder =>
       before.around.isEmpty &&
       (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(before.state))
     case TableState.NoSideFolder => false
+  }
+
+  private def versions(state: TableState): Seq[Long] = state match {
+    case side: TableState.SideFolder => side.publishing.map(_.version)
+    case TableState.NoSideFolder     => Nil
   }
 
   /** Records that are read to find out how old a listing is. A small cache holds as many. */

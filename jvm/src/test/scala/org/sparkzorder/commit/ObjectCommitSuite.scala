@@ -248,4 +248,56 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     val file = SideListing.records(there.ops.list(there.side)).head
     assert(intercept[UnreadableRecordException](RecordJson.read(there, file)).getMessage.contains("an object store"))
   }
+
+  test("a view that is older or newer than the listing names every row once, or files that are gone") {
+    for {
+      dirs <- folders
+      at <- 1 to requests(dirs, keeps = true)
+      later <- 0 to 25
+    } explore {
+      withClue(s"folders $dirs, the view before $at, the listing $later requests later: ") {
+        val table = new StoreTable(dirs)
+        var views = Seq.empty[ReadAround]
+        def look(): Unit = {
+          val client = new MemoryClient(table.shared)
+          val here = table.folder(client)
+          views = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing).flatMap { f =>
+            try Some(ObjectView.of(client, here, RecordJson.read(here, f), threads = 1))
+            catch { case _: java.io.FileNotFoundException => None }
+          }
+        }
+        def read(): Unit = if (views.nonEmpty) {
+          val hidden = views.flatMap(_.leaveOut).toSet
+          val named = views.flatMap(_.add).map(_.meta.path.toUri.getPath)
+          // A reader that finds a file gone fails, or looks again.
+          if (named.forall(table.shared.objects.contains))
+            assert(
+              table.shared.rows(table.shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))) ++ named) ==
+                table.allRows
+            )
+        }
+        val client = new MemoryClient(
+          table.shared,
+          other = {
+            case n if n == at && later == 0 => look(); read()
+            case n if n == at               => look()
+            case n if n == at + later       => read()
+          }
+        )
+        table.optimize(client, "a")
+        read()
+      }
+    }
+  }
+
+  test("an operation that was published but not cleaned up keeps its copies") {
+    for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
+      val table = new StoreTable(dirs)
+      dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+      val isPublished = table.shared.below("/t/_zorder").exists(_.matches(".*/_v\\d+\\.json"))
+      table.recover(new MemoryClient(table.shared))
+      val copies = table.shared.below("/t").count(_.endsWith(".retired"))
+      if (isPublished) assert(copies == 3 * dirs.size)
+    }
+  }
 }

@@ -89,10 +89,14 @@ final class StoreTable(val dirs: Seq[String]) {
     val client = new MemoryClient(shared)
     val here = folder(client)
     val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
-    val hidden = records.flatMap { file =>
-      try ObjectView.leaveOut(client, here, RecordJson.read(here, file), threads = 1)
-      catch { case _: FileNotFoundException => Set.empty[String] }
-    }.toSet
-    shared.rows(shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))))
+    val views = records.flatMap { file =>
+      try Some(ObjectView.of(client, here, RecordJson.read(here, file), threads = 1))
+      catch { case _: FileNotFoundException => None }
+    }
+    val hidden = views.flatMap(_.leaveOut).toSet
+    shared.rows(
+      shared.visible.filterNot(k => hidden(k.stripPrefix("/t/"))) ++
+        views.flatMap(_.add).map(_.meta.path.toUri.getPath)
+    )
   }
 }
