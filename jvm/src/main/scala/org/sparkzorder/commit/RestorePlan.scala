@@ -35,6 +35,8 @@ object RestorePlan {
     // A file may have been retired, restored and retired again. It is where the newest of these
     // operations has put it.
     val trash = mutable.HashMap.empty[FileKey, Option[String]]
+    // A file that is in the table under another name, since a RESTORE brought it back so.
+    val now = mutable.HashMap.empty[FileKey, InputFile]
     records.foreach { record =>
       record.outputs.foreach { o =>
         val file = InputFile(o.path, o.length, o.modificationTime, o.rows, o.etag)
@@ -42,11 +44,14 @@ object RestorePlan {
         // The name that it had before this record.
         val before = keyOf(file.copy(path = o.pathBefore, etag = o.etagBefore.orElse(o.etag)))
         trash.get(key).foreach(place => trash.getOrElseUpdate(before, place))
-        if (back.remove(key).isEmpty) away(before) = file
+        if (back.remove(key).isEmpty) away(before) = now.getOrElse(key, file)
       }
       record.inputs.foreach { file =>
         trash.getOrElseUpdate(keyOf(file), folder.relative(folder.retired(file.path, record)))
-        if (away.remove(keyOf(file)).isEmpty) back(keyOf(file)) = file
+        away.remove(keyOf(file)) match {
+          case Some(there) => now(keyOf(file)) = there
+          case None        => back(keyOf(file)) = file
+        }
       }
     }
     val outputs = back.toSeq.map { case (key, f) =>

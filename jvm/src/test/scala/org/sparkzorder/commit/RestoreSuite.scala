@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import org.apache.hadoop.fs.Path
+
 import scala.collection.mutable
 import scala.util.Random
 
@@ -233,5 +235,22 @@ class RestoreSuite extends AnyFunSuite {
     assert(t.fs.below("/t").count(_.endsWith(".retired")) == 3)
     t.vacuum(ops(t), "op-4")
     assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+  }
+
+  test("a file that came back by another name is known by it when a RESTORE goes further back") {
+    val folder = TableFolder(new Path("mem:/t"), new MemoryOps(new MemoryFs))
+    def record(version: Long, operation: String, in: InputFile, out: OutputFile) =
+      Record(version, s"op$version", operation, 1L, "me", Map.empty, Map.empty, Seq(in), Seq(out))
+    for (etags <- Seq(false, true)) {
+      def tag(name: String) = Option.when(etags)(name)
+      val first = record(1, "OPTIMIZE", InputFile("a", 1, 1, 5, tag("A")), OutputFile("b", 2, 2, 5, etag = tag("B")))
+      val second = record(2, "OPTIMIZE", InputFile("b", 2, 2, 5, tag("B")), OutputFile("c", 3, 3, 5, etag = tag("C")))
+      val source = folder.relative(folder.retired("b", second))
+      val renamed = OutputFile("b-restored", 2, if (etags) 9 else 2, 5, source, tag("D"), tag("B"))
+      val third = record(3, "RESTORE", InputFile("c", 3, 3, 5, tag("C")), renamed)
+      val plan = RestorePlan.of(folder, Seq(third, second, first))
+      assert(plan.inputs.map(_.path) == Seq("b-restored"))
+      assert(plan.outputs.map(o => o.path -> o.source) == Seq("a" -> folder.relative(folder.retired("a", first))))
+    }
   }
 }
