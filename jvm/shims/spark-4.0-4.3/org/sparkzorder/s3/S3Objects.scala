@@ -2,7 +2,9 @@ package org.sparkzorder.s3
 
 import java.io.IOException
 
+import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
+import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.fs.s3a.{S3AFileSystem, S3AUtils}
@@ -77,19 +79,29 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     } catch { case e: S3Exception if e.statusCode == NotFound => None }
   }
 
-  override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] = put(path, bytes, "If-None-Match" -> "*")
+  override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] =
+    put(path, bytes, "If-None-Match" -> "*", Set(PreconditionFailed))
 
   override def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String] =
-    put(path, bytes, "If-Match" -> etag)
+    put(path, bytes, "If-Match" -> etag, Set(PreconditionFailed, NotFound))
 
-  private def put(path: Path, bytes: Array[Byte], condition: (String, String)): Option[String] =
-    asking("write", path) {
-      val request = requests.newPutObjectRequestBuilder(fs.pathToKey(path), PutOptions(), bytes.length.toLong, false)
-        .overrideConfiguration(header(condition)).build()
-      try Some(client.putObject(request, RequestBody.fromBytes(bytes)).eTag)
-      // 404 for a condition on an object that is gone, 409 for two writers at the same moment.
-      catch { case e: S3Exception if Refusals(e.statusCode) => None }
-    }
+  private def put(
+      path: Path,
+      bytes: Array[Byte],
+      condition: (String, String),
+      refusals: Set[Int]
+  ): Option[String] = asking("write", path) {
+    val request = requests.newPutObjectRequestBuilder(fs.pathToKey(path), PutOptions(), bytes.length.toLong, false)
+      .overrideConfiguration(header(condition)).build()
+    @tailrec def attempt(left: Int): Option[String] =
+      Try(client.putObject(request, RequestBody.fromBytes(bytes)).eTag) match {
+        case Failure(e: S3Exception) if refusals(e.statusCode) => None
+        // Another writer came at the same moment. Nothing says which of the two has written.
+        case Failure(e: S3Exception) if e.statusCode == Conflict && left > 0 => attempt(left - 1)
+        case answer                                                          => Some(answer.get)
+      }
+    attempt(MostConflicts)
+  }
 
   override def complete(path: Path, upload: OpenUpload): Boolean = asking("complete", path) {
     val parts = upload.parts.zipWithIndex.map { case (part, i) => completed(part).partNumber(i + 1).build() }
@@ -209,7 +221,8 @@ object S3Objects {
   private val MostDeleted = 1000
   private val NotFound = 404
   private val PreconditionFailed = 412
-  private val Refusals = Set(NotFound, 409, PreconditionFailed)
+  private val Conflict = 409
+  private val MostConflicts = 5
 
   /** The store behind a file system; None if it is no S3A. */
   def of(fs: FileSystem): Option[ObjectStore] = fs match {

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -65,11 +67,13 @@ private[commit] final class ObjectPublish(
     }
   }
 
-  /** If it is there already, another process wrote it, and it says the same. */
-  private def put(path: Path, last: Record): Unit = {
-    store.putIfAbsent(path, RecordJson.write(last))
-    ()
-  }
+  /**
+   * If it is there already, another process wrote it, and it says the same. A store may also refuse
+   * because others write at this moment. Nothing is removed before the record is there.
+   */
+  private def put(path: Path, last: Record): Unit =
+    if (store.putIfAbsent(path, RecordJson.write(last)).isEmpty && store.get(path, RecordJson.ReadLimit).isEmpty)
+      throw new IOException(s"the store refused to write $path, which is not there")
 
   /** The record as another process published it; None if that was another operation. */
   private def published(): Option[Record] =

@@ -100,6 +100,7 @@ final class MemoryClient(
       case StoreFault.DieSending  => onItsWay = Some(() => { effect; () }); die()
       case StoreFault.ThrowBefore => throw new IOException(s"503 at request $calls")
       case StoreFault.ThrowAfter  => effect; throw new IOException(s"time-out at request $calls")
+      case StoreFault.Refuses     => effect
       case StoreFault.Away        => throw new IOException(s"no network at request $calls")
     }
   }
@@ -127,11 +128,14 @@ final class MemoryClient(
   override def get(path: Path, limit: Long): Option[StoredBytes] =
     request(shared.objects.get(key(path)).map(o => StoredBytes(o.bytes, o.etag)))
 
+  /** Whether the store refuses this conditional write although its condition holds. */
+  private def refuses: Boolean = calls == at && fault == StoreFault.Refuses
+
   override def putIfAbsent(path: Path, bytes: Array[Byte]): Option[String] =
-    request(if (shared.objects.contains(key(path))) None else Some(shared.put(key(path), bytes)))
+    request(if (refuses || shared.objects.contains(key(path))) None else Some(shared.put(key(path), bytes)))
 
   override def putIfMatch(path: Path, bytes: Array[Byte], etag: String): Option[String] =
-    request(shared.objects.get(key(path)).filter(_.etag == etag).map(_ => shared.put(key(path), bytes)))
+    request(shared.objects.get(key(path)).filter(_.etag == etag && !refuses).map(_ => shared.put(key(path), bytes)))
 
   override def complete(path: Path, upload: OpenUpload): Boolean = request(shared.complete(upload.id))
 
@@ -180,8 +184,11 @@ object StoreFault {
   case object ThrowBefore extends StoreFault
   case object ThrowAfter extends StoreFault
 
+  /** A conditional write is answered as if its condition did not hold, and has no effect. */
+  case object Refuses extends StoreFault
+
   /** From this request on nothing can be reached. */
   case object Away extends StoreFault
 
-  val all: Seq[StoreFault] = Seq(DieBefore, DieAfter, DieSending, ThrowBefore, ThrowAfter, Away)
+  val all: Seq[StoreFault] = Seq(DieBefore, DieAfter, DieSending, ThrowBefore, ThrowAfter, Refuses, Away)
 }

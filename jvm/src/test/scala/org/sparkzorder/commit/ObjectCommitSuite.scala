@@ -115,20 +115,23 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
       until <- 1 to 40
+      refused <- Seq(0, 10, 15, 20, 25)
     } explore {
-      withClue(s"folders $dirs, dies at $at, the recovery waits at $until: ") {
+      withClue(s"folders $dirs, dies at $at, the recovery waits at $until, the other is refused at $refused: ") {
         val table = watched(new StoreTable(dirs))
         dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
         val slow = new MemoryClient(
           table.shared,
           other = {
             case n if n == until =>
-              table.recover(new MemoryClient(table.shared))
+              try table.recover(new MemoryClient(table.shared, refused, StoreFault.Refuses))
+              catch { case _: java.io.IOException => () }
               table.optimize(new MemoryClient(table.shared), "b")
               table.optimize(new MemoryClient(table.shared), "c")
           }
         )
-        table.recover(slow)
+        try table.recover(slow)
+        catch { case _: java.io.IOException => () }
         table.recover(new MemoryClient(table.shared))
         assertWhole(table, table.allRows)
       }
@@ -140,7 +143,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
       dirs <- folders
       at <- 1 to requests(dirs, keeps = true)
       until <- Seq(0) ++ (1 to 40)
-      fault <- Seq(StoreFault.DieBefore, StoreFault.ThrowAfter)
+      fault <- Seq(StoreFault.DieBefore, StoreFault.ThrowAfter, StoreFault.Refuses)
     } explore {
       withClue(s"folders $dirs, the second comes before $at, $fault at $until: ") {
         val table = watched(new StoreTable(dirs))
