@@ -39,6 +39,13 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
   private def assertWhole(table: StoreTable, rows: Seq[Int]): Unit = {
     assert(table.shared.rows(table.shared.visible) == rows)
     assert(table.seen() == rows)
+    // Who exchanged files is in the history.
+    val owners = table.shared.visible.collect {
+      case k if k.contains("part-a-") || k.contains("part-b-") =>
+        k.replaceAll(".*part-([ab])-.*", "$1")
+    }.toSet
+    val here = table.folder(new MemoryClient(table.shared))
+    assert(owners.subsetOf(History.read(here).map(_.record.operationId).toSet), "the history lacks an operation")
     assert(leftBy(table).isEmpty, "something is left")
     assert(table.shared.uploads.isEmpty, "uploads are left open")
   }
