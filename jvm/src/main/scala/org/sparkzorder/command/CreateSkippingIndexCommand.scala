@@ -8,7 +8,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.statement.Target
 import org.sparkzorder.stats.ColumnKey
-import org.sparkzorder.table.{KeyColumns, PlainTable, TableSideFolder}
+import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFolder}
 
 /**
  * `CREATE [OR REPLACE] SKIPPING INDEX`: collects statistics of all files of a table.
@@ -27,7 +27,10 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
   override protected def metricNames: Seq[LongCommand.Metric] = Seq(CreateSkippingIndexCommand.Files)
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val table = LockedStatements.settled(session, target)
+    val place = PlainTables.locate(session, target)
+    LockedStatements.recover(place)
+    CatalogTables.carryLate(place, operation)
+    val table = PlainTables.open(place)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
     val folder = TableSideFolder.of(table)
     def refuseExisting(): Unit =

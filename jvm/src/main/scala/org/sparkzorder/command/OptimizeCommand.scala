@@ -20,6 +20,7 @@ import org.sparkzorder.optimize.{
   OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
+  PublishWay,
   Published,
   Rewrite
 }
@@ -49,10 +50,14 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     val started = System.nanoTime()
     val place = PlainTables.locate(session, statement.target)
     LockedStatements.recover(place)
+    PublishWay.refusePath(session, place)
+    if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
     val listed = OptimizePlanner.list(place)
     OptimizePlanner.check(listed.table, statement)
     if (!statement.dryRun)
-      LockedStatements.translated(listed.table, "OPTIMIZE")(RenameCheck.refuseChanging(listed.table, "OPTIMIZE"))
+      LockedStatements.translated(listed.table, "OPTIMIZE") {
+        RenameCheck.refuseChanging(listed.table, "OPTIMIZE", OptimizePlanner.isByCatalog(listed, statement))
+      }
     val plan = OptimizePlanner.plan(listed, statement)
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =

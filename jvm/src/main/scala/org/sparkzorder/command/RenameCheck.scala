@@ -25,13 +25,15 @@ private[command] object RenameCheck {
   /**
    * Renames a small file in the side folder to find out, once for each file system. Local disks and
    * HDFS need no test.
+   *
+   * @param byCatalog whether no file of the table is renamed, since the catalog is told of a new folder
    */
-  def refuseChanging(table: PlainTable, operation: String): Unit =
+  def refuseChanging(table: PlainTable, operation: String, byCatalog: Boolean = false): Unit =
     if (ObjectFileOps.storeOf(TableSideFolder.of(table)).isDefined)
       StoreProbe.lacks(TableSideFolder.of(table)).foreach { what =>
         throw ZOrderErrors.storeLacks(operation, table.name, table.fileSystem.getUri.toString, what)
       }
-    else if (!keeps(table))
+    else if (!byCatalog && !keeps(table))
       throw ZOrderErrors.renameChangesFiles(operation, table.name, table.fileSystem.getUri.toString)
 
   private def keeps(table: PlainTable): Boolean = table.fileSystem match {

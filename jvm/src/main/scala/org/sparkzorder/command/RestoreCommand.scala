@@ -17,10 +17,11 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.optimize.{OptionTable, PublishWay}
 import org.sparkzorder.optimize.UnsafeTables
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
-import org.sparkzorder.table.{PlainTable, TableSideFolder}
+import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 
 /**
  * `RESTORE`: brings the files of an earlier version back from the trash. It makes a new version, so
@@ -37,17 +38,23 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
   override val output: Seq[Attribute] = toAttributes(RestoreCommand.schema)
 
   override protected def reported(session: SparkSession): Seq[Row] = {
+    val place = PlainTables.locate(session, target)
+    PublishWay.refusePath(place.session, place)
     val table = LockedStatements.settled(session, target)
+    val byCatalog = CatalogTables.isOne(table)
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.
     val current = TableSideFolder.version(table)
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    LockedStatements.translated(table, operation)(RenameCheck.refuseChanging(table, operation))
+    LockedStatements.translated(table, operation)(RenameCheck.refuseChanging(table, operation, byCatalog))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
-      else LockedStatements.locked(table, operation, UUID.randomUUID().toString)(execute(table, version, _))
+      else
+        LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
+          if (byCatalog) executeByCatalog(table, version, lock) else execute(table, version, lock)
+        }
     table.refreshCaches()
     show(
       session,
@@ -78,6 +85,23 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       index(table, folder, lock, plan)
     }
     metrics
+  }
+
+  private def executeByCatalog(table: PlainTable, version: Long, lock: Lock): RestoreMetrics = {
+    val before = table.folders().flatMap(_.files)
+    val plan = RestoreByCatalog.run(
+      table,
+      version,
+      lock,
+      plan => {
+        val record = recordOf(plan, version, lock.operationId, RestoreMetrics.of(before, plan))
+        record.copy(parameters = record.parameters + (OptionTable.publish.key -> OptionTable.ByCatalog))
+      }
+    )
+    table.refreshCaches()
+    val now = PlainTables.open(table)
+    index(now, TableSideFolder.of(now), lock, plan)
+    RestoreMetrics.of(before, plan)
   }
 
   private def exchange(
@@ -154,7 +178,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         def isForgotten(f: FileStatus): Boolean = {
           val id = TableIndex.idOf(table, f)
           // On an object store a file comes back by another name.
-          back(id.path) && (onStore || written((id.path, id.length, id.modificationTime))) &&
+          back(id.path) && (onStore || CatalogTables.isOne(table) || written((id.path, id.length, id.modificationTime))) &&
           snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
         }
         val forgotten = files.filter(isForgotten)

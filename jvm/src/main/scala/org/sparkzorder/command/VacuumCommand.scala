@@ -7,10 +7,10 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{StringType, StructType}
 
-import org.sparkzorder.commit.{Record, TableState, Trash}
-import org.sparkzorder.optimize.OptimizeOptions
+import org.sparkzorder.commit.{Record, TableFolder, TableState, Trash}
+import org.sparkzorder.optimize.{OptimizeOptions, PublishWay}
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{PlainTables, TableSideFolder}
+import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
@@ -35,9 +35,31 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
+    PublishWay.refusePath(place.session, place)
     LockedStatements.recover(place)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
+    if (CatalogTables.isOne(place)) byCatalog(session, place, isOld) else byRenames(session, place, folder, isOld)
+  }
+
+  private def byCatalog(session: SparkSession, table: TableLocation, isOld: Record => Boolean): Seq[Row] =
+    if (dryRun) VacuumByCatalog.expired(table, isOld).flatMap(_.files).map(f => Row(f.path.toString))
+    else {
+      val gone = VacuumByCatalog.run(table, isOld)
+      show(
+        session,
+        VacuumCommand.FilesDeleted.name -> gone.map(_.files.size.toLong).sum,
+        VacuumCommand.BytesDeleted.name -> gone.map(_.bytes).sum
+      )
+      Seq(Row(table.root.toString))
+    }
+
+  private def byRenames(
+      session: SparkSession,
+      place: TableLocation,
+      folder: TableFolder,
+      isOld: Record => Boolean
+  ): Seq[Row] = {
     // A partition that was moved or copied took its trash along. No record knows of it, so all data
     // folders are searched.
     val state = TableState.look(place.root, folder.ops)

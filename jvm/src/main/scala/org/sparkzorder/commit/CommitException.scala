@@ -92,3 +92,11 @@ final class HalfPublishedException(val table: Path, cause: java.io.IOException)
 /** An unfinished operation must be recovered first. Nothing was touched. */
 final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)
+
+/**
+ * There are late files, but somebody may have replaced the rows that they were added to.
+ *
+ * @param folder that was overwritten
+ */
+final class LateFilesUnclearException(val folder: Path, val current: Path, val files: Seq[Path], val reason: String)
+    extends CommitException(s"files in $folder were written after the table had moved to $current, and $reason", null)

@@ -75,6 +75,14 @@ trait FileOps {
   def mover(from: Path, to: Path): (Path, Path) => Unit = rename(_, _)
 
   /**
+   * Copies a file byte by byte, so that nobody sees a part of it. Fails when there is a file at `to`.
+   *
+   * @param temporary a free name on the same file system, in a folder that is there; it is needed where
+   *                  files are seen while they are written
+   */
+  def copy(from: FileMeta, temporary: Path, to: Path): Unit
+
+  /**
    * Deletes one file, and Hadoop's checksum file beside it; not an error when it is gone already.
    */
   def delete(path: Path): Unit
@@ -83,13 +91,22 @@ trait FileOps {
   def deleteEmpty(dir: Path): Boolean
 
   /**
-   * Deletes a folder with all below it. Only for folders strictly below a `_zorder`: others are an
-   * `IllegalArgumentException`.
+   * Deletes a folder with all below it. Only for folders strictly below a `_zorder`, and for
+   * generations ([[GenerationFolder]]): others are an `IllegalArgumentException`.
    */
   def deleteRecursive(dir: Path): Unit
 
   /** Makes a folder and the missing ones above it. */
   def mkdirs(dir: Path): Unit
+
+  /**
+   * Makes a folder and the missing ones above it. The new ones get the rights, the group, the owner
+   * and the storage policy of another folder, where the file system has such.
+   *
+   * @throws java.io.IOException also when the other folder is in an encryption zone and the new one is
+   *   not
+   */
+  def mkdirsLike(dir: Path, like: Path): Unit = mkdirs(dir)
 
   /** Makes one folder, if it is not there yet; fails when the one above is missing. */
   def mkdir(dir: Path): Unit = {
@@ -145,14 +162,14 @@ trait FileOps {
 object FileOps {
 
   /**
-   * Refuses a path that is not strictly below a side folder. It is the last guard before a
-   * recursive delete.
+   * Refuses a path that is neither strictly below a side folder nor in a generation of a table. It is
+   * the last guard before a recursive delete.
    */
   def requireBelowSideFolder(dir: Path): Unit = {
     val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
     val side = parts.indexOf(SideNames.Side)
     require(
-      side >= 0 && side < parts.length - 1 && !parts.contains(".."),
+      (side >= 0 && side < parts.length - 1 || GenerationFolder.generationOf(dir).isDefined) && !parts.contains(".."),
       s"not below a ${SideNames.Side} folder: $dir"
     )
   }

@@ -21,6 +21,7 @@ import org.apache.hadoop.fs.{
   FileContext,
   FileStatus,
   FileSystem,
+  FileUtil,
   LocalFileSystem,
   Options,
   Path,
@@ -193,6 +194,20 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!moved) to.foreach(Files.deleteIfExists(_))
   }
 
+  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = {
+    val done =
+      try FileUtil.copy(plain, from.path, plain, temporary, false, true, plain.getConf)
+      catch {
+        case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
+      }
+    // Somebody may have rewritten it in place meanwhile.
+    def isSame = status(from.path).exists(m => m.length == from.length && m.modificationTime == from.modificationTime)
+    if (!done || !status(temporary).exists(_.length == from.length) || !isSame)
+      throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
+    adoptRights(Seq(temporary), Seq(from.path))
+    rename(temporary, to)
+  }
+
   override def delete(path: Path): Unit =
     status(path) match {
       case Some(found) =>
@@ -243,6 +258,17 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toSeq
     if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
     missing.foreach(permissions.inherit)
+  }
+
+  override def mkdirsLike(dir: Path, like: Path): Unit = {
+    val missing = Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && !fs.exists(d)).toSeq.reverse
+    missing.foreach { folder =>
+      if (!fs.mkdirs(folder)) throw new IOException(s"cannot make folder $folder")
+      permissions.resemble(folder, like)
+      if (!local) storage.resemble(folder, like)
+    }
+    if (!local && fs.getFileStatus(like).isEncrypted && !fs.getFileStatus(dir).isEncrypted)
+      throw new IOException(s"$like is in an encryption zone, and $dir would not be")
   }
 
   override def mkdir(dir: Path): Unit = {

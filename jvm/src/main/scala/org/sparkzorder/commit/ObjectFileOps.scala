@@ -28,6 +28,12 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
     ()
   }
 
+  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = {
+    if (store.status(to).isDefined) throw new IOException(s"cannot copy ${from.path}: $to exists")
+    if (!from.etag.exists(store.copy(from.path, _, from.length, to)))
+      throw new FileNotFoundException(s"cannot copy ${from.path}: it is gone, or was replaced")
+  }
+
   override def delete(path: Path): Unit = store.deleteAll(Seq(path))
 
   // A folder is there as long as there is an object below it.

@@ -53,6 +53,22 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
     for (o <- of; n <- now) give(path, n, table, o)
   }
 
+  /**
+   * Gives a new folder the rights, the group and the owner of another folder. Without the group it gets
+   * none of the group's rights.
+   */
+  def resemble(folder: Path, like: Path): Unit = if (hasRights(like)) {
+    val (of, now) = (lookAt(like), lookAt(folder, LinkOption.NOFOLLOW_LINKS))
+    for (o <- of; n <- now) {
+      if (!o.hasAcl && !n.hasAcl) {
+        val isOfGroup = o.group == n.group || takeGroup(folder, like, o.group)
+        val wanted = if (isOfGroup) o.mode else o.mode & ~Group
+        if (wanted != n.mode) set(folder, wanted)
+      }
+      give(folder, n, like, o)
+    }
+  }
+
   /** Takes from a file the rights that are not in this mode. */
   def restrict(path: Path, mode: Int): Unit =
     if (mode != Everything && hasRights(path))

@@ -104,6 +104,8 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  *               may leave
  * @param bystanders by folder, the data files that were there and have no part in the operation;
  *                   folders with very many are left out
+ * @param switches what an operation did that was published through the catalog. Such an operation has
+ *                 no inputs and outputs of its own, since no file of the table was moved
  * @param format of its JSON: it decides how the operation's files in the side folder are named, see
  *               [[TableFolder]]
  */
@@ -119,11 +121,18 @@ final case class Record(
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
     format: Long = Record.Format,
-    bystanders: Map[String, Seq[Bystander]] = Map.empty
+    bystanders: Map[String, Seq[Bystander]] = Map.empty,
+    switches: Seq[Switch] = Nil
 ) {
 
   /** Whether its files are exchanged on an object store, without renames. */
   def onObjectStore: Boolean = format == Record.ObjectFormat
+
+  /** Whether the catalog was told of new folders. */
+  def byCatalog: Boolean = format == Record.CatalogFormat
+
+  /** All files that the operation wrote or brought over. */
+  def brought: Seq[OutputFile] = if (switches.isEmpty) outputs else outputs ++ switches.flatMap(_.outputs)
 
   /** The work by folder, ordered by folder. */
   lazy val folders: Seq[FolderWork] = {
@@ -141,6 +150,9 @@ object Record {
   /** The format of records on object stores, see `docs/design/commit-object-store.md`. */
   private[commit] val ObjectFormat = 5L
 
+  /** The format of records of operations that were published through the catalog. */
+  private[commit] val CatalogFormat = 6L
+
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L
 
@@ -149,10 +161,11 @@ object Record {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
     val numbers =
       record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
+    val ofSwitches = record.switches.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
       .orElse(record.outputs.find(!isFromTrash(_)).map(o => s"not a file below a side folder: '${o.source.get}'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)
-      .orElse(if (numbers.exists(_ < 0)) Some("a negative size") else None)
+      .orElse(if ((numbers ++ ofSwitches).exists(_ < 0)) Some("a negative size") else None)
       .orElse(if (record.inputs.map(_.rows).sum != record.outputs.map(_.rows).sum) Some("rows come or go") else None)
       .orElse(if (record.version < 0 || record.version > SideNames.MaxVersion) Some("a version that is none")
       else None)

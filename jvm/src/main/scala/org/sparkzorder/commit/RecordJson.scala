@@ -51,23 +51,10 @@ object RecordJson {
     texts(root.putObject("parameters"), record.parameters)
     texts(root.putObject("metrics"), record.metrics)
     record.layout.foreach(root.put("layout", _))
-    val inputs = root.putArray("inputs")
-    record.inputs.foreach { f =>
-      val node = inputs.addObject()
-      file(node, f.path, f.length, f.modificationTime, f.rows)
-      f.etag.foreach(node.put("etag", _))
-    }
-    val outputs = root.putArray("outputs")
-    record.outputs.foreach { f =>
-      val node = outputs.addObject()
-      file(node, f.path, f.length, f.modificationTime, f.rows)
-      f.source.foreach(node.put("source", _))
-      f.etag.foreach(node.put("etag", _))
-      f.etagBefore.foreach(node.put("etagBefore", _))
-      f.upload.foreach { upload =>
-        node.put("upload", upload.id)
-        node.put("parts", upload.parts.mkString(" "))
-      }
+    writeFiles(root, record.inputs, record.outputs)
+    if (record.switches.nonEmpty) {
+      val switches = root.putArray("switches")
+      record.switches.foreach(s => writeSwitch(switches.addObject(), s))
     }
     if (record.bystanders.nonEmpty) {
       val bystanders = root.putObject("bystanders")
@@ -83,6 +70,35 @@ object RecordJson {
       )
     }
     bytes
+  }
+
+  private def writeFiles(root: ObjectNode, inputFiles: Seq[InputFile], outputFiles: Seq[OutputFile]): Unit = {
+    val inputs = root.putArray("inputs")
+    inputFiles.foreach { f =>
+      val node = inputs.addObject()
+      file(node, f.path, f.length, f.modificationTime, f.rows)
+      f.etag.foreach(node.put("etag", _))
+    }
+    val outputs = root.putArray("outputs")
+    outputFiles.foreach { f =>
+      val node = outputs.addObject()
+      file(node, f.path, f.length, f.modificationTime, f.rows)
+      f.source.foreach(node.put("source", _))
+      f.etag.foreach(node.put("etag", _))
+      f.etagBefore.foreach(node.put("etagBefore", _))
+      f.upload.foreach { upload =>
+        node.put("upload", upload.id)
+        node.put("parts", upload.parts.mkString(" "))
+      }
+    }
+  }
+
+  private def writeSwitch(node: ObjectNode, switch: Switch): Unit = {
+    // An array, since the order of partition columns counts.
+    switch.slot.values.foldLeft(node.putArray("slot")) { case (array, (column, value)) => array.add(column).add(value) }
+    node.put("from", switch.from)
+    node.put("to", switch.to)
+    writeFiles(node, switch.inputs, switch.outputs)
   }
 
   /** The object with its checksum as one more field. */
@@ -185,7 +201,7 @@ object RecordJson {
       if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
       val format = root.long("format")
-      if (format < 1 || format > Record.ObjectFormat) fail(s"format $format is not known")
+      if (format < 1 || format > Record.CatalogFormat) fail(s"format $format is not known")
       val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
       made(root, format, inputs, root.files("outputs"))
     }
@@ -208,7 +224,8 @@ object RecordJson {
       outputs,
       root.optional("layout"),
       format,
-      root.bystanders("bystanders")
+      root.bystanders("bystanders"),
+      root.switches("switches")
     )
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
@@ -231,6 +248,8 @@ object RecordJson {
             found(name) = json.getLongValue
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
+          case JsonToken.START_ARRAY if name == "switches"    => found(name) = switches()
+          case JsonToken.START_ARRAY if name == "slot"        => found(name) = slot()
           case JsonToken.START_OBJECT if name == "bystanders" => found(name) = bystanders(name)
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
@@ -257,6 +276,26 @@ object RecordJson {
         )
       }
       ArraySeq.unsafeWrapArray(all.toArray)
+    }
+
+    private def switches(): Seq[Switch] = {
+      val all = mutable.ArrayBuffer.empty[Switch]
+      while (json.nextToken() != JsonToken.END_ARRAY) {
+        val f = fields()
+        val inputs = f.files("inputs").map(i => InputFile(i.path, i.length, i.modificationTime, i.rows, i.etag))
+        all += Switch(f.slot, f.text("from"), f.text("to"), inputs, f.files("outputs"))
+      }
+      all.toSeq
+    }
+
+    private def slot(): Slot = {
+      val words = mutable.ArrayBuffer.empty[String]
+      while (json.nextToken() != JsonToken.END_ARRAY) {
+        if (json.currentToken != JsonToken.VALUE_STRING) fail("'slot' is not an array of texts")
+        words += json.getText
+      }
+      if (words.length % 2 != 0) fail("'slot' is not an array of pairs")
+      Slot(words.toVector.grouped(2).map(pair => pair.head -> pair.last).toVector)
     }
 
     private def texts(name: String): Map[String, String] = {
@@ -310,6 +349,18 @@ object RecordJson {
         case _                  => fail(s"'$name' is not an object")
       }
 
+      def slot: Slot = get("slot") match {
+        case s: Slot => s
+        case _       => fail("'slot' is not an array")
+      }
+
+      /** Empty when there is none. */
+      def switches(name: String): Seq[Switch] = found.get(name) match {
+        case None            => Nil
+        case Some(s: Seq[_]) => s.asInstanceOf[Seq[Switch]]
+        case _               => fail(s"'$name' is not an array")
+      }
+
       def files(name: String): Seq[OutputFile] = get(name) match {
         case s: Seq[_] => s.asInstanceOf[Seq[OutputFile]]
         case _         => fail(s"'$name' is not an array")
@@ -321,12 +372,12 @@ object RecordJson {
     val lists: Set[String] = Set("inputs", "outputs")
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] =
-      Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts")
+      Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts", "from", "to")
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
     /** The fields that every record has before its files. */
     val before: Set[String] =
       Set("format", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
-    val known: Set[String] = lists ++ objects ++ texts ++ longs + "bystanders"
+    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("bystanders", "switches", "slot")
   }
 }

@@ -26,6 +26,19 @@ private[commit] final class StorageTraits(fs: FileSystem) {
       if (fs.hasPathCapability(replaced.head, CommonPathCapabilities.FS_STORAGEPOLICY)) policy(outputs, inputs)
     }
 
+  /** Gives a new folder the ACL and the storage policy of another one. */
+  def resemble(folder: Path, like: Path): Unit = {
+    val other = fs.getFileStatus(like)
+    if (other.hasAcl) {
+      val entries = AclUtil.getAclFromPermAndEntries(other.getPermission, fs.getAclStatus(like).getEntries)
+      fs.setAcl(folder, entries)
+    }
+    if (fs.hasPathCapability(like, CommonPathCapabilities.FS_STORAGEPOLICY)) {
+      def of(path: Path): Option[String] = Option(fs.getStoragePolicy(path)).map(_.getName)
+      of(like).filterNot(of(folder).contains).foreach(fs.setStoragePolicy(folder, _))
+    }
+  }
+
   private def copies(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit =
     // Erasure-coded files have parity data instead of copies.
     if (inputs.nonEmpty && !inputs.exists(_.isErasureCoded)) {

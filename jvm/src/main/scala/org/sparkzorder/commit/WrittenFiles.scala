@@ -45,7 +45,9 @@ private[commit] object WrittenFiles {
       }
       record.inputs.foreach(i => isThere.getOrElseUpdate((i.path, i.length, i.modificationTime), false))
       val isNewest = !hasLayout && record.layout.isDefined
-      if ((outputs.nonEmpty || isNewest) && !forgotten(line.file.version)) {
+      // An operation that was published through the catalog has its files in other folders, which no later one
+      // retires one by one.
+      if ((outputs.nonEmpty || record.switches.nonEmpty || isNewest) && !forgotten(line.file.version)) {
         hasLayout ||= isNewest
         val thinned = record.copy(inputs = Nil, outputs = outputs, metrics = Map.empty, bystanders = Map.empty)
         kept += CheckpointLine(line.file, None, new String(RecordJson.write(thinned), UTF_8))

@@ -54,6 +54,15 @@ object TableProperties {
     example = "24"
   )
 
+  val publish: Setting = Setting(
+    key = "zorder.publish",
+    valueType = "word",
+    default = "as the table was published before, else `rename`",
+    range = "`rename` or `catalog`",
+    description = "How the files of an `OPTIMIZE` come into the table, if its options do not say.",
+    example = "catalog"
+  )
+
   val maintenance: Setting = Setting(
     key = "zorder.maintenance.enabled",
     valueType = "boolean",
@@ -64,5 +73,5 @@ object TableProperties {
   )
 
   /** In the order of the reference page. */
-  val all: Seq[Setting] = Seq(optimizeBy, targetFileSize, retainHours, maintenance, excludedColumns, historyRetention)
+  val all: Seq[Setting] = Seq(optimizeBy, targetFileSize, retainHours, publish, maintenance, excludedColumns, historyRetention)
 }

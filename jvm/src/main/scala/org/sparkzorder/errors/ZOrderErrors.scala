@@ -1,5 +1,6 @@
 package org.sparkzorder.errors
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 
 /**
@@ -123,6 +124,48 @@ object ZOrderErrors {
 
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
+
+  /** @param how what to do */
+  def publishWay(target: String, now: String, asked: String, how: String): Throwable =
+    analysis("ZORDER_PUBLISH_WAY", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
+
+  def publishNeedsCatalog(target: String, reason: String): Throwable =
+    analysis("ZORDER_PUBLISH_NEEDS_CATALOG", "table" -> target, "reason" -> reason)
+
+  def publishFolder(target: String, folder: String): Throwable =
+    analysis("ZORDER_PUBLISH_FOLDER", "table" -> target, "path" -> folder)
+
+  def publishedByCatalog(path: String): Throwable = analysis("ZORDER_PUBLISHED_BY_CATALOG", "path" -> path)
+
+  def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_STREAM_OF_CATALOG_TABLE", "path" -> path)
+
+  def sharedLocation(target: String, other: String, location: String, folder: String): Throwable = analysis(
+    "ZORDER_SHARED_LOCATION",
+    "table" -> target,
+    "other" -> other,
+    "location" -> location,
+    "folder" -> folder
+  )
+
+  /** @param reason why nobody can tell whether the rows of the files count */
+  def lateFilesUnclear(
+      target: String,
+      folder: Path,
+      current: Path,
+      files: Seq[Path],
+      reason: String,
+      cause: Throwable
+  ): Throwable = new ZOrderRuntimeException(
+    "ZORDER_LATE_FILES_UNCLEAR",
+    Map(
+      "table" -> target,
+      "folder" -> folder.toUri.getPath,
+      "current" -> current.toUri.getPath,
+      "paths" -> some(files.map(_.toUri.getPath)),
+      "reason" -> reason
+    ),
+    cause
+  )
 
   def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
     analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)

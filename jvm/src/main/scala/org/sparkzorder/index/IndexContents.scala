@@ -44,6 +44,8 @@ object IndexContents {
    * out. So is one that cannot be read, with a warning.
    *
    * @param properties more properties than those of `old`
+   * @param copied files of `old` of which there are copies, with the copies: these get the same
+   *   statistics
    */
   def merge(
       old: IndexSnapshot,
@@ -51,29 +53,36 @@ object IndexContents {
       added: Seq[(FileId, FileStats)],
       keepColumn: ColumnKey => Boolean = _ => true,
       placed: Map[FileId, CurveInterval] = Map.empty,
-      properties: Map[String, String] = Map.empty
+      properties: Map[String, String] = Map.empty,
+      copied: Map[FileId, FileId] = Map.empty
   ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
       val id = old.fileId(i)
       !replaced(id) && keep(id)
     }
-    new Merged(Some(old), kept, added, old.properties ++ properties, placed, keepColumn)
+    val copies =
+      if (copied.isEmpty) Array.empty[(Int, FileId)]
+      else Array.range(0, old.files).flatMap(i => copied.get(old.fileId(i)).filterNot(replaced).map(i -> _))
+    new Merged(Some(old), kept, added, old.properties ++ properties, placed, keepColumn, copies)
   }
 
   private final class Merged(
       old: Option[IndexSnapshot],
-      kept: Array[Int],
+      stay: Array[Int],
       addedTwice: Seq[(FileId, FileStats)],
       val properties: Map[String, String],
       placed: Map[FileId, CurveInterval],
-      keepColumn: ColumnKey => Boolean = _ => true
+      keepColumn: ColumnKey => Boolean = _ => true,
+      copies: Array[(Int, FileId)] = Array.empty
   ) extends IndexContents {
+    private val kept = stay ++ copies.map(_._1)
     private val added = mutable.LinkedHashMap.from(addedTwice).toArray
     private val rows = added.map(_._2.rows)
 
     val files: FileTable = FileTable(
-      kept.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++ added.toSeq.map { case (id, s) => (id, s.rows) }
+      stay.toSeq.map(i => (old.get.fileId(i), old.get.rows(i))) ++
+        copies.toSeq.map { case (i, id) => (id, old.get.rows(i)) } ++ added.toSeq.map { case (id, s) => (id, s.rows) }
     )
 
     lazy val intervals: IndexedSeq[Option[CurveInterval]] = {

@@ -6,7 +6,7 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
 
 import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
@@ -88,6 +88,7 @@ object TableIndex {
    *
    * @param placed the intervals of the curve along which the files were written
    * @param namesInAnyCase whether the files spell columns differently from the table
+   * @param copied files of which the operation made copies, with the copies
    */
   def add(
       table: PlainTable,
@@ -97,7 +98,8 @@ object TableIndex {
       listed: Set[FileId],
       added: Seq[(FileId, FileStats)],
       placed: Map[FileId, CurveInterval] = Map.empty,
-      namesInAnyCase: Boolean = false
+      namesInAnyCase: Boolean = false,
+      copied: Map[FileId, FileId] = Map.empty
   ): Unit = {
     val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
@@ -111,7 +113,8 @@ object TableIndex {
           lasting,
           c => !isExcluded(c.path),
           lastingFrames(table, placed),
-          properties
+          properties,
+          copied
         )
       case None => IndexContents(lasting, properties, lastingFrames(table, placed))
     }
@@ -213,9 +216,15 @@ object TableIndex {
   ): Unit = {
     val out = new ByteArrayOutputStream
     IndexFile.write(out, contents)
-    val folders = files.iterator.map(id => table.names.resolve(id.path)).filter(table.names.isBelow).map(_.getParent)
+    // Also folders outside of the table's, as of partitions and of tables that are published through the catalog.
+    val folders = files.iterator.map(id => table.names.resolve(id.path).getParent).filter(isOnSameStorage(table, _))
     IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
     RecordedWorkload.forgetExcluded(table, folder)
+  }
+
+  private def isOnSameStorage(table: TableLocation, folder: Path): Boolean = {
+    val (one, other) = (table.root.toUri, folder.toUri)
+    one.getScheme == other.getScheme && one.getAuthority == other.getAuthority
   }
 
   def idOf(table: PlainTable, f: FileStatus): FileId =

@@ -49,7 +49,7 @@ private[sparkzorder] final class FileWriters(names: RelativePath, history: => Se
       if (oldest > entry.time + ClockSlackMillis) sought.clear()
       else {
         val before = sought.size
-        entry.record.outputs.foreach { o =>
+        entry.record.brought.foreach { o =>
           val id = FileId(o.path, o.length, o.modificationTime)
           if (o.source.isEmpty) sought.remove(id).foreach(file => found += file -> entry.record)
           else if (o.pathBefore != o.path) sought.remove(id).foreach(sought(id.copy(path = o.pathBefore)) = _)

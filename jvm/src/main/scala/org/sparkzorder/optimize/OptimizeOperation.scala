@@ -4,6 +4,7 @@ import java.io.IOException
 import java.util.UUID
 
 import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.security.UserGroupInformation
 import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
@@ -12,12 +13,12 @@ import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.footer.{DataFormat, Encryption, Footers}
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.layout.{CurveInterval, LayoutModel, LayoutShape}
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.{ColumnKey, FileId}
-import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.table.{SessionCatalogLocations, TableSideFolder}
 import org.sparkzorder.write._
 
 import OptimizeOperation._
@@ -40,11 +41,90 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    */
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
     val folder = TableSideFolder.of(plan.table)
-    ObjectFileOps.storeOf(folder) match {
-      case Some(store) => runOnStore(plan, groups, folder, lock, store)
-      case None        => runByRenames(plan, groups, folder, lock)
+    (plan.slots, ObjectFileOps.storeOf(folder)) match {
+      case (Some(slots), _)    => runByCatalog(plan, groups, folder, lock, slots)
+      case (None, Some(store)) => runOnStore(plan, groups, folder, lock, store)
+      case (None, None)        => runByRenames(plan, groups, folder, lock)
     }
   }
+
+  /** The new files are in their places before the catalog is told, so the index can name them. */
+  private def runByCatalog(
+      plan: OptimizePlan,
+      groups: Seq[Seq[Rewrite]],
+      folder: TableFolder,
+      lock: Lock,
+      slots: Map[Path, Slot]
+  ): Published = {
+    val table = plan.table
+    val committer = new CatalogCommitter(
+      folder,
+      lock,
+      new SessionCatalogLocations(table),
+      CompleteFiles.rowsOf(table),
+      TableSideFolder.historySettings(table)
+    )
+    val (record, result, written) =
+      try {
+        val generation = GenerationFolder.of(folder.root, plan.version + 1, lock.operationId)
+        val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
+        val slotFolders = folders.map(f => f.path -> SessionCatalogLocations.folderOf(slots(f.path))).toMap
+        val moves = folders.map { f =>
+          f.path -> Move(slots(f.path), f.path, GenerationFolder.slot(generation, slotFolders(f.path)))
+        }.toMap
+        committer.begin(folders.map(f => moves(f.path)), Some(generation))
+        val stagings = folders.map { f =>
+          f.path -> CatalogOutputs.staging(folder, generation, slotFolders(f.path), lock.operationId)
+        }.toMap
+        val snapshot = TableIndex.of(table, folder)
+        val onStore = ObjectFileOps.storeOf(folder).isDefined
+        val result =
+          rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot), onStore, r => stagings(r.folder.path))
+        StatementProgress.current.foreach(_.stepTo("checking"))
+        if (!onStore) result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+          folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
+        }
+        val placed = CatalogOutputs.place(
+          folder,
+          lock,
+          generation,
+          result.outputs.map { o =>
+            val to = moves(plan.rewrites(o.unit).folder.path).to
+            val name = o.path.getName.stripSuffix(FileTask.Suffix)
+            GenerationOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), FileNames.child(to, name))
+          }
+        )
+        val encryption = check(plan, result, placed.map(statusOf))
+        val newFiles = result.outputs.zip(placed).map { case (o, m) =>
+          val name = table.names.of(m.path)
+          NewFile(o, name, published = Some(FileId(name, m.length, m.modificationTime)))
+        }
+        val parts = new CatalogParts(table, committer, plan)
+        val switches = folders.map { f =>
+          val outputs = result.outputs.zip(placed).filter { case (o, _) => plan.rewrites(o.unit).folder.path == f.path }
+          parts.switch(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
+        }
+        addToIndex(plan, folder, lock, snapshot, newFiles, encryption, parts.copies)
+        val metricsOfRecord = metrics(plan, result, groups.size).copy(rowHash = rowHash(plan, result, encryption))
+        val record = recordOf(plan, lock.operationId, Nil, metricsOfRecord).copy(inputs = Nil, switches = switches)
+        (record, result, newFiles.map(_.id))
+      } catch {
+        case e: Throwable =>
+          committer.abort()
+          throw e
+      }
+    StatementProgress.current.foreach(_.stepTo("publishing"))
+    try {
+      val published = committer.commit(record)
+      Published(published.version, result, written)
+    } catch {
+      case e: Throwable =>
+        committer.abort()
+        throw e
+    } finally table.refreshCaches()
+  }
+
+  private def statusOf(m: FileMeta): FileStatus = new FileStatus(m.length, false, 1, 0L, m.modificationTime, m.path)
 
   /**
    * On an object store the new files get their time stamps when they are published, so the index
@@ -160,7 +240,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       lock: Lock,
       snapshot: Option[IndexSnapshot],
       newFiles: Seq[NewFile],
-      encryption: Encryption
+      encryption: Encryption,
+      copied: Map[FileId, FileId] = Map.empty
   ): Unit = {
     val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
     // The frame of a curve holds sampled values of all keys, so it must not be stored if one of
@@ -176,7 +257,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       plan.listed,
       statistics,
       intervals,
-      namesInAnyCase = plan.kept.namesInAnyCase
+      namesInAnyCase = plan.kept.namesInAnyCase,
+      copied = copied
     )
   }
 
@@ -197,11 +279,12 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false
+      onStore: Boolean = false,
+      stagingOf: Rewrite => Path = null
   ): RewriteResult =
     RewriteJobs.run(
       plan.table.session,
-      jobs(plan, groups, folder, operationId, indexed, onStore),
+      jobs(plan, groups, folder, operationId, indexed, onStore, Option(stagingOf)),
       plan.options.fileGroups.maxConcurrentRewrites
     )
 
@@ -215,14 +298,17 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false
+      onStore: Boolean = false,
+      stagingOf: Option[Rewrite => Path] = None
   ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     groups.zipWithIndex.map { case (group, i) =>
       val units = group.map { r =>
-        val dir = folderOf(plan, r)
-        val staging = if (onStore) folder.uploadsOf(dir, operationId) else folder.stagingOf(dir, operationId)
+        val staging = stagingOf.map(_(r)).getOrElse {
+          val dir = folderOf(plan, r)
+          if (onStore) folder.uploadsOf(dir, operationId) else folder.stagingOf(dir, operationId)
+        }
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
@@ -267,9 +353,12 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    *
    * @return what is encrypted in the new files
    */
-  private def check(plan: OptimizePlan, result: RewriteResult): Encryption = {
+  private def check(plan: OptimizePlan, result: RewriteResult): Encryption =
+    check(plan, result, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
+
+  /** @param files the new files, in the order of the outputs */
+  private def check(plan: OptimizePlan, result: RewriteResult, files: Seq[FileStatus]): Encryption = {
     val table = plan.table
-    val files = result.outputs.map(o => table.fileSystem.getFileStatus(o.path))
     val footers = Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil)
     SameRows.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
@@ -318,7 +407,8 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
       plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
-      Map(OptionTable.retainHours.key -> plan.options.retainHours.toString)
+      Map(OptionTable.retainHours.key -> plan.options.retainHours.toString) ++
+      plan.slots.map(_ => OptionTable.publish.key -> OptionTable.ByCatalog)
   }
 
   /** @param groups how many file groups were rewritten */

@@ -15,6 +15,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param alignedCuts whether files end at borders of cells; None if the statement does not say
  * @param mapping how values get their places on the curve
  * @param fileGroups how much is rewritten and committed at once
+ * @param publish how the files are exchanged; None if neither the statement nor the table says it
  * @param asGiven the options that the statement sets, as text
  */
 final case class OptimizeOptions(
@@ -34,6 +35,7 @@ final case class OptimizeOptions(
     fileGroups: FileGroupOptions,
     hotRanges: Boolean,
     allowNanosecondLoss: Boolean,
+    publish: Option[String],
     asGiven: Map[String, String]
 ) {
 
@@ -128,6 +130,7 @@ object OptimizeOptions {
       fileGroups = fileGroups(values),
       hotRanges = values(OptionTable.hotRanges),
       allowNanosecondLoss = values(OptionTable.allowNanosecondLoss),
+      publish = values(OptionTable.publish),
       asGiven = values.asGiven
     )
     refuseCrossedSizes(options)

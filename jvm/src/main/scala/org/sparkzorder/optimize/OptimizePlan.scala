@@ -1,6 +1,8 @@
 package org.sparkzorder.optimize
 
-import org.sparkzorder.commit.Reappeared
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{Reappeared, Slot}
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.PlainTable
@@ -27,6 +29,8 @@ import org.sparkzorder.write.{KeyColumn, UnitLayouts}
  * @param density where the values of the keys are dense, if that does not depend on the data alone
  * @param reappeared files that are back under a name that an operation retired, so their rows are
  *   probably there twice
+ * @param slots what the folders are in the catalog, if it is told of new ones; None if files are
+ *   exchanged in their folders
  */
 private[sparkzorder] final case class OptimizePlan(
     table: PlainTable,
@@ -46,7 +50,8 @@ private[sparkzorder] final case class OptimizePlan(
     untouched: Seq[IndexedSeq[FileBounds]],
     auto: Option[AutoReport],
     density: Option[UnitLayouts.Density],
-    reappeared: Seq[Reappeared]
+    reappeared: Seq[Reappeared],
+    slots: Option[Map[Path, Slot]] = None
 ) {
 
   /** How many files stay in the folders of the rewrites. */

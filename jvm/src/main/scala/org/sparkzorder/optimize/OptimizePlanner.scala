@@ -29,6 +29,16 @@ private[sparkzorder] object OptimizePlanner {
     ()
   }
 
+  /** Whether the statement tells the catalog of new folders. Refuses tables that cannot be published so. */
+  def isByCatalog(listed: ListedTable, statement: OptimizeStatement): Boolean = {
+    val options = OptimizeOptions.parse(
+      OptionsOfTable.merged(listed.table, statement.options),
+      listed.table.formatName,
+      tableBytes = 0
+    )
+    PublishWay.isCatalog(listed.table, listed.state, options.publish)
+  }
+
   /**
    * Looks at the state first, so that an operation that ends while the files are listed does not go
    * unnoticed.

@@ -19,6 +19,11 @@ private[sparkzorder] object OptionTable {
   private val Files = "Contents of the new files"
   private val Groups = "Large tables"
   private val Retention = "Way back"
+  private val Publishing = "Publishing"
+
+  /** The two values of [[publish]]. */
+  val ByRename = "rename"
+  val ByCatalog = "catalog"
 
   val targetFileSize = new OptionWithoutDefault(
     key = "target-file-size-bytes",
@@ -228,6 +233,17 @@ private[sparkzorder] object OptionTable {
     example = "24"
   )
 
+  val publish = new OptionWithoutDefault(
+    key = "publish",
+    group = Publishing,
+    valueType = EitherOf(ByRename, ByCatalog),
+    default = "as the table was published before, else `rename`",
+    description = "How the new files come into the table. `rename` exchanges the files in the table's folders. " +
+      "`catalog` writes a new folder and changes the location in the catalog, so that no reader of the table sees " +
+      "old and new files together.",
+    example = "catalog"
+  )
+
   /** In the order of the reference page. */
   val all: Seq[OptimizeOption[_]] = Seq(
     targetFileSize,
@@ -250,7 +266,8 @@ private[sparkzorder] object OptionTable {
     maxGroupSize,
     partialProgress,
     maxCommits,
-    retainHours
+    retainHours,
+    publish
   )
 
   /** In the order in which an error lists them. */

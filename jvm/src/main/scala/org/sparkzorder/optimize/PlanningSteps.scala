@@ -39,7 +39,18 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val version = TableSideFolder.version(listed.state)
     val scope = scopeOfStatement
     val layout = layoutFor(scope)
-    refusePartitionsOutside(scope)
+    val slots =
+      if (PublishWay.isCatalog(table, listed.state, asked.publish)) Some(PublishWay.slots(table, scope.folders))
+      else {
+        refusePartitionsOutside(scope)
+        None
+      }
+    if (slots.isDefined && asked.fileGroups.maxCommits > 1)
+      throw ZOrderErrors.invalidOptionValue(
+        OptionTable.partialProgress.key,
+        "true",
+        s"'false' for a table that is published through the catalog"
+      )
     val selection = selectionFor(scope, layout)
     val work = workOf(selection, layout)
     val inputs = work.inputs
@@ -63,7 +74,8 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto,
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
-      reappeared = TableSideFolder.reappeared(table, listed.state, scope.allFiles)
+      reappeared = TableSideFolder.reappeared(table, listed.state, scope.allFiles),
+      slots = slots
     )
   }
 

@@ -96,7 +96,7 @@ private[skipping] final class ListedOrdinals(names: RelativePath, val snapshot: 
       val file = files(i)
       val start = names.start(file.getPath)
       ordinals(i) =
-        if (start < 0) -1
+        if (start < 0) snapshot.ordinalOf(file.getPath.toString, 0, file.getLen, file.getModificationTime, next)
         else snapshot.ordinalOf(file.getPath.toUri.getPath, start, file.getLen, file.getModificationTime, next)
       if (ordinals(i) >= 0) next = ordinals(i) + 1
       i += 1

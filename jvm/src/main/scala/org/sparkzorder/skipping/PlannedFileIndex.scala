@@ -49,7 +49,7 @@ private[skipping] final class PlannedFileIndex(
    * filters, so the latest answers are kept.
    */
   def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
-    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.overlay.isDefined)) this
+    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.corrects)) this
     else base)
 
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
@@ -77,7 +77,9 @@ private[skipping] final class PlannedFileIndex(
   }
 
   override def rootPaths: Seq[Path] = base.rootPaths
-  override def inputFiles: Array[String] = base.inputFiles
+  override def inputFiles: Array[String] =
+    if (!views.exists(_.corrects)) base.inputFiles
+    else listFiles(Nil, Nil).flatMap(_.files.map(_.getPath.toUri.toString)).toArray
   override def refresh(): Unit = base.refresh()
   override def sizeInBytes: Long = size.getOrElse(base.sizeInBytes)
   override def partitionSchema: StructType = base.partitionSchema

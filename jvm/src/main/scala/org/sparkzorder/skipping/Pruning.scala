@@ -32,8 +32,7 @@ private[skipping] object Pruning {
       if (dataFilters.nonEmpty && usable) dataFilters.map(f => f -> translate(relation, notByName, f)) else Nil
     val predicate = Filters.conjunction(conjuncts.map(_._2))
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
-    val hasOverlay = views.exists(_.overlay.isDefined)
-    if (conjuncts.isEmpty && !hasOverlay) None
+    if (conjuncts.isEmpty && !views.exists(_.corrects)) None
     else {
       val known = views.flatMap(_.known(relation.location))
       val listed =

@@ -56,13 +56,14 @@ object SkippingFileIndex {
 
   /** The listing as the query should see it while an operation is half published. */
   def view(listing: Seq[PartitionDirectory], views: Seq[TableView]): Seq[PartitionDirectory] =
-    if (views.forall(_.overlay.isEmpty)) listing
+    if (!views.exists(_.corrects)) listing
     else
       listing.map { directory =>
-        val folders = directory.files.map(_.getPath.getParent).distinct
+        val folders = directory.files.groupBy(_.getPath.getParent).toSeq
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
         val added =
-          for (v <- views; folder <- folders; file <- v.addedTo(folder)) yield FileStatusWithMetadata(file.status)
+          for (v <- views; (folder, files) <- folders; file <- v.addedTo(folder, files.map(_.fileStatus)))
+            yield FileStatusWithMetadata(file)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
 }

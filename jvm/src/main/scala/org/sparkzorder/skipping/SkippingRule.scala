@@ -79,8 +79,10 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
           if (l.catalogTable.isDefined) None
           else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
         TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
-          mustUseViews = views.exists(_.overlay.isDefined)
-          val moved = movedFiles(l, relation, named, views)
+          mustUseViews = views.exists(_.corrects)
+          val ofTable = session.asInstanceOf[classic.SparkSession]
+          val moved = MovedTables.current(ofTable, relation, l.catalogTable, views)
+            .orElse(movedFiles(l, relation, named, views))
           indexed(l, relation, filters, listing, moved, views)
         }
       }
@@ -119,7 +121,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       views: Seq[TableView]
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
-    if (!enabled && moved.isEmpty && views.forall(_.overlay.isEmpty)) None
+    if (!enabled && moved.isEmpty && !views.exists(_.corrects)) None
     else {
       val base = moved.getOrElse(relation.location)
       val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)

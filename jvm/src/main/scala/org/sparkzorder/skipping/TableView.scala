@@ -14,12 +14,14 @@ import org.sparkzorder.table.{PlacedFile, RelativePath}
  *   none
  * @param version the last published version of the table; 0 if there is none
  * @param overlay corrections to the listing while an operation that we may not finish is half published
+ * @param late set if the table is published through the catalog and has earlier folders
  */
 final class TableView(
     val folder: TableFolder,
     load: => Option[IndexSnapshot],
     val version: Long,
-    val overlay: Option[Overlay]
+    val overlay: Option[Overlay],
+    val late: Option[LateLook] = None
 ) {
   lazy val snapshot: Option[IndexSnapshot] = load
 
@@ -31,9 +33,21 @@ final class TableView(
   private[skipping] def known(listing: FileIndex): Option[ListedOrdinals] =
     snapshot.map(ListedOrdinals.of(listing, root, names, _))
 
+  /** Whether a query that does without this view may read other rows. */
+  def corrects: Boolean = overlay.isDefined || late.isDefined
+
+  /** Whether the table had its files in this folder before, and may have it no more. */
+  def isEarlier(path: Path): Boolean = late.exists(_.state.isEarlier(path))
+
   def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
 
-  def addedTo(folder: Path): Seq[PlacedFile] = overlay.fold(Seq.empty[PlacedFile])(_.added.getOrElse(folder, Nil))
+  /**
+   * @param folder of the listing
+   * @param listed its files
+   */
+  def addedTo(folder: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
+    overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil).map(_.status)) ++
+      late.fold(Seq.empty[FileStatus])(_.beside(folder, listed))
 
   override def equals(other: Any): Boolean = other match {
     case that: TableView =>

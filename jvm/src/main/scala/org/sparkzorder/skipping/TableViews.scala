@@ -16,7 +16,8 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareF
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
-import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.table.{ForeignFormats, Homes, PlacedFile, PlacedFiles, RecoveryErrors, Targets}
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
@@ -38,12 +39,18 @@ object TableViews extends Logging {
   ): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val found = roots(classicSession, listing.of, table, named).filterNot(isBare(classicSession, _))
-    if (found.isEmpty) None
-    else {
-      val views = of(classicSession, listing, options, found)
-      if (views.isEmpty) None else Some(views)
-    }
+    val views = if (found.isEmpty) Nil else of(classicSession, listing, options, found)
+    table.foreach(refuseOverwritten(classicSession, _, views))
+    if (views.isEmpty) None else Some(views)
   }
+
+  /** Costs something only for a table whose folder an operation made, and of which no side folder tells. */
+  private def refuseOverwritten(session: classic.SparkSession, table: CatalogTable, views: Seq[TableView]): Unit =
+    if (GenerationFolder.homeOf(new Path(table.location)).isDefined) {
+      val location = Targets.qualified(session, new Path(table.location))
+      if (!views.exists(_.late.exists(_.state.folder(location).isDefined)))
+        Homes.refuseOverwritten(session, table.identifier.quotedString, location)
+    }
 
   /**
    * The listed files, corrected for a half-published operation. Includes folders from which all files that the query reads
@@ -104,13 +111,16 @@ object TableViews extends Logging {
       named: Option[NamedFiles]
   ): Seq[Path] =
     table match {
-      case Some(t) => Seq(Targets.qualified(session, new Path(t.location)))
+      case Some(t) => Seq(home(Targets.qualified(session, new Path(t.location))))
       // A partition's folder read by its path belongs to the table above.
       case None =>
         val files = named.fold(Set.empty[Path])(_.paths)
         (location.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
-          .map(p => ForeignFormats.withTablesAbove(p).last).distinct
+          .map(p => home(ForeignFormats.withTablesAbove(p).last)).distinct
     }
+
+  /** Of a folder that an operation has published through the catalog, the folder with its side folder. */
+  private def home(folder: Path): Path = GenerationFolder.homeOf(folder).getOrElse(folder)
 
   /**
    * @param tables that the query reads. Other tables, above and below, only tell what is half done in shared folders
@@ -132,9 +142,22 @@ object TableViews extends Logging {
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory).newest(indexes)
         }
-      Some(new TableView(folder, snapshot, state.version, settled.around.map(overlay(fs, names, _, options))))
+      val around = settled.around.map(overlay(fs, names, _, options))
+      Some(new TableView(folder, snapshot, state.version, around, if (tables.contains(folder)) late(folder, state) else None))
     case _ => None
   }
+
+  /** @throws org.sparkzorder.errors.ZOrderRuntimeException when nobody can tell which folders count */
+  private def late(folder: TableFolder, side: TableState.SideFolder): Option[LateLook] =
+    if (!CatalogStateFile.isThere(side)) None
+    else {
+      val name = RecoveryErrors.quoted(folder.root)
+      try Some(CatalogStateFile.read(folder, side.statuses)).filter(_.folders.exists(_.watches.nonEmpty))
+          .map(new LateLook(folder, _, name))
+      catch {
+        case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e)
+      }
+    }
 
   private def overlay(
       fs: org.apache.hadoop.fs.FileSystem,
@@ -154,6 +177,17 @@ object TableViews extends Logging {
   }
 
   private val seenWhole = new SeenListings
+
+  /**
+   * For tables that are published through the catalog, the number of the state with which a listing was
+   * compared. With a later state an older listing may lack files that were brought over meanwhile.
+   */
+  private val seenStates = new ListingCache[Map[Path, Long]]
+
+  private def stateNumber(state: TableState): Long = state match {
+    case side: TableState.SideFolder => CatalogStateFile.number(side.statuses).getOrElse(0L)
+    case TableState.NoSideFolder     => 0L
+  }
 
   /** A table that a scan reads from, in a state in which it may be read. */
   private final case class SettledTable(folder: TableFolder, state: ReadableState)
@@ -201,13 +235,17 @@ object TableViews extends Logging {
   ): Boolean = {
     val now = settled.map(t => t -> TableState.look(t.folder.root, t.folder.ops))
     def nestedNow = beside(now.take(tables.size).map { case (t, state) => t.folder -> state }, tables, listed(listing))
-    now.exists { case (before, after) => isMoved(before.state, after) } ||
+    now.exists { case (before, after) =>
+      isMoved(before.state, after) || stateNumber(before.state.state) != stateNumber(after)
+    } ||
     nestedNow.map(_.root).toSet != nested.map(_.root).toSet
   }
 
   /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
   private def remember(listing: Listing, tables: Seq[TableFolder], settled: Seq[SettledTable]): Unit =
     settled.filter(_.state.around.isEmpty).foreach { t =>
+      val number = stateNumber(t.state.state)
+      if (number > 0) seenStates.put(listing.of, Map(t.folder.root -> number))(_ ++ _)
       val operations = SeenOperations.of(t.state.state)
       if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
         seenWhole.put(listing.of, t.folder.root, operations)
@@ -249,6 +287,7 @@ object TableViews extends Logging {
     case side: TableState.SideFolder =>
       val seen = seenWhole.get(listing.of, side.folder.root)
       val unseen = seen.unseen(side)
+      seenStates.get(listing.of).fold(0L)(_.getOrElse(side.folder.root, 0L)) != stateNumber(side) ||
       unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
     case TableState.NoSideFolder => false
   }

@@ -60,7 +60,9 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
   def refreshCaches(): Unit = {
     relation.location.refresh()
     catalogTable.foreach(t => session.catalog.refreshTable(t.identifier.quotedString))
-    CachedRelations.forget(session, root)
-    session.catalog.refreshByPath(root.toString)
+    Seq(root, location).distinct.foreach { folder =>
+      CachedRelations.forget(session, folder)
+      session.catalog.refreshByPath(folder.toString)
+    }
   }
 }

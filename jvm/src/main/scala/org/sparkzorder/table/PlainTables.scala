@@ -55,9 +55,11 @@ object PlainTables {
 
   private def ofCatalog(session: classic.SparkSession, target: Target, metadata: CatalogTable): TableLocation = {
     if (metadata.bucketSpec.isDefined) throw ZOrderErrors.bucketedTable(target.sql)
-    val root = Targets.qualified(session, new Path(metadata.location))
-    refuseForeign(Targets.fileSystem(session, root), root)
-    new TableLocation(session, target, target.sql, root, Some(metadata))
+    val location = Targets.qualified(session, new Path(metadata.location))
+    refuseForeign(Targets.fileSystem(session, location), location)
+    val home = Homes.of(session, location)
+    if (home == location) Homes.refuseOverwritten(session, target.sql, location)
+    new TableLocation(session, target, target.sql, home, Some(metadata))
   }
 
   private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TableLocation = {

@@ -229,6 +229,17 @@ final class MemoryOps(
     fs.nodes(to) = fs.nodes.remove(from).get
   }
 
+  override def copy(from: FileMeta, temporary: Path, to: Path): Unit = call(s"copy ${from.path} $to") {
+    val found = fs.file(key(from.path)).getOrElse(throw new FileNotFoundException(from.path.toString))
+    if (found.length != from.length || found.time != from.modificationTime) throw new IOException(s"$from was changed")
+    if (fs.nodes.contains(key(to))) throw new IOException(s"$to exists")
+    if (!fs.nodes.get(fs.parent(key(to))).contains(Dir)) throw new FileNotFoundException(fs.parent(key(to)))
+    fs.nodes(key(to)) = found.copy(time = fs.clock)
+  }
+
+  /** A call to something else than the file system, which goes wrong as calls to that do. */
+  def elsewhere[A](what: String, changes: Boolean)(effect: => A): A = call(what, changes)(effect)
+
   override def delete(path: Path): Unit = call(s"delete $path") {
     if (fs.nodes.get(key(path)).contains(Dir)) throw new IOException(s"not a file: $path")
     fs.nodes.remove(key(path))

@@ -1,0 +1,94 @@
+package org.sparkzorder.command
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+
+import org.sparkzorder.commit._
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.indexing.CompleteFiles
+import org.sparkzorder.table.{PlainTables, SessionCatalogLocations, TableLocation, TableSideFolder}
+
+/** What statements do on tables that are published through the catalog, before their own work. */
+private[command] object CatalogTables extends Logging {
+
+  /** Whether statements on the table tell the catalog of new folders. */
+  def isOne(table: TableLocation): Boolean =
+    table.catalogTable.isDefined &&
+      CatalogStateFile.isThere(TableState.look(table.root, TableSideFolder.of(table).ops))
+
+  /** Ends an operation that a dead owner left behind. */
+  def recover(table: TableLocation): Unit = look(table).foreach { side =>
+    if (CatalogRecovery.isNeeded(side.statuses) && !isHeld(table, side)) settle(table, "Recovery")
+  }
+
+  /**
+   * Brings over files that others have written to earlier folders. Nothing is locked if there are none.
+   */
+  def carryLate(table: TableLocation, operation: String): Unit = look(table).foreach { _ =>
+    val folder = TableSideFolder.of(table)
+    val state = CatalogStateFile.read(folder)
+    val current = new SessionCatalogLocations(table).all().values.toSeq.filter(state.folder(_).isDefined)
+    val hasLate = LockedStatements.translated(table, operation) {
+      unclearTold(table)(WorkerThreads.map(current, folder.threads)(CatalogCopies.lateIn(folder, state, _)).exists(_.nonEmpty))
+    }
+    if (hasLate) settle(table, operation)
+  }
+
+  private def look(table: TableLocation): Option[TableState.SideFolder] =
+    if (table.catalogTable.isEmpty) None
+    else
+      TableState.look(table.root, TableSideFolder.of(table).ops) match {
+        case side: TableState.SideFolder if CatalogStateFile.isThere(side) || CatalogRecovery.isNeeded(side.statuses) =>
+          Some(side)
+        case _ => None
+      }
+
+  private def isHeld(table: TableLocation, side: TableState.SideFolder): Boolean =
+    side.lockState(LockedStatements.settings(table.session)) match {
+      case LockState.Live(_) => true
+      case _                 => false
+    }
+
+  private def settle(table: TableLocation, operation: String): Unit =
+    LockedStatements.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
+
+  /** Ends what dead owners left, for a statement that holds the lock. */
+  def recoverUnder(table: TableLocation, lock: Lock): Unit = {
+    val locations = new SessionCatalogLocations(table)
+    val folder = TableSideFolder.of(table)
+    CatalogRecovery.settle(folder, lock, locations)
+    CatalogRecovery.returnAbandoned(folder, lock, locations, locations.all(), settled(table))
+  }
+
+  /** The same, and brings over late files. */
+  def settleUnder(table: TableLocation, lock: Lock): Unit = {
+    recoverUnder(table, lock)
+    val locations = new SessionCatalogLocations(table)
+    val folder = TableSideFolder.of(table)
+    val state = CatalogStateFile.read(folder)
+    val current = locations.all().values.toSeq.filter(state.folder(_).isDefined)
+    if (current.nonEmpty) {
+      val opened = PlainTables.open(table)
+      unclearTold(table)(CatalogCopies.carry(folder, lock, current, CompleteFiles.rowsOf(opened)))
+      opened.refreshCaches()
+    }
+  }
+
+  /** Where the newest operation in the history put each slot. */
+  def settled(table: TableLocation): Slot => Option[Path] = {
+    lazy val records = History.newestFirst(TableSideFolder.of(table)).map(_.record).filter(_.byCatalog).toVector
+    slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
+  }
+
+  /** The folders that the catalog names. */
+  def current(table: TableLocation): Map[Slot, Path] = new SessionCatalogLocations(table).all()
+
+  def unclearTold[A](table: TableLocation)(work: => A): A =
+    try work
+    catch {
+      case e: LateFilesUnclearException =>
+        throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
+    }
+}

@@ -1,0 +1,52 @@
+package org.sparkzorder.command
+
+import org.sparkzorder.commit._
+import org.sparkzorder.indexing.CompleteFiles
+import org.sparkzorder.table.{PlainTable, SessionCatalogLocations, TableSideFolder}
+
+/** `RESTORE` of a table that is published through the catalog, which is told of earlier folders. */
+private[command] object RestoreByCatalog {
+
+  /**
+   * @param version to go back to
+   * @param recordOf makes the record of files that leave the table and files that come back
+   * @return the files that left, and those that are back
+   */
+  def run(
+      table: PlainTable,
+      version: Long,
+      lock: Lock,
+      recordOf: RestorePlan => Record
+  ): RestorePlan = {
+    val folder = TableSideFolder.of(table)
+    CatalogTables.settleUnder(table, lock)
+    val locations = new SessionCatalogLocations(table)
+    val state = CatalogStateFile.read(folder)
+    val records = History.newestFirst(folder).map(_.record).takeWhile(_.version > version).toVector
+    val expected = (version + 1) to records.headOption.fold(version)(_.version)
+    val forgotten = expected.toSet -- records.map(_.version)
+    if (forgotten.nonEmpty)
+      throw new NotRestorableException(version, RestoreObstacle.Forgotten, forgotten.toSeq.sorted.map(_.toString))
+    val ways = CatalogTables.unclearTold(table) {
+      CatalogRestore.plan(version, records, locations.all(), folder.ops.list, CatalogCopies.lateIn(folder, state, _))
+    }
+    val rowsOf = CompleteFiles.rowsOf(table)
+    val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
+    if (damaged.nonEmpty)
+      throw new NotRestorableException(version, RestoreObstacle.Damaged, damaged.map(_.path.toString))
+    val plan = RestorePlan(
+      ways.flatMap(_.left).map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L)),
+      ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L))
+    )
+    if (ways.nonEmpty) {
+      val committer = new CatalogCommitter(folder, lock, locations, rowsOf, TableSideFolder.historySettings(table))
+      committer.begin(ways.map(w => Move(w.slot, w.from, w.to)), None)
+      CatalogRestore.expect(folder, lock, ways)
+      val switches = ways.map { w =>
+        CatalogRestore.switch(w, CatalogCopies.carried(folder, lock, w.brought, w.to).zip(w.brought))
+      }
+      committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = switches))
+    }
+    plan
+  }
+}

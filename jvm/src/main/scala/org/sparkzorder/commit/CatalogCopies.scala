@@ -1,0 +1,108 @@
+package org.sparkzorder.commit
+
+import java.io.{FileNotFoundException, IOException}
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+/** Copies files that others have written to earlier folders of a table. */
+private[sparkzorder] object CatalogCopies {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /**
+   * Copies files to a folder. Each appears there whole. One that is there already is not copied again:
+   * names of copies tell whose copies they are.
+   *
+   * @param some the files with the paths of their copies
+   */
+  def copy(home: TableFolder, lock: Lock, some: Seq[(FileMeta, Path)], to: Path): Unit = if (some.nonEmpty) {
+    val staging = new Path(new Path(new Path(to, SideNames.Side), SideNames.StagingName), s"_${lock.operationId}")
+    lock.check()
+    home.ops.mkdirs(staging)
+    try WorkerThreads.each(some.zipWithIndex, home.threads) { case ((file, target), i) =>
+        lock.checkInARow()
+        if (!home.ops.exists(target))
+          try home.ops.copy(file, FileNames.child(staging, s"_$i${FileNames.StagedSuffix}"), target)
+          // Somebody else brings the same file at this moment.
+          catch { case e: IOException if !home.ops.exists(target) => throw e }
+      }
+    finally discardStaging(home, staging)
+  }
+
+  private def discardStaging(home: TableFolder, staging: Path): Unit =
+    try {
+      home.ops.deleteRecursive(staging)
+      home.ops.deleteEmpty(staging.getParent)
+      home.ops.deleteEmpty(staging.getParent.getParent)
+      ()
+    } catch { case e: IOException => log.warn(s"cannot remove $staging", e) }
+
+  /** The switch with these files of its old folder, once they are in the new one. */
+  def appended(home: TableFolder, lock: Lock, switch: Switch, files: Seq[(FileMeta, Long)]): Switch = {
+    val to = new Path(switch.to)
+    val outputs = carried(home, lock, files.map(_._1), to).zip(files).map { case (copy, (file, rows)) =>
+      OutputFile(copy.path.toString, copy.length, copy.modificationTime, rows, source = Some(file.path.toString))
+    }
+    val inputs = files.map { case (m, rows) => InputFile(m.path.toString, m.length, m.modificationTime, rows, m.etag) }
+    switch.copy(inputs = switch.inputs ++ inputs, outputs = switch.outputs ++ outputs)
+  }
+
+  /** Brings files to a folder. Returns the copies in the order of the files. */
+  def carried(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Seq[FileMeta] = {
+    copy(home, lock, files.map(m => m -> FileNames.child(to, LateFiles.carriedName(m))), to)
+    val there = home.ops.list(to).map(m => m.name -> m).toMap
+    files.map { m =>
+      val name = LateFiles.carriedName(m)
+      there.getOrElse(name, throw new FileNotFoundException(s"${FileNames.child(to, name)} vanished"))
+    }
+  }
+
+  /**
+   * Brings late files to the folders that the catalog names, and then says in the state that they are
+   * known. A file that is not complete stays where it is.
+   *
+   * @param current folders that the catalog names
+   * @param rowsOf as for [[CatalogCommitter]]
+   * @return how many files were brought over
+   * @throws LateFilesUnclearException when nobody can tell whether the rows of some files count
+   */
+  def carry(home: TableFolder, lock: Lock, current: Seq[Path], rowsOf: FileMeta => Option[Long]): Int = {
+    val state = CatalogStateFile.read(home, lock.listing())
+    val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
+      folder -> lateIn(home, state, folder)
+    }.filter(_._2.nonEmpty)
+    val brought = late.flatMap { case (folder, files) =>
+      val complete = files.filter(f => rowsOf(f.meta).isDefined)
+      if (complete.size < files.size)
+        log.warn(s"${files.size - complete.size} files in earlier folders of $folder are not complete, and stay there")
+      carried(home, lock, complete.map(_.meta), folder)
+      complete
+    }
+    // A file is known also if its copy was there already, as after a crash.
+    val copied = current.flatMap(folder => copiedBefore(home, state, folder))
+    if (brought.nonEmpty || copied.nonEmpty) {
+      Failpoints.hit("after-carried")
+      CatalogStateFile.write(home, lock, LateFiles.known(state, (brought ++ copied).distinctBy(f => (f.owner.path, f.meta.path))))
+      if (brought.nonEmpty) log.info(s"${brought.size} files were brought over from earlier folders of ${home.root}")
+    }
+    brought.size
+  }
+
+  /** The late files of a slot, also in folders into which no query looks any more. */
+  def lateIn(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
+    if (state.watched(current).isEmpty) Nil
+    else LateFiles.of(state, current, home.ops.list(current), home.ops, alsoDormant = true)
+
+  /** Files whose copies are there although the state does not say that they are known. */
+  private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
+    if (state.watched(current).isEmpty) Nil
+    else {
+      val listed = home.ops.list(current).map(_.name).filter(LateFiles.isCarried).toSet
+      if (listed.isEmpty) Nil
+      else
+        state.watched(current).flatMap { case (owner, watch) =>
+          home.ops.list(new Path(watch.folder)).filter(LateFiles.isVisible)
+            .filter(m => !watch.knows(m) && listed(LateFiles.carriedName(m))).map(LateFile(_, owner, watch))
+        }
+    }
+}

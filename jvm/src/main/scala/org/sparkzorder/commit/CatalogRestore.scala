@@ -1,0 +1,111 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * How a slot goes back to an earlier folder.
+ *
+ * @param there the files of that folder whose rows count
+ * @param brought files of other folders that are copied to it, since others appended them later
+ * @param left the visible files of the folder that the slot leaves
+ */
+final case class WayBack(slot: Slot, from: Path, to: Path, there: Seq[FileMeta], brought: Seq[FileMeta], left: Seq[FileMeta])
+
+/** Plans a RESTORE of a table that is published through the catalog. Pure but for listings. */
+private[sparkzorder] object CatalogRestore {
+
+  /** Walks back from one slot's current folder. `rows` are the files that have its rows, by path. */
+  private final class Walk(version: Long, list: Path => Seq[FileMeta], start: Path, late: Seq[LateFile]) {
+    private var at = start
+
+    // What others change from now on is found by the last look at these files.
+    private val begun = visible(start)
+    private var rows: Map[String, FileMeta] = keyed(begun ++ late.map(_.meta))
+
+    private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
+
+    private def visible(dir: Path): Seq[FileMeta] = list(dir).filter(LateFiles.isVisible)
+
+    /** Takes back one operation. */
+    def back(switch: Switch): Unit = {
+      if (switch.to != at.toString)
+        throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(s"$at is not where version ${version + 1} was"))
+      val changed = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
+      if (changed.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Changed, changed.map(_.path))
+      val from = new Path(switch.from)
+      rows = rows -- switch.outputs.map(_.path) ++ switch.inputs.map { i =>
+        i.path -> FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag)
+      }
+      at = from
+    }
+
+    def ended(slot: Slot): WayBack = {
+      val folders = rows.values.map(_.path.getParent).toSeq.distinct
+      val now = keyed(folders.flatMap(visible))
+      val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toSeq.sorted
+      if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
+      val (there, elsewhere) = rows.keys.toSeq.sorted.map(now).partition(_.path.getParent == at)
+      // Of a late file that was brought over, the original may be in the folder itself.
+      val originals = visible(at).map(m => LateFiles.carriedName(m) -> m).toMap
+      val (back, brought) = elsewhere.partition(m => originals.contains(LateFiles.carriedName(m)))
+      val all = there ++ back.map(m => originals(LateFiles.carriedName(m)))
+      WayBack(slot, start, at, all.distinctBy(_.path), brought.distinctBy(LateFiles.carriedName), begun)
+    }
+  }
+
+  /**
+   * The ways back of all slots that have moved since a version.
+   *
+   * @param records published operations after that version, newest first
+   * @param current where the catalog says that the slots are
+   * @param late the late files of each current folder
+   * @throws NotRestorableException when files of the version are gone, or others have changed the table
+   */
+  def plan(
+      version: Long,
+      records: Seq[Record],
+      current: Map[Slot, Path],
+      list: Path => Seq[FileMeta],
+      late: Path => Seq[LateFile]
+  ): Seq[WayBack] = {
+    records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
+      throw new NotRestorableException(version, RestoreObstacle.Gone, Seq(s"files of version ${r.version}, which was published by renames"))
+    }
+    val slots = records.flatMap(_.switches.map(_.slot)).distinct
+    slots.flatMap { slot =>
+      // A partition that somebody has dropped does not come back.
+      current.get(slot).map { folder =>
+        val walk = new Walk(version, list, folder, late(folder))
+        records.flatMap(_.switches.filter(_.slot == slot)).foreach(walk.back)
+        walk.ended(slot)
+      }
+    }.filter(way => way.from != way.to)
+  }
+
+  /**
+   * Says in the state which copies will be made. So they are no late files of folders that are not used
+   * yet, whatever happens to us.
+   */
+  def expect(home: TableFolder, lock: Lock, ways: Seq[WayBack]): Unit = {
+    val names = ways.filter(_.brought.nonEmpty)
+      .map(w => w.to.toString -> w.brought.map(m => KnownFile.expected(LateFiles.carriedName(m)))).toMap
+    if (names.nonEmpty) {
+      val state = CatalogStateFile.read(home)
+      val expecting = state.changed((_, w) => w.copy(known = w.known ++ names.getOrElse(w.folder, Nil)))
+      CatalogStateFile.write(home, lock, expecting)
+    }
+  }
+
+  /** The switch for a way back, once the files are in its folder. */
+  def switch(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): Switch = {
+    def output(m: FileMeta, source: Path) =
+      OutputFile(m.path.toString, m.length, m.modificationTime, 0L, source = Some(source.toString), etag = m.etag)
+    Switch(
+      way.slot,
+      way.from.toString,
+      way.to.toString,
+      way.left.map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L, m.etag)),
+      way.there.map(m => output(m, m.path)) ++ copies.map { case (copy, original) => output(copy, original.path) }
+    )
+  }
+}

@@ -1,0 +1,156 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * What has a location in the catalog: a partition, or the table itself.
+ *
+ * @param values the partition's columns and values, in the table's order and as the catalog spells
+ *               them; empty for the table itself
+ */
+final case class Slot(values: Seq[(String, String)]) {
+  def isTable: Boolean = values.isEmpty
+
+  override def toString: String =
+    if (isTable) "the table" else values.map { case (column, value) => s"$column=$value" }.mkString("/")
+}
+
+object Slot {
+  val Table: Slot = Slot(Nil)
+}
+
+/**
+ * A file of another folder whose rows a folder has, or that has rows of it.
+ *
+ * @param length -1 for a copy that is still to be made: its name says whose copy it is
+ */
+final case class KnownFile(name: String, length: Long, modificationTime: Long, etag: Option[String] = None) {
+
+  /** Whether a file that was found is this one, unchanged. */
+  def is(meta: FileMeta): Boolean = meta.name == name && (isExpected || meta.length == length && (
+    if (etag.isDefined && meta.etag.isDefined) meta.etag == etag else meta.modificationTime == modificationTime
+  ))
+
+  /** Whether it need not be there. */
+  def isExpected: Boolean = length < 0
+}
+
+object KnownFile {
+  def of(meta: FileMeta): KnownFile = KnownFile(meta.name, meta.length, meta.modificationTime, meta.etag)
+
+  /** A copy of which only the name is known yet. */
+  def expected(name: String): KnownFile = KnownFile(name, -1L, 0L)
+}
+
+/**
+ * Another folder of a slot, in which others may still write.
+ *
+ * @param folder absolute
+ * @param operationId of the operation that moved the slot between the two folders
+ * @param since when that was, in milliseconds since 1970
+ * @param known its files whose rows the watching folder has
+ * @param vacuumed whether VACUUM has deleted its files
+ * @param newer whether the slot left the watching folder for this one
+ */
+final case class Watch(
+    folder: String,
+    operationId: String,
+    since: Long,
+    known: Seq[KnownFile],
+    vacuumed: Boolean = false,
+    newer: Boolean = false
+) {
+  private lazy val byName = known.groupBy(_.name)
+
+  def knows(meta: FileMeta): Boolean = byName.get(meta.name).exists(_.exists(_.is(meta)))
+
+  /** Whether it is old enough that only statements look there. */
+  def isDormant(now: Long): Boolean =
+    vacuumed && now - since > Watch.LeastMillis && GenerationFolder.generationOf(new Path(folder)).isDefined
+}
+
+object Watch {
+
+  /** Queries look into an earlier folder for so long, also when VACUUM has deleted its files: a day. */
+  val LeastMillis: Long = 24L * 3600 * 1000
+}
+
+/**
+ * A folder that the catalog may name for a slot, and what must be watched beside it. All is relative
+ * to this folder: it holds whenever the catalog comes to name it.
+ *
+ * @param path absolute
+ * @param own names of the files that the operation brought, by which a reader notices that somebody
+ *            has overwritten the folder
+ * @param operationId of the operation that made it, or switched back to it; empty for a folder that
+ *                    was there before the first one
+ * @param abandoned whether its operation was taken for dead and undone. Its call may still be on the
+ *                  way to the catalog
+ */
+final case class CatalogFolder(
+    path: String,
+    slot: Slot,
+    operationId: String,
+    own: Seq[String],
+    watches: Seq[Watch],
+    abandoned: Boolean = false
+) {
+
+  /** The folder with this watch in place of an earlier one of the same folder. */
+  def watching(watch: Watch): CatalogFolder =
+    copy(watches = watch +: watches.filterNot(_.folder == watch.folder))
+}
+
+/**
+ * Which folders of a table that is published through the catalog are watched.
+ *
+ * @param number of the file that says it; 0 if there is none
+ */
+final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
+  private lazy val byPath = folders.map(f => f.path -> f).toMap
+
+  def folder(path: Path): Option[CatalogFolder] = byPath.get(path.toString)
+
+  /** The state with these folders in place of those of the same paths. */
+  def updated(some: Seq[CatalogFolder]): CatalogState = {
+    val paths = some.map(_.path).toSet
+    copy(folders = folders.filterNot(f => paths(f.path)) ++ some)
+  }
+
+  /** The state without these folders, and without the watches on them. */
+  def without(paths: Set[String]): CatalogState = copy(folders =
+    folders.filterNot(f => paths(f.path)).map(f => f.copy(watches = f.watches.filterNot(w => paths(w.folder))))
+  )
+
+  /** The state with other watches. */
+  def changed(change: (CatalogFolder, Watch) => Watch): CatalogState =
+    copy(folders = folders.map(f => f.copy(watches = f.watches.map(change(f, _)))))
+
+  /** Whether a slot has left this folder. */
+  def isEarlier(path: Path): Boolean = folders.exists(_.watches.exists(_.folder == path.toString))
+
+  /**
+   * The other folders that count beside a folder, each once, with the folder whose watch it is. The
+   * nearest comes first.
+   */
+  def watched(path: Path): Seq[(CatalogFolder, Watch)] = {
+    @scala.annotation.tailrec
+    def from(next: List[CatalogFolder], seen: Set[String], found: Vector[(CatalogFolder, Watch)]): Vector[
+      (CatalogFolder, Watch)
+    ] = next match {
+      case Nil           => found
+      case folder :: rest =>
+        val watches = folder.watches.filterNot(w => seen(w.folder)).distinctBy(_.folder)
+        from(
+          rest ++ watches.flatMap(w => byPath.get(w.folder)),
+          seen ++ watches.map(_.folder),
+          found ++ watches.map(folder -> _)
+        )
+    }
+    from(folder(path).toList, Set(path.toString), Vector.empty)
+  }
+}
+
+object CatalogState {
+  val Empty: CatalogState = CatalogState(Nil)
+}

@@ -1,0 +1,130 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+import org.slf4j.LoggerFactory
+
+/**
+ * An earlier folder whose files VACUUM deletes.
+ *
+ * @param operations that made slots leave it
+ */
+final case class ExpiredFolder(folder: Path, operations: Set[String], files: Seq[FileMeta]) {
+  def bytes: Long = files.map(_.length).sum
+}
+
+/** Deletes earlier folders of a table that is published through the catalog. */
+private[sparkzorder] object CatalogVacuum {
+  private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
+
+  /**
+   * What may be deleted: known files of folders that slots have left.
+   *
+   * @param current where the catalog says that the slots are
+   * @param settled where the newest operation in the history put each slot. Somebody has set the
+   *                location of a slot that is elsewhere, and nothing of it is deleted
+   * @param isOld whether the files that an operation left behind may go
+   */
+  def expired(
+      home: TableFolder,
+      state: CatalogState,
+      current: Map[Slot, Path],
+      settled: Slot => Option[Path],
+      isOld: Watch => Boolean
+  ): Seq[ExpiredFolder] = {
+    val (sure, unsure) = current.toSeq.filter { case (_, path) => state.folder(path).isDefined }
+      .partition { case (slot, path) => settled(slot).contains(path) }
+    unsure.headOption.foreach { case (slot, path) =>
+      log.warn(s"$slot of ${home.root} is at $path, where no operation put it, so its earlier folders are kept")
+    }
+    val slots = sure.map(_._1).toSet
+    val inUse = current.values.map(_.toString).toSet
+    val left = for {
+      owner <- state.folders if slots(owner.slot)
+      watch <- owner.watches if !watch.newer && !inUse(watch.folder) && watch.known.exists(!_.isExpected)
+    } yield watch
+    left.groupBy(_.folder).toSeq.sortBy(_._1)
+      .filter { case (_, watches) => watches.forall(w => w.vacuumed || isOld(w)) }
+      .map { case (folder, watches) =>
+        val path = new Path(folder)
+        ExpiredFolder(path, watches.map(_.operationId).toSet, home.ops.list(path).filter(m => watches.exists(_.knows(m))))
+      }
+  }
+
+  /**
+   * Deletes the files. Needs the lock.
+   *
+   * @param known operations of which the history tells
+   * @param now milliseconds since 1970
+   */
+  def run(
+      home: TableFolder,
+      lock: Lock,
+      expired: Seq[ExpiredFolder],
+      current: Set[Path],
+      known: Set[String],
+      now: Long
+  ): Unit = {
+    val state = CatalogStateFile.read(home, lock.listing())
+    val gone = expired.map(e => e.folder.toString -> e.files.map(_.name).toSet).toMap
+    mark(home, lock, expired.flatMap(_.operations).toSet)
+    // Before the first file is gone, so that nobody takes this for an overwrite.
+    val marked = state.changed((_, w) => if (gone.contains(w.folder)) w.copy(vacuumed = true) else w)
+    if (marked != state) CatalogStateFile.write(home, lock, marked)
+    Failpoints.hit("vacuum-record")
+    expired.foreach { e =>
+      WorkerThreads.each(e.files, home.threads) { f =>
+        lock.checkInARow()
+        home.ops.delete(f.path)
+      }
+      Failpoints.hit("vacuum-1")
+    }
+    val before = CatalogStateFile.read(home, lock.listing())
+    // Files that were brought over in this moment stay known, and are deleted by the next VACUUM.
+    val emptied = before.changed { (_, w) =>
+      gone.get(w.folder).fold(w)(names => w.copy(known = w.known.filterNot(k => names(k.name))))
+    }
+    val lost = emptied.folders.filter(f => isOrphan(f, current, known)).map(_.path).toSet
+    val after = emptied.without(lost)
+    if (after != before) CatalogStateFile.write(home, lock, after)
+    (lost ++ emptyFolders(home, after, current, now)).toSeq.sorted.foreach(f => remove(home, lock, new Path(f)))
+  }
+
+  /** A folder that was made by an operation that died and of which nothing tells any more. */
+  private def isOrphan(f: CatalogFolder, current: Set[Path], known: Set[String]): Boolean =
+    f.operationId.nonEmpty && !known(f.operationId) && !current(new Path(f.path)) &&
+      GenerationFolder.generationOf(new Path(f.path)).isDefined
+
+  /** Generations whose files were deleted, once nobody is expected to write there any more. */
+  private def emptyFolders(home: TableFolder, state: CatalogState, current: Set[Path], now: Long): Set[String] =
+    state.folders.flatMap(_.watches).groupBy(_.folder).filter { case (folder, watches) =>
+      watches.filterNot(_.newer).forall(_.isDormant(now)) && watches.exists(!_.newer) && !current(new Path(folder))
+    }.keySet.filter { folder =>
+      val listed = home.ops.list(new Path(folder))
+      listed.nonEmpty && !listed.exists(LateFiles.isVisible)
+    }
+
+  private def remove(home: TableFolder, lock: Lock, folder: Path): Unit = {
+    lock.check()
+    log.info(s"deletes $folder, which the catalog does not name any more")
+    home.ops.deleteRecursive(folder)
+    // The generation goes with its last folder, and their parent with the last generation.
+    GenerationFolder.generationOf(folder).foreach { generation =>
+      Iterator.iterate(folder.getParent)(_.getParent).takeWhile(_.depth >= generation.depth - 1)
+        .foreach(home.ops.deleteEmpty)
+    }
+  }
+
+  /** RESTORE goes back to none of these operations' earlier folders any more. */
+  private def mark(home: TableFolder, lock: Lock, operations: Set[String]): Unit = if (operations.nonEmpty) {
+    lock.check()
+    val files = SideListing.records(lock.listing()).filter(_.state == RecordState.Done)
+    files.foreach { file =>
+      if (operations(RecordJson.read(home, file).operationId)) home.ops.rename(file.meta.path, home.vacuumed(file))
+    }
+    val names = files.map(_.version).toSet
+    val gathered = History.read(home)
+      .filter(e => operations(e.record.operationId) && e.state != History.Vacuumed && !names(e.record.version))
+      .map(_.record.version).toSet
+    if (gathered.nonEmpty) Checkpoints.vacuum(home, lock, gathered)
+  }
+}

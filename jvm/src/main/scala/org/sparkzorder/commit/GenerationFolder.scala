@@ -1,0 +1,45 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * Folders of tables that are published through the catalog. `/wh/t__zorder/v0000000007-<operation>`
+ * has the files of version 7 of the table whose side folder is in `/wh/t`, its *home*. With partitions
+ * there are folders such as `p=1` below.
+ */
+private[sparkzorder] object GenerationFolder {
+  private val Suffix = "__zorder"
+  private val Name = """v\d{10,18}-[0-9A-Za-z-]+""".r
+
+  /** Where all generations of a table are. None for the root of a file system, which has no name. */
+  def parentOf(home: Path): Option[Path] =
+    Option.when(home.getName.nonEmpty && home.getParent != null)(
+      FileNames.child(home.getParent, home.getName + Suffix)
+    )
+
+  /** @throws IllegalArgumentException for the root of a file system */
+  def of(home: Path, version: Long, operationId: String): Path = {
+    val parent = parentOf(home).getOrElse(throw new IllegalArgumentException(s"no folder is beside $home"))
+    FileNames.child(parent, s"${SideNames.versionName(version)}-$operationId")
+  }
+
+  /** The folder of a slot in a generation. `relative` is empty for the table itself. */
+  def slot(generation: Path, relative: String): Path =
+    if (relative.isEmpty) generation else FileNames.child(generation, relative)
+
+  /** The generation that a path is, or is in. */
+  def generationOf(path: Path): Option[Path] =
+    Iterator.iterate(path)(_.getParent).takeWhile(p => p != null && p.getParent != null).find { p =>
+      Name.matches(p.getName) && p.getParent.getName.endsWith(Suffix) && p.getParent.getName.length > Suffix.length
+    }
+
+  /** The home of the table that a generation belongs to, by the path alone. */
+  def homeOf(path: Path): Option[Path] = generationOf(path).map { generation =>
+    val parent = generation.getParent
+    FileNames.child(parent.getParent, parent.getName.stripSuffix(Suffix))
+  }
+
+  /** The generations that are there, whether or not they are in use. */
+  def all(ops: FileOps, home: Path): Seq[FileMeta] =
+    parentOf(home).toSeq.flatMap(ops.list).filter(m => m.isDirectory && Name.matches(m.name))
+}

@@ -1,0 +1,105 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * A file in an earlier folder of a slot whose rows are in no newer one.
+ *
+ * @param owner the folder whose watch found it
+ */
+final case class LateFile(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
+
+  /** The name of its copy in the slot's current folder. */
+  def carriedName: String = LateFiles.carriedName(meta)
+}
+
+/** Finds the late files of a slot. See `docs/design/commit-catalog.md`. */
+object LateFiles {
+
+  /** Begins the names of copies. */
+  private val Prefix = "zorder-carried-"
+
+  def isCarried(name: String): Boolean = name.startsWith(Prefix)
+
+  /** The same for the same file, whoever brings it over. A copy of a copy has the name of the copy. */
+  def carriedName(meta: FileMeta): String =
+    if (isCarried(meta.name)) meta.name
+    else {
+      val identity = s"${meta.path.toUri.getPath} ${meta.length} ${meta.etag.getOrElse(meta.modificationTime.toString)}"
+      val name = s"$Prefix${LongNames.hash(identity)}-"
+      val own = meta.name
+      if (LongNames.isPossible(name + own)) name + own
+      else name + LongNames.hash(own) + own.drop(math.max(0, own.lastIndexOf('.')))
+    }
+
+  /** Whether readers see it as a file with rows. */
+  def isVisible(meta: FileMeta): Boolean = !meta.isDirectory && meta.length != 0 && FileNames.isData(meta.name)
+
+  /** An empty file that says that a slot has left a folder. Whoever overwrites the folder deletes it. */
+  def sentinel(folder: Path, operationId: String): Path =
+    new Path(new Path(folder, SideNames.Side), s"${SideNames.Hidden}left-$operationId")
+
+  /**
+   * The late files of the slot whose current folder this is.
+   *
+   * @param own the files of the current folder
+   * @param look at the other folders
+   * @param alsoDormant whether to look into folders that were vacuumed long ago
+   * @throws LateFilesUnclearException when nobody can tell whether their rows count
+   */
+  def of(
+      state: CatalogState,
+      current: Path,
+      own: Seq[FileMeta],
+      look: FileOps,
+      alsoDormant: Boolean = false
+  ): Seq[LateFile] = {
+    if (state.folder(current).exists(_.abandoned))
+      unclear(current, current, own, "the catalog names a folder of an operation that was given up")
+    val now = System.currentTimeMillis()
+    val watches = state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
+    val found = watches.flatMap { case (owner, w) => inFolder(current, owner, w, look) }
+    val listed = own.map(_.name).toSet
+    // A file and its copies have one name. What the current folder has under it is not late.
+    val late =
+      if (found.isEmpty) Nil
+      else {
+        val here = own.map(carriedName).toSet
+        found.filterNot(f => here(f.carriedName)).distinctBy(_.carriedName)
+      }
+    if (late.nonEmpty) state.folder(current).foreach { folder =>
+      if (folder.own.nonEmpty && !folder.own.exists(listed))
+        unclear(current, current, late.map(_.meta), "the files of the table were all replaced or deleted since")
+    }
+    late
+  }
+
+  private def inFolder(current: Path, owner: CatalogFolder, watch: Watch, look: FileOps): Seq[LateFile] = {
+    val folder = new Path(watch.folder)
+    val visible = look.list(folder).filter(isVisible)
+    val late = visible.filterNot(watch.knows)
+    val names = visible.map(m => m.name -> m).toMap
+    val missing =
+      if (watch.vacuumed) Nil
+      else watch.known.filterNot(k => k.isExpected || names.get(k.name).exists(k.is))
+    if (watch.newer) {
+      if (missing.nonEmpty && missing.size == watch.known.size)
+        unclear(folder, current, visible, "all files are gone that an operation had put there")
+    } else if (late.nonEmpty) {
+      if (missing.nonEmpty)
+        unclear(folder, current, late, s"files that were there before are gone or changed, such as ${missing.head.name}")
+      if (!watch.isDormant(System.currentTimeMillis()) && !look.exists(sentinel(folder, watch.operationId)))
+        unclear(folder, current, late, "somebody has overwritten the folder since")
+    }
+    late.map(LateFile(_, owner, watch))
+  }
+
+  private def unclear(folder: Path, current: Path, files: Seq[FileMeta], reason: String): Nothing =
+    throw new LateFilesUnclearException(folder, current, files.map(_.path), reason)
+
+  /** The state once these files are brought over. */
+  def known(state: CatalogState, files: Seq[LateFile]): CatalogState = {
+    val added = files.groupMap(f => (f.owner.path, f.watch.folder))(f => KnownFile.of(f.meta))
+    state.changed((folder, w) => w.copy(known = w.known ++ added.getOrElse((folder.path, w.folder), Nil)))
+  }
+}

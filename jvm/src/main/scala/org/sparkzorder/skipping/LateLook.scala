@@ -1,0 +1,55 @@
+package org.sparkzorder.skipping
+
+import java.io.IOException
+import java.util.concurrent.ConcurrentHashMap
+
+import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
+
+import org.sparkzorder.commit.{CatalogState, FileMeta, LateFiles, LateFilesUnclearException, TableFolder}
+import org.sparkzorder.errors.ZOrderErrors
+
+/**
+ * The files that others wrote to earlier folders of a table that is published through the catalog, see
+ * `docs/design/commit-catalog.md`. A query looks once for each folder that it reads.
+ *
+ * @param table how messages name it
+ */
+private[skipping] final class LateLook(folder: TableFolder, val state: CatalogState, table: String) {
+  private val known = new ConcurrentHashMap[Path, Seq[FileStatus]]
+
+  /**
+   * @param current a folder of the listing
+   * @param listed its files
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException when nobody can tell which rows count, or an
+   *   earlier folder cannot be listed: a query without its late files would lack rows
+   */
+  def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
+    if (state.folder(current).isEmpty) Nil
+    else
+      known.computeIfAbsent(
+        current,
+        _ =>
+          try LateFiles.of(state, current, listed.map(meta), folder.ops).map(late => status(late.meta))
+          catch {
+            case e: LateFilesUnclearException =>
+              throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
+            case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
+          }
+      )
+
+  // A listing of Spark's has no etags. They are needed for files that were listed here only.
+  private def meta(s: FileStatus): FileMeta = s match {
+    case e: EtagSource =>
+      FileMeta(s.getPath, s.getLen, s.getModificationTime, isDirectory = false, Option(e.getEtag))
+    case _ => FileMeta(s.getPath, s.getLen, s.getModificationTime, isDirectory = false)
+  }
+
+  private def status(m: FileMeta): FileStatus =
+    new FileStatus(m.length, false, 1, LateLook.BlockSize, m.modificationTime, m.path)
+}
+
+private object LateLook {
+
+  /** Only for the cut of a file into parts: nobody asks where its blocks are. */
+  private val BlockSize = 128L << 20
+}

@@ -1,0 +1,32 @@
+package org.sparkzorder.skipping
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex}
+
+import org.sparkzorder.table.Targets
+
+/**
+ * A session keeps what it has looked up of a table, also when another driver has published the table
+ * in a new folder. Then it would read the old one, from which VACUUM deletes the files.
+ */
+private[skipping] object MovedTables {
+
+  /**
+   * An index of the folder that the catalog names now, if the relation has an earlier one. Partitions
+   * are looked up in the catalog by each query, so this is about tables without.
+   */
+  def current(
+      session: classic.SparkSession,
+      relation: HadoopFsRelation,
+      table: Option[CatalogTable],
+      views: Seq[TableView]
+  ): Option[FileIndex] =
+    for {
+      t <- table if t.partitionColumnNames.isEmpty
+      root <- relation.location.rootPaths.headOption if views.exists(_.isEarlier(root))
+      now = Targets.qualified(session, new Path(session.sessionState.catalog.getTableMetadata(t.identifier).location))
+      if now != Targets.qualified(session, root)
+    } yield new InMemoryFileIndex(session, Seq(now), relation.options, Some(relation.dataSchema))
+}

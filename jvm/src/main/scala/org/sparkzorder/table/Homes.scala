@@ -1,0 +1,58 @@
+package org.sparkzorder.table
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+
+import org.sparkzorder.commit.{
+  CatalogState,
+  CatalogStateFile,
+  GenerationFolder,
+  LateFiles,
+  ObjectStores,
+  TableFolder,
+  TableState
+}
+import org.sparkzorder.errors.ZOrderErrors
+
+/** Finds the side folder of a table that is published through the catalog. */
+private[sparkzorder] object Homes {
+
+  /**
+   * The folder whose side folder tells of a table, or of a folder that a statement names: the home if
+   * the location is a folder that an operation made, else the location itself.
+   */
+  def of(session: SparkSession, location: Path): Path =
+    GenerationFolder.homeOf(location).filter(home => stateOf(session, home).folder(location).isDefined)
+      .getOrElse(location)
+
+  /**
+   * Refuses a table whose catalog names a folder that an operation made, while its home has files and no
+   * side folder that tells of it: somebody has overwritten the table as it was before.
+   *
+   * @param name how messages name the table
+   */
+  def refuseOverwritten(session: SparkSession, name: String, location: Path): Unit =
+    GenerationFolder.homeOf(location).foreach { home =>
+      val ops = ObjectStores.ops(Targets.fileSystem(session, home))
+      val files = ops.list(home).filter(LateFiles.isVisible)
+      if (files.nonEmpty && stateOf(session, home).folder(location).isEmpty)
+        throw ZOrderErrors.lateFilesUnclear(
+          name,
+          home,
+          location,
+          files.map(_.path),
+          "somebody has overwritten the table as it was before",
+          null
+        )
+    }
+
+  /** The state of a table that is published through the catalog; empty for other tables. */
+  def stateOf(session: SparkSession, home: Path): CatalogState = {
+    val folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
+    TableState.look(home, folder.ops) match {
+      case side: TableState.SideFolder if CatalogStateFile.isThere(side) =>
+        CatalogStateFile.read(folder, side.statuses)
+      case _ => CatalogState.Empty
+    }
+  }
+}

@@ -1,0 +1,85 @@
+package org.sparkzorder.table
+
+import java.io.IOException
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.analysis.NoSuchPartitionException
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartition, ExternalCatalogUtils}
+
+import org.sparkzorder.commit.{CatalogLocations, FileNames, Move, Slot}
+
+/** The locations of a table and its partitions in Spark's session catalog. */
+private[sparkzorder] final class SessionCatalogLocations(table: TableLocation) extends CatalogLocations {
+  import SessionCatalogLocations._
+
+  private val catalog = table.session.sessionState.catalog
+  private val name = table.catalogTable.get.identifier
+  private val columns = table.catalogTable.get.partitionColumnNames
+
+  /** All slots of the table. */
+  def all(): Map[Slot, Path] =
+    if (columns.isEmpty) current(Seq(Slot.Table))
+    else asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> located(p)).toMap
+
+  override def current(slots: Seq[Slot]): Map[Slot, Path] =
+    if (slots.isEmpty) Map.empty
+    else if (columns.isEmpty) Map(Slot.Table -> qualified(new Path(asked("look up")(metadata()).location)))
+    else partitions(slots).map { case (slot, p) => slot -> located(p) }
+
+  override def move(moves: Seq[Move]): Unit =
+    if (columns.isEmpty) moves.foreach { m =>
+      val now = asked("look up")(metadata())
+      if (qualified(new Path(now.location)) == m.from) asked("change the location of") {
+        catalog.alterTable(now.withNewStorage(locationUri = Some(m.to.toUri)))
+      }
+    }
+    else {
+      val now = partitions(moves.map(_.slot))
+      val changed = moves.flatMap { m =>
+        now.get(m.slot).filter(located(_) == m.from).map { p =>
+          p.copy(storage = p.storage.copy(locationUri = Some(m.to.toUri)))
+        }
+      }
+      if (changed.nonEmpty) asked("change the locations of partitions of")(catalog.alterPartitions(name, changed))
+    }
+
+  private def metadata(): CatalogTable = catalog.getTableMetadata(name)
+
+  private def partitions(slots: Seq[Slot]): Map[Slot, CatalogTablePartition] =
+    if (slots.sizeIs > AskedOneByOne) {
+      val wanted = slots.toSet
+      asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> p)
+        .filter(found => wanted(found._1)).toMap
+    } else
+      slots.flatMap { slot =>
+        try Some(slot -> asked("look up a partition of")(catalog.getPartition(name, slot.values.toMap)))
+        catch { case _: NoSuchPartitionException => None }
+      }.toMap
+
+  private def slotOf(p: CatalogTablePartition): Slot = Slot(columns.map(c => c -> p.spec(c)))
+
+  private def located(p: CatalogTablePartition): Path = qualified(new Path(p.location))
+
+  private def qualified(path: Path): Path = Targets.qualified(table.session, path)
+
+  // The clients of catalogs throw exceptions of many kinds.
+  private def asked[A](what: String)(call: => A): A =
+    try call
+    catch {
+      case e: NoSuchPartitionException => throw e
+      case NonFatal(e)                 => throw new IOException(s"the catalog cannot $what ${table.name}: ${e.getMessage}", e)
+    }
+}
+
+private[sparkzorder] object SessionCatalogLocations {
+
+  /** So few partitions are looked up one by one. */
+  private val AskedOneByOne = 16
+
+  /** The folder of a slot below that of its generation, such as `p=1/q=2`. Empty for the table itself. */
+  def folderOf(slot: Slot): String = slot.values.foldLeft("") { case (above, (column, value)) =>
+    FileNames.in(above, ExternalCatalogUtils.getPartitionPathString(column, value))
+  }
+}

@@ -1,0 +1,39 @@
+package org.sparkzorder.table
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.GenerationFolder
+import org.sparkzorder.errors.ZOrderErrors
+
+/**
+ * Refuses to publish a table through the catalog if another table of its database reads the same
+ * folders: a VACUUM would delete files that the other one still has.
+ */
+private[sparkzorder] object SharedLocations {
+
+  def refuse(table: TableLocation): Unit = {
+    val own = table.catalogTable.get.identifier
+    val catalog = table.session.sessionState.catalog
+    val database = own.database.getOrElse(catalog.getCurrentDatabase)
+    val others = catalog.getTablesByName(catalog.listTables(database).filter(_.database.contains(database)))
+      .filter(t => t.identifier.table != own.table && t.storage.locationUri.isDefined)
+    val mine = Seq(table.root, table.location).distinct
+    others.foreach { other =>
+      // A location of another file system that cannot be reached is not ours.
+      val location = GenerationFolder.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
+      mine.find(overlaps(_, location)).foreach { folder =>
+        throw ZOrderErrors.sharedLocation(
+          table.name,
+          other.identifier.quotedString,
+          location.toUri.getPath,
+          folder.toUri.getPath
+        )
+      }
+    }
+  }
+
+  private def overlaps(a: Path, b: Path): Boolean = {
+    val (one, other) = (a.toUri.getPath.stripSuffix("/") + "/", b.toUri.getPath.stripSuffix("/") + "/")
+    one.startsWith(other) || other.startsWith(one)
+  }
+}

@@ -1,0 +1,199 @@
+package org.sparkzorder.commit
+
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * Runs the steps of publishing through the catalog over a file system and a catalog in memory. Each
+ * call fails, takes effect and fails, or is the last one before death, with rivals beside it.
+ */
+class CatalogCommitSuite extends AnyFunSuite {
+
+  private val shapes = Seq(Seq(Slot.Table), Seq(Slot(Seq("p" -> "1")), Slot(Seq("p" -> "2"))))
+  private val faults = Seq(Fault.DieBefore, Fault.DieAfter, Fault.ThrowBefore, Fault.ThrowAfter)
+  private val MostCalls = 400
+
+  private def optimizedOnce(slots: Seq[Slot]): MemoryCatalogTable = {
+    val table = new MemoryCatalogTable(slots)
+    table.optimize(new MemoryOps(table.fs), "op-0")
+    table
+  }
+
+  /** Calls `body` for each call of a statement until it no longer comes to that call. */
+  private def atEachCall(body: Int => Int): Int = {
+    val ended = Iterator.from(1).find(at => body(at) < at || at > MostCalls).get
+    assert(ended <= MostCalls)
+    ended
+  }
+
+  private def watched(table: MemoryCatalogTable, expected: () => Set[Seq[Int]], plain: Boolean = true): Unit =
+    table.fs.changed = () => {
+      val seen = table.seenRows
+      assert(seen.exists(expected()), s"with the extension: $seen in place of ${expected()}")
+      if (plain) assert(expected()(table.plainRows), s"without it: ${table.plainRows} in place of ${expected()}")
+    }
+
+  private type Statement = (MemoryCatalogTable, MemoryOps, String) => Unit
+  private val statements: Seq[(String, Statement)] = Seq(
+    "OPTIMIZE" -> ((t, ops, id) => { t.optimize(ops, id, keeps = true); () }),
+    "RESTORE" -> ((t, ops, id) => t.restore(ops, id, 0)),
+    "VACUUM" -> ((t, ops, id) => t.vacuum(ops, id))
+  )
+
+  for { slots <- shapes; (name, statement) <- statements; fault <- faults }
+    test(s"$name of ${slots.size} slots with $fault at each call keeps each row once, for all readers at any time") {
+      var states = 0
+      atEachCall { at =>
+        val table = optimizedOnce(slots)
+        watched(table, () => Set(table.allRows))
+        val ops = new MemoryOps(table.fs, at, fault)
+        table.attempt("op-1")(statement(table, ops, "op-1"))
+        // A recovery may fail as well.
+        atEachCall { again =>
+          val copy = new MemoryOps(table.fs, again, fault)
+          table.attempt("op-2")(statement(table, copy, "op-2"))
+          states += 1
+          if (again > 12) 0 else copy.calls
+        }
+        table.next()
+        assert(table.plainRows == table.allRows && table.seenRows.contains(table.allRows))
+        assert(table.litter.isEmpty)
+        ops.calls
+      }
+      info(s"$states states")
+    }
+
+  for { slots <- shapes; (name, statement) <- statements; kills <- Seq(false, true) }
+    test(s"$name of ${slots.size} slots meets a stale appender at each call${if (kills) ", and dies there" else ""}") {
+      atEachCall { at =>
+        val table = optimizedOnce(slots)
+        val stale = table.first.values.toSeq
+        val before = table.locations.values.toSeq
+        def put(): Unit = {
+          table.append(stale.head, s"late-$at", Set(9000))
+          table.append(before.last, s"fresh-$at", Set(9001))
+        }
+        val ops = new MemoryOps(table.fs, if (kills) at else 0, Fault.DieAfter, other = { case `at` => put() })
+        table.attempt("op-1")(statement(table, ops, "op-1"))
+        val all = (table.allRows ++ (if (ops.calls >= at) Seq(9000, 9001) else Nil)).sorted
+        assert(table.seenRows.contains(all), "after the statement")
+        table.next()
+        assert(table.seenRows.contains(all) && table.plainRows == all, "after the next one")
+        table.optimize(new MemoryOps(table.fs), "op-3")
+        assert(table.plainRows == all, "after the next OPTIMIZE")
+        if (name != "VACUUM") table.restore(new MemoryOps(table.fs), "op-4", 0)
+        assert(table.plainRows == all && table.seenRows.contains(all), "after a RESTORE")
+        table.vacuum(new MemoryOps(table.fs), "op-5")
+        table.vacuum(new MemoryOps(table.fs), "op-6")
+        assert(table.plainRows == all && table.seenRows.contains(all), "after a VACUUM")
+        ops.calls
+      }
+    }
+
+  for { slots <- shapes; (name, statement) <- statements }
+    test(s"$name of ${slots.size} slots meets an overwrite of the current folder at each call") {
+      atEachCall { at =>
+        val table = optimizedOnce(slots)
+        val slot = slots.head
+        val ops = new MemoryOps(table.fs, other = { case `at` => table.overwrite(table.locations(slot), s"over-$at", Set(9000)) })
+        table.attempt("op-1")(statement(table, ops, "op-1"))
+        val others = table.allRows.filter(r => slots.size == 2 && r >= 100)
+        val expected = (if (ops.calls >= at) others :+ 9000 else table.allRows).sorted
+        // What was overwritten does not come back, for anybody.
+        assert(table.plainRows == expected, s"at call $at: ${ops.trace.lift(at - 1)}")
+        assert(table.seenRows.forall(_ == expected))
+        ops.calls
+      }
+    }
+
+  for (slots <- shapes) test(s"a call to the catalog of ${slots.size} slots hangs and lands after others have gone on") {
+    for (goesOn <- Seq("nothing", "next", "optimize", "optimize and append", "restore", "vacuum")) {
+      val table = optimizedOnce(slots)
+      val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
+      table.liveness.running -= "op-1"
+      assert(hung.hanging.nonEmpty)
+      var all = table.allRows
+      def go(id: String): MemoryOps = new MemoryOps(table.fs)
+      goesOn match {
+        case "nothing"             => ()
+        case "next"                => table.next()
+        case "restore"             => table.restore(go("op-2"), "op-2", 0)
+        case "vacuum"              => table.vacuum(go("op-2"), "op-2")
+        case "optimize"            => table.optimize(go("op-2"), "op-2")
+        case "optimize and append" =>
+          table.optimize(go("op-2"), "op-2")
+          table.append(table.locations(slots.head), "more", Set(9000))
+          all = (all :+ 9000).sorted
+      }
+      hung.hanging.foreach(table.land)
+      assert(table.seenRows.forall(_ == all), s"after $goesOn")
+      table.next("op-3")
+      assert(table.seenRows.contains(all) && table.plainRows == all, s"after $goesOn, and the next statement")
+    }
+  }
+
+  test("somebody sets the location back, as ANALYZE does that began before") {
+    val table = optimizedOnce(Seq(Slot.Table))
+    val now = table.locations(Slot.Table)
+    table.append(now, "more", Set(9000))
+    table.locations(Slot.Table) = table.first(Slot.Table)
+    val all = (table.allRows :+ 9000).sorted
+    assert(table.seenRows.contains(all))
+    // Nothing of a table whose location nobody of us has set is deleted.
+    table.vacuum(new MemoryOps(table.fs), "op-1")
+    assert(table.seenRows.contains(all))
+    table.optimize(new MemoryOps(table.fs), "op-2")
+    assert(table.plainRows == all && table.seenRows.contains(all))
+  }
+
+  test("a stale overwrite of the first folder is noticed, before and after a VACUUM") {
+    for (vacuums <- Seq(false, true)) {
+      val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+      if (vacuums) table.vacuum(new MemoryOps(table.fs), "op-1")
+      table.overwrite(table.first.values.head, "stale", Set(9000))
+      assert(table.seenRows.isEmpty)
+    }
+  }
+
+  test("files of an earlier folder that somebody compacts are not doubled") {
+    val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+    val folder = table.first.values.head
+    val old = table.dataIn(folder)
+    table.append(folder, "compacted", old.flatMap(p => table.fs.file(p).get.rows).toSet)
+    old.take(2).foreach(table.fs.nodes.remove)
+    assert(table.seenRows.isEmpty)
+  }
+
+  test("a partition that is overwritten through the catalog leaves nothing to watch") {
+    val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+    table.overwrite(table.locations.values.head, "new", Set(9000))
+    assert(table.seenRows.contains(Seq(9000)))
+    table.append(table.first.values.head, "late", Set(9001))
+    assert(table.seenRows.isEmpty)
+  }
+
+  test("RESTORE goes back and forth with appends between, and brings nothing back that was deleted") {
+    val table = optimizedOnce(Seq(Slot.Table))
+    val ops = new MemoryOps(table.fs)
+    table.append(table.locations(Slot.Table), "a", Set(9000))
+    table.restore(ops, "op-1", 0)
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
+    table.append(table.locations(Slot.Table), "b", Set(9001))
+    table.restore(ops, "op-2", 1)
+    assert(table.plainRows == (table.allRows ++ Seq(9000, 9001)).sorted)
+    // Somebody deletes the file that was brought here. Its original is in an earlier folder.
+    val brought = table.dataIn(table.locations(Slot.Table)).filter(p => table.fs.file(p).get.rows == Set(9001))
+    brought.foreach(table.fs.nodes.remove)
+    assert(table.seenRows.contains((table.allRows :+ 9000).sorted))
+    table.next()
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
+  }
+
+  test("the state survives writing and reading") {
+    val watch = Watch("mem:/t", "op", 5L, Seq(KnownFile("a b%.parquet", 3L, 4L, Some("\"e\"")), KnownFile.expected("c")))
+    val state = CatalogState(
+      Seq(CatalogFolder("mem:/t__zorder/v1", Slot(Seq("p" -> "ü/=", "q" -> "")), "op", Seq("x"), Seq(watch), abandoned = true))
+    )
+    assert(CatalogStateFile.parse(CatalogStateFile.bytes(state), new Path("mem:/s")) == state)
+  }
+}

@@ -1,0 +1,217 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * A table that is published through a catalog in memory. Each slot begins with three files of two
+ * rows.
+ *
+ * @param slots its partitions, or the table itself
+ */
+final class MemoryCatalogTable(val slots: Seq[Slot]) {
+  CatalogStateFile.forget()
+  val fs = new MemoryFs
+  val home = new Path("mem:/t")
+  val liveness = new FakeLiveness
+  val settings: LockSettings =
+    LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
+
+  /** What the catalog says. */
+  val locations: mutable.Map[Slot, Path] = mutable.Map.empty
+
+  /** Each process has its own view of the file system, and the catalog fails with it. */
+  final class Catalog(ops: MemoryOps) extends CatalogLocations {
+
+    /** Moves that do not reach the catalog before somebody says so. */
+    var hangs = false
+    var hanging: Seq[Move] = Nil
+
+    override def current(some: Seq[Slot]): Map[Slot, Path] =
+      ops.elsewhere("catalog: look", changes = false)(some.flatMap(s => locations.get(s).map(s -> _)).toMap)
+
+    override def move(moves: Seq[Move]): Unit = {
+      if (hangs) hanging = moves
+      if (hangs) throw new Died
+      // A metastore without transactions moves one partition after the other.
+      moves.foreach(m => ops.elsewhere(s"catalog: move ${m.slot}", changes = true)(land(m)))
+    }
+  }
+
+  def land(m: Move): Unit = if (locations.get(m.slot).contains(m.from)) locations(m.slot) = m.to
+
+  private def relative(slot: Slot): String = if (slot.isTable) "" else slot.toString
+
+  for { (slot, s) <- slots.zipWithIndex; i <- 1 to 3 } {
+    val folder = GenerationFolder.slot(home, relative(slot))
+    locations(slot) = folder
+    val first = 100 * s + 10 * i
+    fs.put(s"${folder.toUri.getPath}/part-$i.parquet", Set(first, first + 1), 100L)
+  }
+  val first: Map[Slot, Path] = locations.toMap
+  val allRows: Seq[Int] = plainRows
+
+  def folder(ops: FileOps): TableFolder = TableFolder(home, ops, threads = 1)
+
+  def dataIn(folder: Path): Seq[String] = fs.children(folder.toUri.getPath).filter { p =>
+    val name = p.substring(p.lastIndexOf('/') + 1)
+    fs.file(p).isDefined && FileNames.isData(name)
+  }
+
+  /** What a reader of the catalog without the extension sees. */
+  def plainRows: Seq[Int] = fs.rows(locations.values.toSeq.distinct.flatMap(dataIn))
+
+  /** What a reader with the extension sees; None if it fails since nobody can tell which rows count. */
+  def seenRows: Option[Seq[Int]] = {
+    val hook = fs.changed
+    fs.changed = () => ()
+    try {
+      val ops = new MemoryOps(fs)
+      val state = CatalogStateFile.read(folder(ops))
+      val late = locations.values.toSeq.flatMap { current =>
+        if (state.folder(current).isEmpty) Nil else LateFiles.of(state, current, ops.list(current).filter(LateFiles.isVisible), ops)
+      }
+      Some(fs.rows(locations.values.toSeq.distinct.flatMap(dataIn) ++ late.map(_.meta.path.toUri.getPath)))
+    } catch { case _: LateFilesUnclearException => None }
+    finally fs.changed = hook
+  }
+
+  private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
+
+  private def locked[A](ops: MemoryOps, catalog: Catalog, id: String)(work: Lock => A): A = {
+    val lock = Locking.acquire(folder(ops), id, settings)
+    try {
+      Recovery.recoverUnder(folder(ops), lock, settings)
+      CatalogRecovery.settle(folder(ops), lock, catalog)
+      CatalogRecovery.returnAbandoned(folder(ops), lock, catalog, catalog.current(slots), settled(ops))
+      CatalogCopies.carry(folder(ops), lock, catalog.current(slots).values.toSeq, rowsOf)
+      work(lock)
+    } finally lock.release()
+  }
+
+  private def settled(ops: FileOps): Slot => Option[Path] = {
+    val records = History.read(folder(ops)).map(_.record)
+    slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
+  }
+
+  private def records(ops: FileOps): Seq[Record] = History.read(folder(ops)).map(_.record)
+
+  /** OPTIMIZE: two files of each slot, with one of them copied as it is if `keeps`. */
+  def optimize(ops: MemoryOps, id: String, hangs: Boolean = false, keeps: Boolean = false): Catalog = {
+    val catalog = new Catalog(ops)
+    locked(ops, catalog, id) { lock =>
+      val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf)
+      try {
+        val at = catalog.current(slots)
+        val generation = GenerationFolder.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
+        val moves = at.toSeq.sortBy(_._1.toString).map { case (slot, from) =>
+          Move(slot, from, GenerationFolder.slot(generation, relative(slot)))
+        }
+        committer.begin(moves, Some(generation))
+        val switches = moves.map { m =>
+          val inputs = ops.list(m.from).filter(LateFiles.isVisible).sortBy(_.name)
+          val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
+          val rows = rewritten.flatMap(i => fs.file(i.path.toUri.getPath).toSeq.flatMap(_.rows))
+          val made = Seq(0, 1).map { n =>
+            val path = s"${m.to.toUri.getPath}/new-$id-$n.parquet"
+            fs.put(path, rows.filter(_ % 2 == n).toSet, 50L)
+            val file = fs.file(path).get
+            OutputFile(s"mem:$path", file.length, file.time, file.rows.size.toLong)
+          }
+          val copies = committer.copied(kept, m.to)
+            .map(c => OutputFile(c.path.toString, c.length, c.modificationTime, rowsOf(c).getOrElse(0L)))
+          val in = inputs.map(i => InputFile(i.path.toString, i.length, i.modificationTime, rowsOf(i).getOrElse(0L)))
+          Switch(m.slot, m.from.toString, m.to.toString, in, made ++ copies)
+        }
+        // The call hangs, and the process is taken for dead.
+        catalog.hangs = hangs
+        committer.commit(recordOf(id, "OPTIMIZE", switches))
+      } catch {
+        case e @ (_: IOException | _: CommitException) =>
+          committer.abort()
+          throw e
+        case e: Died if hangs => ()
+      }
+    }
+    catalog
+  }
+
+  private def recordOf(id: String, operation: String, switches: Seq[Switch]) =
+    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, Nil, Nil, switches = switches)
+
+  def restore(ops: MemoryOps, id: String, to: Long): Unit = {
+    val catalog = new Catalog(ops)
+    locked(ops, catalog, id) { lock =>
+      val here = folder(ops)
+      val state = CatalogStateFile.read(here)
+      val ways = CatalogRestore.plan(
+        to,
+        records(ops).takeWhile(_.version > to),
+        catalog.current(slots),
+        ops.list,
+        CatalogCopies.lateIn(here, state, _)
+      )
+      if (ways.nonEmpty) {
+        val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
+        try {
+          committer.begin(ways.map(w => Move(w.slot, w.from, w.to)), None)
+          CatalogRestore.expect(here, lock, ways)
+          val switches = ways.map { w =>
+            CatalogRestore.switch(w, CatalogCopies.carried(here, lock, w.brought, w.to).zip(w.brought))
+          }
+          val record = recordOf(id, History.RestoreOperation, switches)
+          committer.commit(record.copy(parameters = Map(History.RestoreParameter -> to.toString)))
+        } catch {
+          case e @ (_: IOException | _: CommitException) =>
+            committer.abort()
+            throw e
+        }
+      }
+      ()
+    }
+  }
+
+  def vacuum(ops: MemoryOps, id: String): Unit = {
+    val catalog = new Catalog(ops)
+    locked(ops, catalog, id) { lock =>
+      val here = folder(ops)
+      val gone = CatalogVacuum.expired(here, CatalogStateFile.read(here), catalog.current(slots), settled(ops), _ => true)
+      val known = (records(ops) ++ History.undone(here).map(_.record)).map(_.operationId).toSet
+      CatalogVacuum.run(here, lock, gone, locations.values.toSet, known, System.currentTimeMillis())
+    }
+  }
+
+  /** Runs a statement that may die or fail. Returns the exception with which it ended. */
+  def attempt(id: String)(statement: => Any): Option[Throwable] =
+    try {
+      statement
+      None
+    } catch {
+      case e: Died =>
+        liveness.running -= id
+        Some(e)
+      case e @ (_: IOException | _: CommitException | _: InterruptedException) => Some(e)
+    }
+
+  /** A statement that brings all to its end. */
+  def next(id: String = "next"): Unit = {
+    val ops = new MemoryOps(fs)
+    locked(ops, new Catalog(ops), id)(_ => ())
+  }
+
+  def append(folder: Path, name: String, rows: Set[Int]): Unit =
+    fs.put(s"${folder.toUri.getPath}/$name.parquet", rows, 70L + rows.size)
+
+  /** As Spark does: all that is in the folder goes, hidden or not. */
+  def overwrite(folder: Path, name: String, rows: Set[Int]): Unit = {
+    val key = folder.toUri.getPath
+    fs.below(key).foreach(fs.nodes.remove)
+    append(folder, name, rows)
+  }
+
+  def litter: Seq[String] =
+    fs.below("/t/_zorder").filter(p => Seq("_switch-", "_generation-", "_lock-", "_tmp-", "staging").exists(p.contains(_)))
+}
