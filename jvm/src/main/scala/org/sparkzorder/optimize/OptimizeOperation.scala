@@ -64,7 +64,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         committer.mark(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
         val snapshot = TableIndex.of(plan.table, folder)
         val columns = TableIndex.columnsOf(plan.table, snapshot)
-        val result = rewrite(plan, groups, folder, lock.operationId, columns, onStore = true)
+        val result = rewrite(plan, groups, folder, lock.operationId, columns, Some(store))
         StatementProgress.current.foreach(_.stepTo("checking"))
         SameRows.check(plan, result, result.outputs.map(_.rows))
         val newFiles = result.outputs.map(o => NewFile(o, finalName(plan, o)))
@@ -197,11 +197,11 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false
+      store: Option[ObjectStore] = None
   ): RewriteResult =
     RewriteJobs.run(
       plan.table.session,
-      jobs(plan, groups, folder, operationId, indexed, onStore),
+      jobs(plan, groups, folder, operationId, indexed, store),
       plan.options.fileGroups.maxConcurrentRewrites
     )
 
@@ -215,14 +215,14 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false
+      store: Option[ObjectStore] = None
   ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
     val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
     groups.zipWithIndex.map { case (group, i) =>
       val units = group.map { r =>
         val dir = folderOf(plan, r)
-        val staging = if (onStore) folder.uploadsOf(dir, operationId) else folder.stagingOf(dir, operationId)
+        val staging = store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
@@ -246,7 +246,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density,
-        uploadsOf = Option.when(onStore)(operationId)
+        uploadsOf = store.map(_ => operationId)
       )
     }
   }
