@@ -168,6 +168,37 @@ def test_a_store_without_conditions_is_refused_before_anything_is_written(
 
 
 @pytest.mark.extended
+def test_conditions_are_signed(server: S3Server, ours: SparkProcess) -> None:
+    root = f"{ROOT}/signed"
+    write(ours, root, "parquet", "")
+    server.counted()
+    ours.sql(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+    conditions = ("if-match", "if-none-match", "x-amz-copy-source-if-match")
+    seen = set()
+    for request in server.counted():
+        signed = re.findall("SignedHeaders=([^,]*)", request.headers["authorization"])[0].split(";")
+        for name in request.headers.keys() & set(conditions):
+            assert name in signed, request
+            seen.add((request.method, name))
+    wanted = {("PUT", name) for name in conditions} | {("DELETE", "if-match")}
+    assert wanted <= seen
+
+
+@pytest.mark.extended
+def test_a_client_that_leaves_no_upload_open_is_refused_before_anything_is_written(
+    server: S3Server, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = f"{ROOT}/no-magic"
+    write(plain, root, "parquet", "")
+    before = plain.run(f"result = files({root!r})")
+    with server.spark(tmp_path, settings={"spark.hadoop.fs.s3a.committer.magic.enabled": "false"}) as fresh:
+        condition, message = fresh.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")
+    assert condition == "ZORDER_STORE_LACKS_CONDITIONS"
+    assert "fs.s3a.committer.magic.enabled" in message
+    assert plain.run(f"result = files({root!r})") == before
+
+
+@pytest.mark.extended
 def test_a_bucket_without_write_access_is_refused_and_read(
     server: S3Server, plain: SparkProcess, tmp_path: Path
 ) -> None:
