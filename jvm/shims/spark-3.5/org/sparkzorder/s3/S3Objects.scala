@@ -140,7 +140,8 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   override def complete(path: Path, upload: OpenUpload): Boolean = asking("complete", path) {
     val parts = upload.parts.zipWithIndex.map { case (part, i) =>
       // Begun by a newer Spark whose S3A makes checksums.
-      if (part.contains(';')) throw new IOException(s"S3A of Hadoop 3.3 cannot complete an upload with checksums: $path")
+      if (part.contains(';'))
+        throw new IOException(s"S3A of Hadoop 3.3 cannot complete an upload with checksums: $path")
       new PartETag(i + 1, part)
     }
     try {
