@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pyspark
 from fetched_jars import fetched_jars, is_group
 from spark_process import SparkProcess
+from spark_versions import PYSPARK_MINOR
 
 SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
 """The program of the server. `make test-all` installs it."""
@@ -36,7 +36,7 @@ _HEADERS = {
 
 def _client() -> str:
     """The group of jars with the S3A of the Hadoop that the Spark of this process has."""
-    own = f"store-{'.'.join(pyspark.__version__.split('.')[:2])}"
+    own = f"store-{PYSPARK_MINOR}"
     return own if is_group(own) else "store"
 
 
