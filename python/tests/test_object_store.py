@@ -18,7 +18,7 @@ from spark_versions import PYSPARK_MINOR
 ROWS = 4000
 ROOT = "s3a://bucket"
 
-REQUESTS_PER_FILE = {"3.5": 29, "4.0": 29, "4.1": 22}.get(PYSPARK_MINOR, 12)
+REQUESTS_PER_FILE = {"3.5": 29, "4.0": 29, "4.1": 22, "4.2": 15}.get(PYSPARK_MINOR, 12)
 """Of an OPTIMIZE. An older S3A asks for a file's length and its end each time that Spark opens it."""
 
 QUICK = {"spark.hadoop.fs.s3a.retry.limit": "1", "spark.hadoop.fs.s3a.attempts.maximum": "1"}
