@@ -76,7 +76,7 @@ help:
 	@echo "make test                      every main behaviour on Spark $(NEWEST), the main job on $(OLDER): 15 minutes"
 	@echo "make test-jvm SUITE='*LockSuite'   one suite; make test-python TEST=python/tests/test_golden.py one file"
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
-	@echo "make test-all                  both, and the long suites on the newest Spark"
+	@echo "make test-all                  both, the long suites on the newest Spark, and S3 on each"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
@@ -111,8 +111,9 @@ test-matrix: fetched
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-,$(WHOLE)) \
 		$(addprefix test-statements-,$(filter-out $(WHOLE),$(OLDER)))
 
-# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions.
-test-all: test test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
+# The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions, and
+# S3 on each Spark.
+test-all: test test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) $(addprefix test-store-,$(OLDER)) $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
 		$(STAMPS)/javas $(addprefix $(STAMPS)/fetched-,iceberg store yarn)
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
@@ -173,6 +174,11 @@ $(addprefix test-main-job-,$(OLDER)): test-main-job-%: $(STAMPS)/installed-%
 
 $(addprefix test-,$(OLDER)): test-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests -m "every_spark and not main_job"
+
+# With the S3A of its Hadoop. A Spark whose Hadoop is that of the newest has no jars of its own in tools/jars.txt.
+$(addprefix test-store-,$(OLDER)): test-store-%: $(STAMPS)/installed-% $(STAMPS)/env-store $(STAMPS)/fetched-store \
+		$(STAMPS)/fetched-store-%
+	$(call older_env,$*) -m pytest python/tests/test_object_store.py
 
 $(addprefix test-statements-,$(OLDER)): test-statements-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests/test_golden.py python/tests/test_plans.py -m every_spark

@@ -71,9 +71,15 @@ def antlrOf(minor: String): String = if (minor.startsWith("3.")) "4.9.3" else "4
 // Most clusters of Spark 3 run on Java 8, 11 or 17.
 def javaOf(minor: String): Option[String] = if (minor.startsWith("3.")) Some("8") else None
 
-// The client of S3, which Spark's own jars lack. We compile against the oldest that a minor of Spark 4 is used with.
+// The client of S3, which Spark's own jars lack. We compile against the oldest that a minor of Spark 4 is used with, and against
+// that of Spark 3.5.
 def clientsOf(minor: String): Seq[ModuleID] =
-  if (minor.startsWith("3.")) Nil
+  if (minor.startsWith("3."))
+    Seq(
+      "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
+      "com.amazonaws" % "aws-java-sdk-core" % "1.12.262",
+      "com.amazonaws" % "aws-java-sdk-s3" % "1.12.262"
+    ).map(module => (module % Provided).intransitive())
   else Seq(
     ("org.apache.hadoop" % "hadoop-aws" % "3.4.1" % Provided).intransitive(),
     "software.amazon.awssdk" % "s3" % "2.24.6" % Provided

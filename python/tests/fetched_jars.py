@@ -13,11 +13,16 @@ _LIST = (_REPOSITORY / "tools" / "jars.txt").read_text()
 
 def fetched_jars(group: str) -> list[str]:
     """The files of a group of the list. The test fails when `make` did not fetch them."""
-    coordinates = re.findall(rf"^{group} +\S+?:(\S+):(\S+) ", _LIST, re.MULTILINE)
+    coordinates = re.findall(rf"^{re.escape(group)} +\S+?:(\S+):(\S+) ", _LIST, re.MULTILINE)
     files = [_REPOSITORY / "build" / "fetched" / group / f"{name}-{version}.jar" for name, version in coordinates]
     if not files or not all(file.exists() for file in files):
         pytest.fail(f"jars are missing: make build/stamps/fetched-{group}")
     return [str(file) for file in files]
+
+
+def is_group(group: str) -> bool:
+    """Whether the list has jars of this group."""
+    return re.search(rf"^{re.escape(group)} ", _LIST, re.MULTILINE) is not None
 
 
 def spark_of(group: str) -> str:

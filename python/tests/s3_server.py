@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from fetched_jars import fetched_jars
+from fetched_jars import fetched_jars, is_group
 from spark_process import SparkProcess
+from spark_versions import PYSPARK_MINOR
 
 SERVER = Path(__file__).parents[2] / "build" / "envs" / "store" / "bin" / "moto_server"
 """The program of the server. `make test-all` installs it."""
@@ -31,6 +32,12 @@ _HEADERS = {
     "Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, "
     "SignedHeaders=host, Signature=0",
 }
+
+
+def _client() -> str:
+    """The group of jars with the S3A of the Hadoop that the Spark of this process has."""
+    own = f"store-{PYSPARK_MINOR}"
+    return own if is_group(own) else "store"
 
 
 def _free_port() -> int:
@@ -99,7 +106,7 @@ class S3Server:
     def spark(self, work: Path, *, extension: bool = True, settings: dict[str, str] | None = None) -> SparkProcess:
         """Start a Spark that uses this server."""
         # As `spark.jars` each process would copy 700 MB.
-        jars = {"spark.driver.extraClassPath": ":".join(fetched_jars("store"))}
+        jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(_client()))}
         return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
 
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:

@@ -117,7 +117,9 @@ def _main() -> None:
         try:
             spark.sql(statement).collect()
         except PySparkException as error:
-            return str(error.getCondition()), str(error)
+            # Spark 3.5 has the older name.
+            condition = error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
+            return str(condition), str(error)
         return None
 
     def files(root: str) -> list[str]:

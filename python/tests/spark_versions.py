@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyspark
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -42,6 +44,10 @@ SPARKS = [
 ]
 """Oldest first."""
 NEWEST = SPARKS[-1]
+
+
+PYSPARK_MINOR = ".".join(pyspark.__version__.split(".")[:2])
+"""The minor version of the PySpark that runs the tests."""
 
 
 def minor(spark: SparkSession) -> str:

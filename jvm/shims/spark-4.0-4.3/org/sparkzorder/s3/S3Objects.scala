@@ -30,6 +30,9 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   private val client: S3Client = fs.getS3AInternals.getAmazonS3Client("spark-zorder")
   private val requests = fs.getRequestFactory
 
+  override def lacks: Option[String] =
+    if (!fs.hasPathCapability(new Path("/"), MagicCommitter)) Some(UploadsNotOpen) else None
+
   override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
     val prefix = fs.pathToKey(dir) match {
       case "" => ""
@@ -223,6 +226,8 @@ object S3Objects {
   private val PreconditionFailed = 412
   private val Conflict = 409
   private val MostConflicts = 5
+  private val MagicCommitter = "fs.s3a.capability.magic.committer"
+  private val UploadsNotOpen = "leave uploads open, since `fs.s3a.committer.magic.enabled` is false"
 
   /** The store behind a file system; None if it is no S3A. */
   def of(fs: FileSystem): Option[ObjectStore] = fs match {

@@ -18,8 +18,7 @@ private[sparkzorder] object CatalogOutputs {
   /** Where tasks write the files of a slot. Made on file systems. */
   def staging(home: TableFolder, generation: Path, slot: String, operationId: String): Path = {
     val folder = TableFolder(generation, home.ops, home.threads)
-    if (ObjectFileOps.storeOf(home).isDefined) folder.uploadsOf(slot, operationId)
-    else {
+    ObjectFileOps.storeOf(home).map(folder.uploadsOf(slot, operationId, _)).getOrElse {
       val dir = folder.stagingOf(slot, operationId)
       home.ops.mkdirs(dir)
       dir

@@ -231,7 +231,7 @@ private[sparkzorder] object ObjectCommitter {
     try {
       abortUploads(store, folder, operationId)
       // What S3A wrote for each of them.
-      store.deleteAll(below(store, folder.uploads(operationId)) :+ folder.manifest(operationId))
+      store.deleteAll(folder.uploads(operationId).flatMap(below(store, _)) :+ folder.manifest(operationId))
     } catch {
       // The manifest is still there, so the next statement tries again.
       case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)

@@ -10,6 +10,15 @@ import org.apache.hadoop.fs.Path
  */
 trait ObjectStore {
 
+  /**
+   * What the settings keep the store from doing that a commit needs, in words for an error; None if
+   * nothing.
+   */
+  def lacks: Option[String] = None
+
+  /** The path of [[UploadFolder]] below a table. */
+  def uploadFolder(operationId: String): String = UploadFolder.ofJob(operationId)
+
   /** Objects and folders directly below a folder; objects have etags. */
   def list(dir: Path): Seq[FileMeta]
 

@@ -16,7 +16,7 @@ object StoreProbe {
    * store is asked once.
    */
   def lacks(folder: TableFolder): Option[String] = ObjectFileOps.storeOf(folder).flatMap { store =>
-    known.getOrElseUpdate(store, lacks(store, folder))
+    known.getOrElseUpdate(store, store.lacks.orElse(lacks(store, folder)))
   }
 
   private[commit] def lacks(store: ObjectStore, folder: TableFolder): Option[String] = {

@@ -102,15 +102,15 @@ final case class TableFolder(
   private[commit] def possibleStagingsOf(folder: String, operationId: String): Seq[Path] =
     Seq(stagingOf(folder, operationId), FileNames.child(stagingsOf(folder), operationId))
 
-  /**
-   * Where tasks write on an object store. S3A leaves an upload open when its file is written below a
-   * folder of such a name, as its magic committer does.
-   */
-  def uploads(operationId: String): Path = new Path(root, s"__magic_job-$operationId")
+  /** Where tasks may write on an object store, see [[UploadFolder]]. */
+  def uploads(operationId: String): Seq[Path] = UploadFolder.all(operationId).map(new Path(root, _))
 
-  /** The same for the files of one folder. S3A takes what is below `__base` for the files' places. */
-  def uploadsOf(folder: String, operationId: String): Path = {
-    val base = new Path(uploads(operationId), "__base")
+  /**
+   * Where tasks write the files of one folder. S3A takes what is below `__base` for the files'
+   * places.
+   */
+  def uploadsOf(folder: String, operationId: String, store: ObjectStore): Path = {
+    val base = new Path(new Path(root, store.uploadFolder(operationId)), "__base")
     if (folder.isEmpty) base else FileNames.child(base, folder)
   }
 

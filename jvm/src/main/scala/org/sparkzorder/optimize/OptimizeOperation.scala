@@ -77,11 +77,12 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
           f.path -> CatalogOutputs.staging(folder, generation, slotFolders(f.path), lock.operationId)
         }.toMap
         val snapshot = TableIndex.of(table, folder)
-        val onStore = ObjectFileOps.storeOf(folder).isDefined
+        val store = ObjectFileOps.storeOf(folder)
+        val columns = TableIndex.columnsOf(table, snapshot)
         val result =
-          rewrite(plan, groups, folder, lock.operationId, TableIndex.columnsOf(table, snapshot), onStore, r => stagings(r.folder.path))
+          rewrite(plan, groups, folder, lock.operationId, columns, store, Some(r => stagings(r.folder.path)))
         StatementProgress.current.foreach(_.stepTo("checking"))
-        if (!onStore) result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+        if (store.isEmpty) result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
           folder.ops.adoptRights(outputs.map(_.path), plan.rewrites(unit).files.map(_.getPath))
         }
         val placed = CatalogOutputs.place(
@@ -144,7 +145,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         committer.mark(plan.rewrites.map(folderOf(plan, _)).distinct.sorted)
         val snapshot = TableIndex.of(plan.table, folder)
         val columns = TableIndex.columnsOf(plan.table, snapshot)
-        val result = rewrite(plan, groups, folder, lock.operationId, columns, onStore = true)
+        val result = rewrite(plan, groups, folder, lock.operationId, columns, Some(store))
         StatementProgress.current.foreach(_.stepTo("checking"))
         SameRows.check(plan, result, result.outputs.map(_.rows))
         val newFiles = result.outputs.map(o => NewFile(o, finalName(plan, o)))
@@ -279,12 +280,12 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false,
-      stagingOf: Rewrite => Path = null
+      store: Option[ObjectStore] = None,
+      stagingOf: Option[Rewrite => Path] = None
   ): RewriteResult =
     RewriteJobs.run(
       plan.table.session,
-      jobs(plan, groups, folder, operationId, indexed, onStore, Option(stagingOf)),
+      jobs(plan, groups, folder, operationId, indexed, store, stagingOf),
       plan.options.fileGroups.maxConcurrentRewrites
     )
 
@@ -298,7 +299,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       folder: TableFolder,
       operationId: String,
       indexed: Seq[ColumnKey],
-      onStore: Boolean = false,
+      store: Option[ObjectStore] = None,
       stagingOf: Option[Rewrite => Path] = None
   ): Seq[RewriteJob] = {
     val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
@@ -307,7 +308,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
       val units = group.map { r =>
         val staging = stagingOf.map(_(r)).getOrElse {
           val dir = folderOf(plan, r)
-          if (onStore) folder.uploadsOf(dir, operationId) else folder.stagingOf(dir, operationId)
+          store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
         }
         RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
@@ -332,7 +333,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density,
-        uploadsOf = Option.when(onStore)(operationId)
+        uploadsOf = store.map(_ => operationId)
       )
     }
   }
