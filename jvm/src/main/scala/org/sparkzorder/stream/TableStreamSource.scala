@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.shim.StreamShim
-import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames
 
 /**
@@ -51,10 +51,16 @@ private[stream] final class TableStreamSource(
     ) {
   private val base = Targets.qualified(session, new Path(path))
   private val fs = Targets.fileSystem(session, base)
+  refuseCatalogTable()
   private val tables = new StreamedTables(session, base)
   private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
 
   private var decided = Option.empty[Decided]
+
+  /** Such a table gets a new folder with each operation, and the stream's log knows files of one folder. */
+  private def refuseCatalogTable(): Unit =
+    if (!SparkOwn.isPattern(base) && Homes.stateOf(session, Homes.of(session, base)).folders.nonEmpty)
+      throw ZOrderErrors.streamOfCatalogTable(base.toUri.getPath)
 
   override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {
     tables.settle()
