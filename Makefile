@@ -46,6 +46,7 @@ SCALE ?= 1
 load: SECONDS ?= 600
 SECONDS ?= 60
 KILLS   ?= 20
+STORE   ?= disk
 SEED    ?=
 TABLE   ?=
 QUERY   ?=
@@ -78,7 +79,7 @@ help:
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
 	@echo "make test-all                  both, and the long suites on the newest Spark"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
-	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
+	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck; STORE=s3 on S3"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make sizes                     lookups by the size of files, the reason for the default: bench/results"
@@ -123,8 +124,8 @@ fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
 
-kills: $(STAMPS)/installed $(STAMPS)/dev
-	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)"
+kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
+	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
 
 load: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"

@@ -86,6 +86,13 @@ class SparkProcess:
         self.process.wait()
         self.log.close()
 
+    def end(self) -> None:
+        """Let the process and its JVM end by themselves."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+        self.log.close()
+
     def stop(self) -> None:
         """End Spark."""
         if self.process.poll() is None:
