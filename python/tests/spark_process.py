@@ -106,6 +106,8 @@ class SparkProcess:
 
 
 def _main() -> None:
+    from comparison import condition_of
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
 
@@ -123,8 +125,8 @@ def _main() -> None:
     def refused(statement: str) -> tuple[str, str] | None:
         try:
             spark.sql(statement).collect()
-        except PySparkException as error:
-            return str(error.getCondition()), str(error)
+        except (PySparkException, Py4JJavaError) as error:
+            return condition_of(error), str(error)
         return None
 
     def files(root: str) -> list[str]:

@@ -257,7 +257,9 @@ def test_the_lifecycle_rules_of_a_bucket_say_how_long_uploads_stay_open(server: 
         )
 
     assert days("ruled/t") is None
-    rules = rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
+    rules = (
+        rule(7, "") + rule(3, "ruled/") + rule(1, "ruled/t/p=1") + rule(1, "ruled/t", "Disabled") + rule(2, "other/")
+    )
     body = f"<LifecycleConfiguration>{rules}</LifecycleConfiguration>".encode()
     server.ask("PUT", "/bucket?lifecycle", body)
     try:
