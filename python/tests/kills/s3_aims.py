@@ -15,7 +15,8 @@ class S3Aim:
 
     Attributes:
         sought: Whether a request is of the kind to wait for.
-        most: The kill is at the first to this one of such requests.
+        least: The kill is at this one of such requests or at a later one,
+        most: and at this one or at an earlier one.
         weight: How often it is drawn, relative to others.
     """
 
@@ -23,6 +24,7 @@ class S3Aim:
     sought: Callable[[Request], bool]
     most: int
     weight: int
+    least: int = 1
 
 
 def _is(what: str, part: str = "") -> Callable[[Request], bool]:
@@ -30,7 +32,7 @@ def _is(what: str, part: str = "") -> Callable[[Request], bool]:
 
 
 AIMS = (
-    S3Aim("any request", lambda _: True, 400, 3),
+    S3Aim("any request", lambda _: True, 500, 3, least=50),
     S3Aim("a lock", _is("put", "/_lock-"), 6, 1),
     S3Aim("a marker", _is("put", "/_exchange"), 10, 4),
     S3Aim("an upload", _is("part"), 12, 2),
@@ -53,4 +55,4 @@ def drawn(rng: Random) -> tuple[S3Aim, int, str, float]:
     """Draw an aim, which of its requests it is, what becomes of that, and seconds from there to the kill."""
     aim = rng.choices(AIMS, weights=[aim.weight for aim in AIMS])[0]
     way = rng.choice(WAYS)
-    return aim, rng.randint(1, aim.most), way, rng.choice((0.0, 0.002, 0.01, 0.05)) if way == "done" else 0.0
+    return aim, rng.randint(aim.least, aim.most), way, rng.choice((0.0, 0.002, 0.01, 0.05)) if way == "done" else 0.0

@@ -20,7 +20,7 @@ from child_process import is_running
 from s3_server import Request, S3Server
 from spark_process import SparkProcess
 
-from kills.campaign import FIRST_APPENDED, Tally
+from kills.campaign import FALSE_STARTS, FIRST_APPENDED, Tally
 from kills.process import SECONDS, until
 from kills.s3_aims import drawn
 from kills.s3_table import ROWS, S3Table
@@ -121,16 +121,21 @@ class S3Campaign:
             following: Future[_Driver] = starts.submit(self._driver)
             try:
                 while not enough(self.tally):
-                    driver = following.result()
+                    started = following
                     # The next process starts while this one works and its tables are checked.
                     following = starts.submit(self._driver)
+                    driver = self._started(started)
+                    if driver is None:
+                        continue
                     tens = self.tally.kills // 10
                     self._round(driver, checker)
                     self.tally.seconds = time.monotonic() - began
                     if self.tally.kills // 10 > tens:
                         self._say(self.tally.line())
             finally:
-                following.result().kill()
+                last = self._started(following)
+                if last is not None:
+                    last.kill()
             for table in self._tables:
                 if table.unsettled:
                     self._settle(table, checker)
@@ -140,6 +145,17 @@ class S3Campaign:
     def _driver(self) -> _Driver:
         name = f"driver{next(self._numbers)}"
         return _Driver(self._server, self._folder / name, name, self._options)
+
+    def _started(self, starting: Future[_Driver]) -> _Driver | None:
+        """The process, or None if it did not start on a machine that is too busy."""
+        try:
+            return starting.result()
+        except AssertionError as error:
+            self.tally.false_starts += 1
+            self._say(f"a process did not start: {error}")
+            if self.tally.false_starts > FALSE_STARTS:
+                raise
+            return None
 
     def _archive(self) -> str:
         """Java options with which a process starts sooner, because an archive holds its classes."""
