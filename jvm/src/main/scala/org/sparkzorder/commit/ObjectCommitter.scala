@@ -151,7 +151,6 @@ private[sparkzorder] final class ObjectCommitter(
       catch {
         case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       }
-    discard()
     judged(result)
   }
 
