@@ -46,6 +46,7 @@ SCALE ?= 1
 load: SECONDS ?= 600
 SECONDS ?= 60
 KILLS   ?= 20
+STORE   ?= disk
 SEED    ?=
 TABLE   ?=
 QUERY   ?=
@@ -66,7 +67,7 @@ REPO ?= build/m2
 ROWS ?= 2000000
 
 .PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
-.PHONY: fuzz kills load layout sizes auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
+.PHONY: fuzz kills load layout sizes requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -78,10 +79,11 @@ help:
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
 	@echo "make test-all                  both, the long suites on the newest Spark, and S3 on each"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
-	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck"
+	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck; STORE=s3 on S3"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make sizes                     lookups by the size of files, the reason for the default: bench/results"
+	@echo "make requests                  requests of each statement on S3, by the number of files: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
 	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
@@ -124,8 +126,8 @@ fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
 
-kills: $(STAMPS)/installed $(STAMPS)/dev
-	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)"
+kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
+	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)
 
 load: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m load --seconds $(SECONDS) --seed "$(SEED)"
@@ -136,6 +138,9 @@ layout: $(STAMPS)/installed
 
 sizes: $(STAMPS)/installed $(STAMPS)/dev
 	@$(BIN)/python bench/sizes.py --jar $(call jar,$(NEWEST))
+
+requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
+	@$(BIN)/python bench/requests.py
 
 auto: $(STAMPS)/installed
 	@$(BIN)/python bench/auto.py --jar $(call jar,$(NEWEST))

@@ -6,16 +6,19 @@ import http.client
 import re
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from fetched_jars import fetched_jars, is_group
 from spark_process import SparkProcess
@@ -75,6 +78,7 @@ class S3Server:
         fault: Decides about each request. Called by several threads.
         drops: Names of headers that are not passed on, as by a store that does not know them.
         late: Whether the request takes effect before the fault is returned.
+        under_way: The number of requests that have not ended yet, by access key.
     """
 
     url: str
@@ -84,6 +88,7 @@ class S3Server:
     late: bool = False
     requests: list[Request] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    under_way: Counter[str] = field(default_factory=Counter)
 
     def counted(self) -> list[Request]:
         """The requests since the last call."""
@@ -126,6 +131,8 @@ def _kind(method: str, query: str, headers: dict[str, str]) -> str:
         return "list"
     if query.startswith("uploads"):
         return "start" if method == "POST" else "uploads"
+    if query.startswith("lifecycle"):
+        return "rules"
     if "partNumber" in query:
         return "part"
     if "uploadId" in query:
@@ -143,6 +150,20 @@ def _handler(server: S3Server) -> type[BaseHTTPRequestHandler]:
             pass
 
         def _answer(self) -> None:
+            found = re.search("Credential=([^/]*)/", self.headers.get("Authorization") or "")
+            sender = found[1] if found else ""
+            with server.lock:
+                server.under_way[sender] += 1
+            try:
+                self._answer_counted()
+            except (ConnectionError, TimeoutError):
+                # The sender was killed.
+                self.close_connection = True
+            finally:
+                with server.lock:
+                    server.under_way[sender] -= 1
+
+        def _answer_counted(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
             path, _, query = self.path.partition("?")
@@ -188,6 +209,15 @@ def _handler(server: S3Server) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
+class _Proxy(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        # Connections of processes that were killed.
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """An S3 server in memory with an empty bucket, behind a proxy."""
@@ -203,8 +233,7 @@ def s3_server() -> Iterator[S3Server]:
                 break
             except (urllib.error.URLError, ConnectionError):
                 time.sleep(0.2)
-        proxy = ThreadingHTTPServer(("127.0.0.1", 0), _handler(made))
-        proxy.daemon_threads = True
+        proxy = _Proxy(("127.0.0.1", 0), _handler(made))
         made.url = f"http://127.0.0.1:{proxy.server_port}"
         threading.Thread(target=proxy.serve_forever, daemon=True).start()
         try:

@@ -86,6 +86,13 @@ class SparkProcess:
         self.process.wait()
         self.log.close()
 
+    def end(self) -> None:
+        """Let the process and its JVM end by themselves."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+        self.log.close()
+
     def stop(self) -> None:
         """End Spark."""
         if self.process.poll() is None:
@@ -99,6 +106,8 @@ class SparkProcess:
 
 
 def _main() -> None:
+    from comparison import condition_of
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
 
@@ -116,10 +125,8 @@ def _main() -> None:
     def refused(statement: str) -> tuple[str, str] | None:
         try:
             spark.sql(statement).collect()
-        except PySparkException as error:
-            # Spark 3.5 has the older name.
-            condition = error.getCondition() if hasattr(error, "getCondition") else error.getErrorClass()
-            return str(condition), str(error)
+        except (PySparkException, Py4JJavaError) as error:
+            return condition_of(error), str(error)
         return None
 
     def files(root: str) -> list[str]:

@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 
 from local_session import local_session
+from s3_server import s3_server
 
 from kills.campaign import Campaign, Tally
 from kills.process import share_classes
+from kills.s3_campaign import S3Campaign
 
 MANY = 20
 """With at least this number of kills, an archive of classes saves time."""
@@ -25,6 +27,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--minutes", type=float, default=600, help="stop after this time, whatever the number of kills")
     parser.add_argument("--seed", default="", help="the seed (default: a new one)")
+    parser.add_argument("--store", choices=["disk", "s3"], default="disk", help="where the tables are")
     asked = parser.parse_args()
     seed = asked.seed or str(random.randrange(10**8))
     # As in the tests: processes that run for seconds need no optimizing compiler.
@@ -35,11 +38,19 @@ def main() -> int:
     def enough(tally: Tally) -> bool:
         return tally.kills >= most or time.monotonic() > end
 
+    def say(text: str) -> None:
+        print(text, flush=True)
+
+    tally: Tally
     with tempfile.TemporaryDirectory(prefix="zorder-kills-") as work:
-        spark = local_session(Path(work))
-        options = share_classes(Path(work)) if most >= MANY else ""
-        tally = Campaign(spark, Path(work), seed, lambda text: print(text, flush=True), options).run(enough)
-        spark.stop()
+        if asked.store == "s3":
+            with s3_server() as server:
+                tally = S3Campaign(server, Path(work), seed, say).run(enough, share=most >= MANY)
+        else:
+            spark = local_session(Path(work))
+            options = share_classes(Path(work)) if most >= MANY else ""
+            tally = Campaign(spark, Path(work), seed, say, options).run(enough)
+            spark.stop()
     print(tally.summary())
     return 1 if tally.problems else 0
 

@@ -34,10 +34,7 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     if (!fs.hasPathCapability(new Path("/"), MagicCommitter)) Some(UploadsNotOpen) else None
 
   override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
-    val prefix = fs.pathToKey(dir) match {
-      case "" => ""
-      case k  => s"$k/"
-    }
+    val prefix = prefixOf(dir)
     val request = requests.newListObjectsV2RequestBuilder(prefix, "/", PageOfListing).build()
     client.listObjectsV2Paginator(request).asScala.toSeq.flatMap { page =>
       val files = page.contents.asScala.filterNot(_.key.endsWith("/")).map { o =>
@@ -48,6 +45,11 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
         .map(p => childOf(p.prefix.stripSuffix("/"), prefix))
       files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
     }
+  }
+
+  private def prefixOf(dir: Path): String = fs.pathToKey(dir) match {
+    case "" => ""
+    case k  => s"$k/"
   }
 
   // A name may have a colon, which a path from a text would take for the end of a scheme.
@@ -199,6 +201,12 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
         failed.headOption.foreach(e => throw new IOException(s"cannot delete ${e.key}: ${e.code} ${e.message}"))
       }
     }
+  }
+
+  override def daysOfUploads(dir: Path): Option[Int] = asking("read the lifecycle rules of", dir) {
+    val request = GetBucketLifecycleConfigurationRequest.builder().bucket(fs.getBucket).build()
+    try UploadRules.days(client.getBucketLifecycleConfiguration(request).rules.asScala.toSeq, prefixOf(dir))
+    catch { case e: S3Exception if e.statusCode == NotFound => None }
   }
 
   private def header(condition: (String, String)): AwsRequestOverrideConfiguration =

@@ -124,6 +124,7 @@ object LockedStatements {
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
       case e: CommitConflictException  => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
       case e: LockLostException        => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
+      case e: UploadsExpiredException  => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
       case e: RecoveryUnclearException =>
         throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)

@@ -37,6 +37,15 @@ object CommitConflictException {
   val Overwritten = "the whole table was overwritten"
 }
 
+/**
+ * A lifecycle rule of the store may have aborted uploads of new files. Nothing was touched.
+ *
+ * @param days after which the rule aborts an upload
+ * @param hours that the operation has run
+ */
+final class UploadsExpiredException(val days: Int, val hours: Long)
+    extends CommitException(s"after $hours hours uploads may be gone: a rule aborts them after $days days", null)
+
 /** RESTORE to a version that the table never had. Nothing was touched. */
 final class VersionNotFoundException(val version: Long, val current: Long)
     extends CommitException(s"there is no version $version, the table is at version $current", null)

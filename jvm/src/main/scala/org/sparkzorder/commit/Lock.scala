@@ -34,6 +34,7 @@ final class Lock private[commit] (
 
   private val taken = System.currentTimeMillis()
 
+  private val looking = new Object
   @volatile private var lastLook = System.nanoTime() - Lock.LongAgo
 
   @volatile private[commit] var publishing = false
@@ -90,8 +91,11 @@ final class Lock private[commit] (
    * that takes the lock away waits longer than that before it touches anything, because the owner
    * may be in the middle of a rename.
    */
-  private[sparkzorder] def checkInARow(): Unit =
-    if (!isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L) check()
+  private[sparkzorder] def checkInARow(): Unit = {
+    def isDue = !isHeld || System.nanoTime() - lastLook >= settings.lookMillis * 1000000L
+    // Many threads come at once, and one look does for all of them.
+    if (isDue) looking.synchronized { if (isDue) check() }
+  }
 
   /**
    * A listing of the side folder that is not older than the lock. So it shows all that others did

@@ -2,6 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.AccessDeniedException
+import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
@@ -17,6 +18,7 @@ import org.slf4j.LoggerFactory
  * @param operationId the lock's
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
  * @param sleep how to wait before requests are repeated, in milliseconds
+ * @param clock milliseconds since 1970
  */
 private[sparkzorder] final class ObjectCommitter(
     store: ObjectStore,
@@ -24,10 +26,13 @@ private[sparkzorder] final class ObjectCommitter(
     operationId: String,
     check: () => Unit,
     threads: Int = TableFolder.Threads,
-    sleep: Long => Unit = Thread.sleep(_)
+    sleep: Long => Unit = Thread.sleep(_),
+    clock: () => Long = () => System.currentTimeMillis()
 ) {
   import ObjectCommitter._
 
+  /** No upload is older. */
+  private val begun = clock()
   private var marked = Seq.empty[String]
 
   /** The files of each marked folder, before the job reads any. */
@@ -130,12 +135,14 @@ private[sparkzorder] final class ObjectCommitter(
    * Writes the record, which is the commit point, and publishes it.
    *
    * @return the record as it is in the history, with the folders that were exchanged
+   * @throws UploadsExpiredException when a lifecycle rule may have aborted uploads
    * @throws CommitConflictException when others changed files of some folders, which keep theirs
    * @throws IncompletePublishException when the store failed time and again after the commit point
    */
   def commit(): Record = {
     val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
     check()
+    refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
     val publish = new ObjectPublish(store, folder, record, check, threads)
@@ -144,9 +151,26 @@ private[sparkzorder] final class ObjectCommitter(
       catch {
         case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       }
-    discard()
     judged(result)
   }
+
+  /** Only an operation that has run for long asks for the rules: the shortest takes a day. */
+  private def refuseExpired(): Unit = {
+    val millis = clock() - begun
+    def isNear(days: Int) = millis >= DAYS.toMillis(days.toLong) - PublishMillis
+    if (isNear(ShortestDays)) daysOfUploads().filter(isNear).foreach { days =>
+      abort()
+      throw new UploadsExpiredException(days, MILLISECONDS.toHours(millis))
+    }
+  }
+
+  private def daysOfUploads(): Option[Int] =
+    try store.daysOfUploads(folder.root)
+    catch {
+      case e: IOException =>
+        log.warn(s"the store does not say how long uploads in ${folder.root} stay open", e)
+        None
+    }
 
   /** Every step after the commit point can be done again. */
   @tailrec private def patiently[A](left: Int)(work: => A): A =
@@ -225,6 +249,12 @@ private[sparkzorder] object ObjectCommitter {
   /** How often publishing is tried; the client of the store repeats each request by itself. */
   private val Attempts = 5
   private val FirstPauseMillis = 500L
+
+  /** No rule of a store is shorter. */
+  private val ShortestDays = 1
+
+  /** The time left for publishing before a rule may abort an upload. */
+  private val PublishMillis = HOURS.toMillis(1)
 
   /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
   private[commit] def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =

@@ -376,6 +376,17 @@ object ZOrderErrors {
     "what" -> what
   )
 
+  /**
+   * @param days after which a rule of the store aborts an upload
+   * @param hours that the operation has run
+   */
+  def uploadsExpired(operation: String, target: String, days: Int, hours: Long, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_UPLOADS_EXPIRED",
+      Map("operation" -> operation, "table" -> target, "days" -> days.toString, "hours" -> hours.toString),
+      cause
+    )
+
   def wrongJar(compiledFor: String, running: String): Throwable =
     new ZOrderRuntimeException("ZORDER_WRONG_JAR", Map("minor" -> compiledFor, "running" -> running))
 }

@@ -22,10 +22,16 @@ final class StoreTable(val dirs: Seq[String]) {
   /**
    * The statement, without a lock: so it is as if each process had taken it from the others.
    *
+   * @param clock of the process, in milliseconds
    * @return whether it was published
    */
-  def optimize(client: MemoryClient, id: String, keepsRetired: Boolean = true): Boolean = {
-    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1, sleep = _ => ())
+  def optimize(
+      client: MemoryClient,
+      id: String,
+      keepsRetired: Boolean = true,
+      clock: () => Long = () => 0L
+  ): Boolean = {
+    val committer = new ObjectCommitter(client, folder(client), id, () => (), threads = 1, sleep = _ => (), clock)
     val isPrepared =
       try {
         recover(client)

@@ -1,0 +1,149 @@
+"""A table in an object store that processes work on, and the remains of kills there."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from s3_server import BUCKET, S3Server
+
+ROWS = 40
+"""The rows of each file."""
+
+MARKS = ("/_exchange", ".publishing", "/_staging-", "/_lock-", "__magic", "/_tmp-")
+"""Parts of keys that no finished operation leaves."""
+
+
+def file_of(ids: Iterable[int]) -> bytes:
+    """A Parquet file of rows with these ids."""
+    numbers = list(ids)
+    columns = {
+        "id": pa.array(numbers, pa.int64()),
+        "a": pa.array([i * 7919 % 101 for i in numbers], pa.int32()),
+        "b": pa.array([i * 104729 % 97 for i in numbers], pa.int32()),
+    }
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+@dataclass
+class S3Table:
+    """A folder of three files, or of two partitions of three files each.
+
+    Attributes:
+        ids: The ids that the table has.
+        kills: The number of kills that it has been through.
+        unsettled: Whether no statement has ended since the last kill.
+    """
+
+    server: S3Server
+    name: str
+    partitioned: bool
+    ids: set[int] = field(default_factory=set)
+    kills: int = 0
+    unsettled: bool = False
+
+    def __post_init__(self) -> None:
+        for f, folder in enumerate(self.folders):
+            for i in range(3):
+                first = (f * 3 + i) * ROWS
+                self.append(folder, range(first, first + ROWS))
+
+    @property
+    def folders(self) -> list[str]:
+        """The keys of the folders with files."""
+        return [f"{self.name}/p=1", f"{self.name}/p=2"] if self.partitioned else [self.name]
+
+    @property
+    def source(self) -> str:
+        """The table's name in a statement."""
+        return f"parquet.`s3a://{BUCKET}/{self.name}`"
+
+    def append(self, folder: str, ids: range) -> None:
+        """Add a file, as another program."""
+        self.server.ask("PUT", f"/{BUCKET}/{folder}/added-{ids.start}.parquet", file_of(ids))
+        self.ids |= set(ids)
+
+    def keys(self) -> list[str]:
+        """All keys of the table."""
+        found: list[str] = []
+        after = ""
+        while True:
+            query = f"list-type=2&prefix={urllib.parse.quote(self.name)}/&start-after={urllib.parse.quote(after)}"
+            page = re.findall("<Key>(.*?)</Key>", self.server.ask("GET", f"/{BUCKET}?{query}").decode())
+            if not page:
+                return found
+            found += page
+            after = page[-1]
+
+    def get(self, key: str) -> bytes:
+        """An object's content."""
+        return self.server.ask("GET", f"/{BUCKET}/{urllib.parse.quote(key)}")
+
+    def plain_ids(self) -> Counter[int]:
+        """How often each id is there, for a reader that only lists and reads files."""
+        found: Counter[int] = Counter()
+        for key in self.keys():
+            if not any(part.startswith(("_", ".")) for part in key.split("/")):
+                found.update(pq.read_table(io.BytesIO(self.get(key)), columns=["id"]).column("id").to_pylist())
+        return found
+
+    def left_over(self) -> list[str]:
+        """Keys and uploads that no finished operation leaves."""
+        uploads = [f"upload of {key}" for key in self.server.open_uploads() if key.startswith(f"{self.name}/")]
+        return [key for key in self.keys() if any(mark in key for mark in MARKS)] + uploads
+
+    def newest(self) -> int:
+        """The version of the table."""
+        found = re.findall(rf"^{re.escape(self.name)}/_zorder/_v(\d+)", "\n".join(self.keys()), re.MULTILINE)
+        return max(map(int, found), default=0)
+
+    def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
+        """Rows lost and rows doubled for a plain reader, without any recovery."""
+        # The listing of the records comes last: a record goes after its files were exchanged.
+        found, expected = self.plain_ids(), Counter(self.ids)
+        exchanging = any(key.endswith(".publishing") for key in self.keys())
+        return expected - found, found - (Counter(dict.fromkeys(self.ids, 2)) if exchanging else expected)
+
+    def killed(self, pid: int) -> tuple[str, str] | None:
+        """The operation of a process here, and its phase."""
+        keys = self.keys()
+        for key in keys:
+            if "/_lock-" in key:
+                owner = json.loads(self.get(key))
+                if owner["pid"] == pid:
+                    return str(owner["operation"]), self._phase(keys, owner["operationId"], str(owner["operation"]))
+        return None
+
+    def _record(self, key: str) -> dict[str, Any]:
+        return dict(json.loads(self.get(key)))
+
+    def _phase(self, keys: list[str], identity: str, operation: str) -> str:
+        records = [key for key in keys if re.search(r"/_v\d+[^/]*\.(json|publishing)$", key)]
+        own = [key for key in records if self._record(key).get("operationId") == identity]
+        if any(key.endswith(".json") for key in own):
+            return "cleaning up"
+        if any(key.endswith(".publishing") for key in records):
+            return "exchanging files" if own else "exchanging files of an operation killed before"
+        if any(f"-{identity}/" in key for key in keys if "/trash/" in key):
+            return "copying to the trash"
+        if any(f"/_staging-{identity}" in key for key in keys):
+            open_ = any(identity in key for key in self.server.open_uploads() if key.startswith(f"{self.name}/"))
+            return "with open uploads" if open_ else "with its folders marked"
+        if operation == "VACUUM" and any(key.endswith(".vacuumed") for key in keys):
+            return "deleting"
+        return "with its lock"
+
+    def remove(self) -> None:
+        """Delete all keys."""
+        for key in self.keys():
+            self.server.ask("DELETE", f"/{BUCKET}/{urllib.parse.quote(key)}")
