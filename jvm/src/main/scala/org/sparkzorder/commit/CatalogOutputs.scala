@@ -10,7 +10,9 @@ import org.apache.hadoop.fs.Path
  * @param staged where it is, on a file system
  * @param upload what makes it a file, on an object store
  */
-final case class GenerationOutput(staged: Path, upload: Option[OpenUpload], to: Path)
+final case class GenerationOutput(staged: Path, upload: Option[OpenUpload], folder: Path, name: String) {
+  def to: Path = FileNames.child(folder, name)
+}
 
 /** Brings what tasks have written to its place in a generation, which nobody reads yet. */
 private[sparkzorder] object CatalogOutputs {

@@ -92,7 +92,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
           result.outputs.map { o =>
             val to = moves(plan.rewrites(o.unit).folder.path).to
             val name = o.path.getName.stripSuffix(FileTask.Suffix)
-            GenerationOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), FileNames.child(to, name))
+            GenerationOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), to, name)
           }
         )
         val encryption = check(plan, result, placed.map(statusOf))
