@@ -243,4 +243,16 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         ),
         example="24",
     ),
+    OptimizeOption(
+        key="publish",
+        type="word",
+        default="as the table was published before, else `rename`",
+        range="`rename` or `catalog`",
+        description=(
+            "How the new files come into the table. `rename` exchanges the files in the table's "
+            "folders. `catalog` writes a new folder and changes the location in the catalog, so that "
+            "no reader of the table sees old and new files together."
+        ),
+        example="catalog",
+    ),
 )

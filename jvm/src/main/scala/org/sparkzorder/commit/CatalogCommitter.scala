@@ -187,6 +187,8 @@ final class CatalogCommitter(
       } catch { case e: IOException => Some(e) }
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
     Failpoints.hit("after-commit-point")
+    // Who has taken the lock from us has ended the operation, and may have deleted our inputs since.
+    lock.check()
     val overwritten = putBack(record)
     val millis = (System.nanoTime() - started) / 1000000
     lock.publishing = true
@@ -213,6 +215,7 @@ final class CatalogCommitter(
       val changed = WorkerThreads.map(record.switches, home.threads)(s => s -> changedInputs(s)).filter(_._2.nonEmpty)
       if (changed.isEmpty) None
       else {
+        lock.check()
         catalog.move(changed.map { case (s, _) => Move(s.slot, new Path(s.to), new Path(s.from)) })
         Some(s"somebody changed or deleted files of the old folder, such as ${changed.head._2.head}")
       }

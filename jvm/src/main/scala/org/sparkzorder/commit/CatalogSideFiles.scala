@@ -28,11 +28,14 @@ private[commit] final class CatalogSideFiles(home: TableFolder) {
       RecordJson.write(record)
     )(lock.check())
 
-  /** The folder that an operation made; None if there is no manifest. */
+  /**
+   * The folder that an operation made; None if there is no manifest. A side folder that was copied names
+   * folders of the other table.
+   */
   def generation(operationId: String): Option[Path] =
     home.ops.status(manifest(operationId)).map { meta =>
       new Path(new String(home.ops.read(meta.path, MostBytes), UTF_8))
-    }
+    }.filter(made => GenerationFolder.generationOf(made).contains(made) && GenerationFolder.isOf(home.root, made))
 
   def readSwitch(operationId: String): Record =
     RecordJson.parse(home.ops.read(switch(operationId), RecordJson.ReadLimit), switch(operationId))

@@ -122,6 +122,19 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
     folders.filterNot(f => paths(f.path)).map(f => f.copy(watches = f.watches.filterNot(w => paths(w.folder))))
   )
 
+  /** The state without folders of other tables, as a side folder that was copied names them. */
+  def of(home: Path): CatalogState = {
+    def isOurs(folder: String) = GenerationFolder.isOf(home, new Path(folder))
+    if (folders.forall(f => isOurs(f.path) && f.watches.forall(w => isOurs(w.folder)))) this
+    else copy(folders =
+      folders.filter(f => isOurs(f.path)).map(f => f.copy(watches = f.watches.filter(w => isOurs(w.folder))))
+    )
+  }
+
+  /** The folder that has the rows that VACUUM deleted in a folder. */
+  def emptiedFor(path: Path): Option[String] =
+    folders.find(_.watches.exists(w => !w.newer && w.vacuumed && w.folder == path.toString)).map(_.path)
+
   /** The state with other watches. */
   def changed(change: (CatalogFolder, Watch) => Watch): CatalogState =
     copy(folders = folders.map(f => f.copy(watches = f.watches.map(change(f, _)))))

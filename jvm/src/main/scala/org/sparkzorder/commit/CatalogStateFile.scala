@@ -56,7 +56,7 @@ private[sparkzorder] object CatalogStateFile {
     def attempt(listed: Seq[FileMeta], left: Int): CatalogState = {
       val newest = in(listed).headOption
       val found =
-        try newest.map { case (number, meta) => cached(folder, meta).copy(number = number) }
+        try newest.map { case (number, meta) => cached(folder, meta).copy(number = number).of(folder.root) }
             .orElse(Some(CatalogState.Empty))
         catch { case _: FileNotFoundException if left > 0 => None }
       if (found.isDefined) found.get else attempt(folder.ops.list(folder.side), left - 1)

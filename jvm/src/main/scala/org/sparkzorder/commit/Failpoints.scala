@@ -49,6 +49,18 @@ object Failpoints {
     "vacuum-1"
   )
 
+  /** More names, which an OPTIMIZE reaches that is published through the catalog. */
+  val byCatalog: Seq[String] = Seq(
+    "after-generation-manifest",
+    "after-generation-folders",
+    "after-sentinels",
+    "after-catalog-state",
+    "before-commit-point",
+    "after-commit-point",
+    "after-carried",
+    "after-manifest-removed"
+  )
+
   private def asked: Option[String] = Option(System.getProperty(Property)).orElse(Option(System.getenv(Variable)))
 
   /**

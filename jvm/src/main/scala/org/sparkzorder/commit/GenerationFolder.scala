@@ -39,6 +39,12 @@ private[sparkzorder] object GenerationFolder {
     FileNames.child(parent.getParent, parent.getName.stripSuffix(Suffix))
   }
 
+  /** Whether a folder is the home, is in it, or is a generation of it. */
+  def isOf(home: Path, path: Path): Boolean = {
+    val (root, other) = (home.toString.stripSuffix("/"), path.toString)
+    other == root || other.startsWith(s"$root/") || homeOf(path).contains(home)
+  }
+
   /** The generations that are there, whether or not they are in use. */
   def all(ops: FileOps, home: Path): Seq[FileMeta] =
     parentOf(home).toSeq.flatMap(ops.list).filter(m => m.isDirectory && Name.matches(m.name))

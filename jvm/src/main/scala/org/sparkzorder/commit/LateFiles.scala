@@ -56,6 +56,15 @@ object LateFiles {
   ): Seq[LateFile] = {
     if (state.folder(current).exists(_.abandoned))
       unclear(current, current, own, "the catalog names a folder of an operation that was given up")
+    state.emptiedFor(current).foreach { newer =>
+      unclear(
+        current,
+        new Path(newer),
+        own,
+        "VACUUM has deleted the files of the folder that the catalog names, after the table had moved to another one; " +
+          s"to begin anew, delete the table's side folder ${SideNames.Side}"
+      )
+    }
     val now = System.currentTimeMillis()
     val watches = state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
     val found = watches.flatMap { case (owner, w) => inFolder(current, owner, w, look) }

@@ -86,7 +86,7 @@ private[skipping] final class PlannedFileIndex(
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views)
+    SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views, base)
 
   // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))

@@ -36,7 +36,7 @@ private[skipping] object Pruning {
     else {
       val known = views.flatMap(_.known(relation.location))
       val listed =
-        new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views), known)
+        new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views, listing.source), known)
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
       val ofConjuncts = conjuncts.map { case (_, p) => known.map(KeptFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts

@@ -41,7 +41,8 @@ object ScanFiles {
     val all = location match {
       case skipping: SkippingFileIndex => SkippingFileIndex.view(
           skipping.base.listFiles(onPartitions, others),
-          skipping.views
+          skipping.views,
+          skipping.base
         ).flatMap(_.files)
       case _ => kept
     }

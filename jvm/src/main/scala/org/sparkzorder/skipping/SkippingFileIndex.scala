@@ -2,7 +2,12 @@ package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{
+  FileIndex,
+  FileStatusWithMetadata,
+  PartitionDirectory,
+  PartitioningAwareFileIndex
+}
 import org.apache.spark.sql.types.StructType
 
 /**
@@ -37,7 +42,7 @@ final class SkippingFileIndex private[skipping] (
     Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
-    val listing = SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views)
+    val listing = SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views, base)
     new ListedTable(listing, keepers.map(_.known)).only(keepers, look)
   }
 
@@ -54,16 +59,31 @@ final class SkippingFileIndex private[skipping] (
 
 object SkippingFileIndex {
 
-  /** The listing as the query should see it while an operation is half published. */
-  def view(listing: Seq[PartitionDirectory], views: Seq[TableView]): Seq[PartitionDirectory] =
+  /**
+   * The listing as the query should see it: while an operation is half published, and with files that
+   * others wrote to earlier folders of the table.
+   *
+   * @param from the index that made the listing
+   */
+  def view(listing: Seq[PartitionDirectory], views: Seq[TableView], from: FileIndex): Seq[PartitionDirectory] =
     if (!views.exists(_.corrects)) listing
     else
       listing.map { directory =>
-        val folders = directory.files.groupBy(_.getPath.getParent).toSeq
+        val folders =
+          if (directory.files.isEmpty) emptyFolders(directory, from).map(_ -> Seq.empty[FileStatusWithMetadata])
+          else directory.files.groupBy(_.getPath.getParent).toSeq
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
         val added =
           for (v <- views; (folder, files) <- folders; file <- v.addedTo(folder, files.map(_.fileStatus)))
             yield FileStatusWithMetadata(file)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
+
+  /** The folders of a directory without files. */
+  private def emptyFolders(directory: PartitionDirectory, from: FileIndex): Seq[Path] = from match {
+    case index: PartitioningAwareFileIndex if index.partitionSchema.isEmpty => index.rootPaths
+    case index: PartitioningAwareFileIndex                                  =>
+      index.partitionSpec().partitions.filter(_.values == directory.values).map(_.path)
+    case _ => Nil
+  }
 }

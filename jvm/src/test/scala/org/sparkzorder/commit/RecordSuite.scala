@@ -111,7 +111,7 @@ class RecordSuite extends AnyFunSuite {
   }
 
   test("wild numbers, types and formats are refused") {
-    assert(fails(text.replace("\"format\":4", "\"format\":6")).contains("format 6"))
+    assert(fails(text.replace("\"format\":4", "\"format\":7")).contains("format 7"))
     for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
       fails(text.replace("\"length\":100", s"\"length\":$n"))
     }
@@ -120,6 +120,20 @@ class RecordSuite extends AnyFunSuite {
     fails("[" * 5000)
     fails("null")
     fails("7")
+  }
+
+  test("what was told to the catalog survives writing and reading") {
+    val copy = OutputFile("file:/t__zorder/v/c.parquet", 3, 4, 5, source = Some("file:/t/p=1/a b%.parquet"))
+    val switch = Switch(
+      Slot(Seq("p" -> "ü/=", "q" -> "")),
+      "file:/t/p=1",
+      "file:/t__zorder/v/p=1",
+      Seq(InputFile("file:/t/p=1/a b%.parquet", 3, 4, 5, Some("\"e\""))),
+      Seq(copy)
+    )
+    val told = record.copy(format = 6, inputs = Nil, outputs = Nil, bystanders = Map.empty, switches = Seq(switch))
+    assert(RecordJson.parse(RecordJson.write(told), new Path("r")) == told)
+    assert(told.byCatalog && told.brought == Seq(copy))
   }
 
   test("a file named twice is refused") {

@@ -1,0 +1,277 @@
+"""Tables that are published through the catalog: a real Hive metastore, shared by Sparks with and without us."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from metastore_server import metastore
+from spark_process import SparkProcess
+
+ROWS = 2000
+FAILPOINTS = [
+    "after-generation-manifest",
+    "after-generation-folders",
+    "after-sentinels",
+    "after-catalog-state",
+    "before-commit-point",
+    "after-commit-point",
+]
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The settings of a Spark that uses the metastore."""
+    with metastore(tmp_path_factory.mktemp("metastore")) as made:
+        yield {**made, "spark.sql.shuffle.partitions": "2", "spark.zorder.progress.enabled": "false"}
+
+
+@pytest.fixture(scope="module")
+def ours(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A Spark with the extension."""
+    with SparkProcess(tmp_path_factory.mktemp("ours"), settings) as process:
+        yield process
+
+
+@pytest.fixture(scope="module")
+def plain(settings: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A Spark without the extension."""
+    with SparkProcess(tmp_path_factory.mktemp("plain"), settings, extension=False) as process:
+        yield process
+
+
+def make(spark: SparkProcess, name: str, root: Path, kind: str, form: str = "parquet") -> None:
+    """A table over a folder: `flat`, `parts` or `hive`, which has partitions and is one of Hive's."""
+    columns = {
+        "flat": f"(id BIGINT, a INT) USING {form}",
+        "parts": f"(id BIGINT, a INT, p STRING) USING {form} PARTITIONED BY (p)",
+        "hive": f"(id BIGINT, a INT) PARTITIONED BY (p STRING) STORED AS {form}",
+    }[kind]
+    part = "" if kind == "flat" else ", concat('ü %', id % 3)"
+    spark.run("spark.conf.set('hive.exec.dynamic.partition.mode', 'nonstrict')")
+    spark.sql(f"CREATE TABLE {name} {columns} LOCATION '{root}'")
+    spark.sql(
+        f"INSERT INTO {name} SELECT /*+ REPARTITION(4) */ id, CAST(abs(hash(id)) % 100 AS INT){part} FROM range({ROWS})"
+    )
+
+
+def ids(spark: SparkProcess, name: str) -> tuple[int, int]:
+    """The number of rows, and of different ones, of a table as the catalog has it now."""
+    found = spark.run(
+        f"spark.sql('REFRESH TABLE {name}')\nframe = spark.table({name!r})\n"
+        "result = [frame.count(), frame.select('id').distinct().count()]"
+    )
+    return found[0], found[1]
+
+
+def seen(spark: SparkProcess, name: str) -> tuple[int, int]:
+    """The same without a refresh."""
+    found = spark.run(
+        f"frame = spark.table({name!r})\nresult = [frame.count(), frame.select('id').distinct().count()]"
+    )
+    return found[0], found[1]
+
+
+def locations(spark: SparkProcess, name: str) -> list[str]:
+    """The locations of a table, or of its partitions."""
+    found: list[str] = spark.run(
+        f"table = spark._jsparkSession.sessionState().catalog()\n"
+        f"parts = [r[0] for r in spark.sql('SHOW PARTITIONS {name}').collect()] if {name!r}.startswith('p') else []\n"
+        "def location(where):\n"
+        f"    rows = spark.sql('DESCRIBE EXTENDED {name} ' + where).collect()\n"
+        "    return [r[1] for r in rows if r[0] == 'Location'][0]\n"
+        "spec = lambda p: 'PARTITION (p = ' + repr(p.split('=', 1)[1]) + ')'\n"
+        "from urllib.parse import unquote\n"
+        "result = [location(spec(unquote(p))) for p in parts] or [location('')]"
+    )
+    return found
+
+
+@pytest.mark.parametrize("kind", ["flat", "parts", "hive"])
+def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str
+) -> None:
+    name, root, stop = f"p_{kind}", tmp_path / "a b", tmp_path / "stop"
+    make(plain, name, root, kind)
+    plain.send(
+        "from pathlib import Path\ncounts = set()\n"
+        f"while not Path({str(stop)!r}).exists():\n"
+        f"    spark.sql('REFRESH TABLE {name}')\n"
+        f"    counts.add(spark.table({name!r}).count())\n"
+        "result = sorted(counts)"
+    )
+    try:
+        for column in ("a", "id", "a"):
+            ours.sql(
+                f"OPTIMIZE {name} FULL ZORDER BY ({column}) OPTIONS ('publish' = 'catalog', 'num-files' = '6')"
+            )
+        ours.sql(f"RESTORE {name} TO VERSION AS OF 1")
+        ours.sql(f"RESTORE {name} TO VERSION AS OF 0")
+        ours.sql(f"RESTORE {name} TO VERSION AS OF 3")
+    finally:
+        stop.touch()
+    assert plain._receive() == [ROWS]
+    assert ids(plain, name) == seen(ours, name) == (ROWS, ROWS)
+    [explained] = ours.sql(f"EXPLAIN SKIPPING SELECT * FROM {name} WHERE a = 5")
+    assert explained["files_kept"] < explained["files_total"]
+    history = ours.sql(f"DESCRIBE HISTORY {name}")
+    assert [row["operationParameters"]["publish"] for row in history] == ["catalog"] * 6
+    assert all("publishMillis" in row["operationMetrics"] for row in history)
+
+    ours.sql(f"VACUUM {name} RETAIN 0 HOURS")
+    assert not [n for n in root.rglob("*.parquet") if "_zorder" not in n.parts]
+    assert ids(plain, name) == seen(ours, name) == (ROWS, ROWS)
+
+
+def test_rows_that_a_stale_session_appends_are_seen_at_once_and_brought_over(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = tmp_path / "t"
+    make(plain, "stale", root, "flat")
+    assert seen(plain, "stale") == (ROWS, ROWS)
+    ours.sql("OPTIMIZE stale ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '8')")
+    # This session has looked up the table before.
+    plain.sql("INSERT INTO stale VALUES (90001, 5)")
+    plain.run(f"spark.createDataFrame([(90002, 5)], 'id BIGINT, a INT').write.mode('append').parquet({str(root)!r})")
+    assert seen(ours, "stale") == (ROWS + 2, ROWS + 2)
+    late = ours.sql("SELECT id FROM stale WHERE a = 5 AND id > 90000 ORDER BY id")
+    assert [row["id"] for row in late] == [90001, 90002]
+    [explained] = ours.sql("EXPLAIN SKIPPING SELECT * FROM stale WHERE a = 5")
+    assert explained["files_total"] >= 10 and explained["files_kept"] < explained["files_total"]
+    ours.run("spark.conf.set('spark.zorder.skipping.enabled', False)")
+    assert seen(ours, "stale") == (ROWS + 2, ROWS + 2)
+    ours.run("spark.conf.set('spark.zorder.skipping.enabled', True)")
+
+    ours.sql("OPTIMIZE stale")
+    assert ids(plain, "stale") == seen(ours, "stale") == (ROWS + 2, ROWS + 2)
+    ours.sql("RESTORE stale TO VERSION AS OF 0")
+    assert ids(plain, "stale") == seen(ours, "stale") == (ROWS + 2, ROWS + 2)
+    ours.sql("VACUUM stale RETAIN 0 HOURS")
+    assert ids(plain, "stale") == seen(ours, "stale") == (ROWS + 2, ROWS + 2)
+
+
+def test_a_session_that_knows_the_first_folder_reads_the_present_one(
+    ours: SparkProcess, settings: dict[str, str], tmp_path: Path
+) -> None:
+    make(ours, "moved", tmp_path / "t", "flat")
+    with SparkProcess(tmp_path / "other", settings) as other:
+        other.run("held = spark.table('moved')")
+        assert seen(other, "moved") == (ROWS, ROWS)
+        ours.sql("OPTIMIZE moved ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '4')")
+        ours.sql("INSERT INTO moved VALUES (90001, 5)")
+        ours.sql("VACUUM moved RETAIN 0 HOURS")
+        assert seen(other, "moved") == (ROWS + 1, ROWS + 1)
+        assert other.run("result = held.count()") == ROWS + 1
+
+
+def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    make(plain, "over", tmp_path / "t", "flat")
+    assert seen(plain, "over") == (ROWS, ROWS)
+    ours.sql("OPTIMIZE over ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '4')")
+    plain.sql("INSERT OVERWRITE over VALUES (90001, 5)")
+    condition, message = ours.refused("SELECT count(*) FROM over")
+    assert condition == "ZORDER_LATE_FILES_UNCLEAR" and str(tmp_path / "t") in message
+    assert ours.refused("OPTIMIZE over FULL ZORDER BY (a)")[0] == "ZORDER_LATE_FILES_UNCLEAR"
+    ours.sql(f"ALTER TABLE over SET LOCATION '{tmp_path / 't'}'")
+    assert seen(ours, "over") == (1, 1)
+
+
+@pytest.mark.parametrize("place", FAILPOINTS)
+def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
+    ours: SparkProcess, plain: SparkProcess, settings: dict[str, str], tmp_path: Path, place: str
+) -> None:
+    name = "p_" + place.replace("-", "_")
+    make(plain, name, tmp_path / "t", "parts")
+    assert seen(plain, name) == (ROWS, ROWS)
+    dying = SparkProcess(tmp_path / "dying", settings, environment={"SPARK_ZORDER_FAILPOINT": place})
+    # Its JVM halts there.
+    with pytest.raises(AssertionError):
+        dying.sql(f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+    dying.kill()
+    plain.sql(f"INSERT INTO {name} VALUES (90001, 5, 'ü %1')")
+    assert seen(ours, name) == (ROWS + 1, ROWS + 1)
+    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+    assert ids(plain, name) == seen(ours, name) == (ROWS + 1, ROWS + 1)
+    side = [p.name for p in (tmp_path / "t" / "_zorder").iterdir()]
+    assert not [n for n in side if n.startswith(("_switch-", "_generation-", "_lock-", "_tmp-"))]
+
+
+def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
+    ours.sql("CREATE TABLE managed USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(90)")
+    by_catalog = "ZORDER BY (a) OPTIONS ('publish' = 'catalog')"
+    assert ours.refused(f"OPTIMIZE managed {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
+    make(ours, "first", tmp_path / "t", "flat")
+    assert ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
+    ours.sql(f"CREATE TABLE second (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 't'}'")
+    condition, message = ours.refused(f"OPTIMIZE first {by_catalog}")
+    assert condition == "ZORDER_SHARED_LOCATION" and "second" in message
+    ours.sql("DROP TABLE second")
+    more = f"OPTIMIZE first {by_catalog[:-1]}, 'partial-progress.enabled' = 'true')"
+    assert ours.refused(more)[0] == "ZORDER_INVALID_OPTION_VALUE"
+    ours.sql("OPTIMIZE first ZORDER BY (a) OPTIONS ('num-files' = '3')")
+    condition, message = ours.refused(f"OPTIMIZE first FULL {by_catalog}")
+    assert condition == "ZORDER_PUBLISH_WAY" and "VACUUM" in message
+    ours.sql("VACUUM first RETAIN 0 HOURS")
+    ours.sql(f"OPTIMIZE first FULL {by_catalog}")
+    assert ours.refused("OPTIMIZE first OPTIONS ('publish' = 'rename')")[0] == "ZORDER_PUBLISH_WAY"
+    for folder in (str(tmp_path / "t"), *[p.removeprefix("file:") for p in locations(ours, "first")]):
+        for statement in ("OPTIMIZE parquet.`{}` FULL ZORDER BY (a)", "VACUUM parquet.`{}`"):
+            assert ours.refused(statement.format(folder))[0] == "ZORDER_PUBLISHED_BY_CATALOG"
+    assert seen(ours, "first") == (ROWS, ROWS)
+    stream = f"spark.readStream.schema('id BIGINT, a INT').parquet({str(tmp_path / 't')!r})"
+    refused = ours.run(
+        f"try:\n    query = {stream}.writeStream.format('memory').queryName('s')"
+        f".option('checkpointLocation', {str(tmp_path / 'c')!r}).trigger(availableNow=True).start()\n"
+        "    query.awaitTermination()\n    result = ''\nexcept Exception as error:\n    result = str(error)"
+    )
+    assert "ZORDER_STREAM_OF_CATALOG_TABLE" in refused
+
+
+def test_new_folders_have_the_rights_of_the_old_ones(ours: SparkProcess, tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    make(ours, "rights", root, "flat")
+    root.chmod(0o750)
+    ours.sql("OPTIMIZE rights ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '2')")
+    made = Path(locations(ours, "rights")[0].removeprefix("file:"))
+    assert [oct(p.stat().st_mode & 0o777) for p in (made, made.parent)] == ["0o750"] * 2
+    assert not list(made.rglob("*.crc"))
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize("kind", ["flat", "parts", "hive"])
+def test_random_statements_with_stale_writers_keep_each_row_once(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path, kind: str, form: str
+) -> None:
+    chance = random.Random(f"{kind} {form}")
+    name = f"p_random_{kind}_{form}"
+    make(plain, name, tmp_path / "t", kind, form)
+    part = "" if kind == "flat" else ", 'ü %1'"
+    rows, version = ROWS, 0
+    for step in range(12):
+        statement = chance.choice(["OPTIMIZE", "RESTORE", "VACUUM", "OPTIMIZE FULL"])
+        if statement.startswith("OPTIMIZE"):
+            full = "FULL " if "FULL" in statement or version == 0 else ""
+            ours.sql(f"OPTIMIZE {name} {full}ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+        elif statement == "RESTORE" and version:
+            to = chance.randrange(version + 1)
+            found = ours.run(
+                f"result = 'restored'\ntry:\n    spark.sql('RESTORE {name} TO VERSION AS OF {to}').collect()\n"
+                "except Exception as error:\n    result = str(error)"
+            )
+            assert found == "restored" or "ZORDER_RESTORE_FILES_GONE" in found or "FORGOTTEN" in found
+        elif version:
+            ours.sql(f"VACUUM {name} RETAIN {chance.choice([0, 1])} HOURS")
+        # Without a refresh, so it may still have the first folder.
+        chance.choice([plain, ours]).sql(f"INSERT INTO {name} VALUES ({90000 + step}, 5{part})")
+        rows += 1
+        assert seen(ours, name) == (rows, rows), (step, statement)
+        history = ours.sql(f"DESCRIBE HISTORY {name}")
+        version = max((row["version"] for row in history), default=0)
+    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('publish' = 'catalog')")
+    assert ids(plain, name) == seen(ours, name) == (rows, rows)
+
