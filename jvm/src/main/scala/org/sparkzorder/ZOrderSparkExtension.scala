@@ -8,7 +8,15 @@ import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.shim.EarlyRules
-import org.sparkzorder.skipping.{HiveScans, PathPatterns, RetryPathResolution, SkippingRule, SkippingStrategy, V2Scans}
+import org.sparkzorder.skipping.{
+  HiveScans,
+  PathPatterns,
+  RetryPathResolution,
+  SkippingRule,
+  SkippingStrategy,
+  StaleOverwrites,
+  V2Scans
+}
 import org.sparkzorder.stream.StreamRule
 
 /**
@@ -36,6 +44,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
       new SkippingRule(session)
     }
     extensions.injectPreCBORule(session => new HiveScans(session))
+    extensions.injectCheckRule(session => new StaleOverwrites(session))
     extensions.injectPlannerStrategy(session => new V2Scans(session))
     extensions.injectPlannerStrategy(_ => SkippingStrategy)
     FunctionDescriptions.all.foreach(extensions.injectFunction)

@@ -34,10 +34,13 @@ private[sparkzorder] object GenerationFolder {
     }
 
   /** The home of the table that a generation belongs to, by the path alone. */
-  def homeOf(path: Path): Option[Path] = generationOf(path).map { generation =>
-    val parent = generation.getParent
-    FileNames.child(parent.getParent, parent.getName.stripSuffix(Suffix))
-  }
+  def homeOf(path: Path): Option[Path] = generationOf(path).flatMap(g => homeBeside(g.getParent))
+
+  /** The home if this may be the folder with all its generations. */
+  def homeBeside(path: Path): Option[Path] =
+    Option.when(path.getName.endsWith(Suffix) && path.getName.length > Suffix.length)(
+      FileNames.child(path.getParent, path.getName.stripSuffix(Suffix))
+    )
 
   /** Whether a folder is the home, is in it, or is a generation of it. */
   def isOf(home: Path, path: Path): Boolean = {

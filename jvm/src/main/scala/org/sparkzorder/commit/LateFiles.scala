@@ -67,7 +67,7 @@ object LateFiles {
     }
     val now = System.currentTimeMillis()
     val watches = state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
-    val found = watches.flatMap { case (owner, w) => inFolder(current, owner, w, look) }
+    val found = watches.flatMap { case (owner, w) => inFolder(state, current, owner, w, look) }
     val listed = own.map(_.name).toSet
     // A file and its copies have one name. What the current folder has under it is not late.
     val late =
@@ -83,7 +83,21 @@ object LateFiles {
     late
   }
 
-  private def inFolder(current: Path, owner: CatalogFolder, watch: Watch, look: FileOps): Seq[LateFile] = {
+  /** Whether a folder that a slot has left is not as it was then. */
+  private def isOverwritten(state: CatalogState, left: CatalogFolder, newer: Watch, look: FileOps): Boolean =
+    !look.exists(sentinel(new Path(left.path), newer.operationId)) || {
+      val before = state.folder(new Path(newer.folder)).toSeq.flatMap(_.watches).filter(w => w.folder == left.path && !w.vacuumed)
+      lazy val now = look.list(new Path(left.path))
+      before.exists(_.known.exists(k => !k.isExpected && !now.exists(k.is)))
+    }
+
+  private def inFolder(
+      state: CatalogState,
+      current: Path,
+      owner: CatalogFolder,
+      watch: Watch,
+      look: FileOps
+  ): Seq[LateFile] = {
     val folder = new Path(watch.folder)
     val visible = look.list(folder).filter(isVisible)
     val late = visible.filterNot(watch.knows)
@@ -94,6 +108,8 @@ object LateFiles {
     if (watch.newer) {
       if (missing.nonEmpty && missing.size == watch.known.size)
         unclear(folder, current, visible, "all files are gone that an operation had put there")
+      if (late.nonEmpty && isOverwritten(state, owner, watch, look))
+        unclear(folder, current, late, "somebody has overwritten the folder that the catalog names again")
     } else if (late.nonEmpty) {
       if (missing.nonEmpty)
         unclear(folder, current, late, s"files that were there before are gone or changed, such as ${missing.head.name}")

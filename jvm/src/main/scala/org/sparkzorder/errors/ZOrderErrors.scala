@@ -135,6 +135,9 @@ object ZOrderErrors {
   def publishFolder(target: String, folder: String): Throwable =
     analysis("ZORDER_PUBLISH_FOLDER", "table" -> target, "path" -> folder)
 
+  def tableMoved(target: String, now: String): Throwable =
+    analysis("ZORDER_TABLE_MOVED", "table" -> target, "path" -> now)
+
   def publishedByCatalog(path: String): Throwable = analysis("ZORDER_PUBLISHED_BY_CATALOG", "path" -> path)
 
   def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_STREAM_OF_CATALOG_TABLE", "path" -> path)

@@ -82,8 +82,8 @@ private[sparkzorder] object PublishWay {
    * its path.
    */
   def refusePath(session: SparkSession, table: TableLocation): Unit = if (table.catalogTable.isEmpty) {
-    val home = Homes.of(session, table.root)
-    if (Homes.stateOf(session, home).folders.nonEmpty)
+    val homes = Seq(table.root) ++ GenerationFolder.homeOf(table.root) ++ GenerationFolder.homeBeside(table.root)
+    if (homes.exists(Homes.stateOf(session, _).folders.nonEmpty))
       throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
   }
 }

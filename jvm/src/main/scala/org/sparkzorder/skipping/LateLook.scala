@@ -4,6 +4,8 @@ import java.io.IOException
 import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.PathFilterFactory
 
 import org.sparkzorder.commit.{CatalogState, FileMeta, LateFiles, LateFilesUnclearException, TableFolder}
 import org.sparkzorder.errors.ZOrderErrors
@@ -13,8 +15,15 @@ import org.sparkzorder.errors.ZOrderErrors
  * `docs/design/commit-catalog.md`. A query looks once for each folder that it reads.
  *
  * @param table how messages name it
+ * @param options of the relation, which may choose files
  */
-private[skipping] final class LateLook(folder: TableFolder, val state: CatalogState, table: String) {
+private[skipping] final class LateLook(
+    folder: TableFolder,
+    val state: CatalogState,
+    table: String,
+    options: Map[String, String]
+) {
+  private val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
   private val known = new ConcurrentHashMap[Path, Seq[FileStatus]]
 
   /**
@@ -30,6 +39,7 @@ private[skipping] final class LateLook(folder: TableFolder, val state: CatalogSt
         current,
         _ =>
           try LateFiles.of(state, current, listed.map(meta), folder.ops).map(late => status(late.meta))
+              .filter(file => filters.forall(_.accept(file)))
           catch {
             case e: LateFilesUnclearException =>
               throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)

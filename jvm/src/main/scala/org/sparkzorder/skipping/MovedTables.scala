@@ -2,9 +2,11 @@ package org.sparkzorder.skipping
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.classic
+import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex}
 
+import org.sparkzorder.commit.GenerationFolder
 import org.sparkzorder.table.Targets
 
 /**
@@ -26,7 +28,15 @@ private[skipping] object MovedTables {
     for {
       t <- table if t.partitionColumnNames.isEmpty
       root <- relation.location.rootPaths.headOption if views.exists(_.isEarlier(root))
-      now = Targets.qualified(session, new Path(session.sessionState.catalog.getTableMetadata(t.identifier).location))
-      if now != Targets.qualified(session, root)
+      now <- locationOf(session, t)
+      if now != Targets.qualified(session, root) && views.exists(v => GenerationFolder.isOf(v.root, now))
     } yield new InMemoryFileIndex(session, Seq(now), relation.options, Some(relation.dataSchema))
+
+  /** None if the table was dropped or has another name by now. */
+  def locationOf(session: classic.SparkSession, table: CatalogTable): Option[Path] =
+    try Some(Targets.qualified(
+        session,
+        new Path(session.sessionState.catalog.getTableMetadata(table.identifier).location)
+      ))
+    catch { case _: NoSuchTableException | _: NoSuchNamespaceException => None }
 }

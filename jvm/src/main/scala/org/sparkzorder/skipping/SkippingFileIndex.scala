@@ -3,6 +3,7 @@ package org.sparkzorder.skipping
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
   FileIndex,
   FileStatusWithMetadata,
   PartitionDirectory,
@@ -74,16 +75,28 @@ object SkippingFileIndex {
           else directory.files.groupBy(_.getPath.getParent).toSeq
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
         val added =
-          for (v <- views; (folder, files) <- folders; file <- v.addedTo(folder, files.map(_.fileStatus)))
-            yield FileStatusWithMetadata(file)
+          for {
+            v <- views
+            (folder, files) <- folders
+            file <- v.movedTo(folder) ++ (if (isWhole(folder, from)) v.lateIn(folder, files.map(_.fileStatus)) else Nil)
+          } yield FileStatusWithMetadata(file)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
+
+  /** Whether the query reads all of a folder. One that names files gets these files only. */
+  private def isWhole(folder: Path, from: FileIndex): Boolean = from match {
+    case _: CatalogFileIndex => true
+    case other => other.rootPaths.exists(r => r == folder || s"$folder/".startsWith(s"${r.toString.stripSuffix("/")}/"))
+  }
 
   /** The folders of a directory without files. */
   private def emptyFolders(directory: PartitionDirectory, from: FileIndex): Seq[Path] = from match {
     case index: PartitioningAwareFileIndex if index.partitionSchema.isEmpty => index.rootPaths
     case index: PartitioningAwareFileIndex                                  =>
       index.partitionSpec().partitions.filter(_.values == directory.values).map(_.path)
+    // The catalog is asked only when a partition without files is read.
+    case index: CatalogFileIndex =>
+      index.filterPartitions(Nil).partitionSpec().partitions.filter(_.values == directory.values).map(_.path)
     case _ => Nil
   }
 }

@@ -41,13 +41,18 @@ final class TableView(
 
   def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
 
+  /** Files of a folder that an operation has moved for the moment. */
+  def movedTo(folder: Path): Seq[FileStatus] =
+    overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil).map(_.status))
+
   /**
+   * Files that others wrote to earlier folders.
+   *
    * @param folder of the listing
    * @param listed its files
    */
-  def addedTo(folder: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
-    overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil).map(_.status)) ++
-      late.fold(Seq.empty[FileStatus])(_.beside(folder, listed))
+  def lateIn(folder: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
+    late.fold(Seq.empty[FileStatus])(_.beside(folder, listed))
 
   override def equals(other: Any): Boolean = other match {
     case that: TableView =>

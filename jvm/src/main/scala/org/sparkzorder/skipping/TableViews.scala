@@ -143,17 +143,21 @@ object TableViews extends Logging {
           new IndexStore(fs, memory).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new TableView(folder, snapshot, state.version, around, if (tables.contains(folder)) late(folder, state) else None))
+      Some(new TableView(folder, snapshot, state.version, around, if (tables.contains(folder)) late(folder, state, options) else None))
     case _ => None
   }
 
   /** @throws org.sparkzorder.errors.ZOrderRuntimeException when nobody can tell which folders count */
-  private def late(folder: TableFolder, side: TableState.SideFolder): Option[LateLook] =
+  private def late(
+      folder: TableFolder,
+      side: TableState.SideFolder,
+      options: Map[String, String]
+  ): Option[LateLook] =
     if (!CatalogStateFile.isThere(side)) None
     else {
       val name = RecoveryErrors.quoted(folder.root)
       try Some(CatalogStateFile.read(folder, side.statuses)).filter(_.folders.exists(_.watches.nonEmpty))
-          .map(new LateLook(folder, _, name))
+          .map(new LateLook(folder, _, name, options))
       catch {
         case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e)
       }

@@ -17,7 +17,7 @@ private[sparkzorder] object SharedLocations {
     val database = own.database.getOrElse(catalog.getCurrentDatabase)
     val others = catalog.getTablesByName(catalog.listTables(database).filter(_.database.contains(database)))
       .filter(t => t.identifier.table != own.table && t.storage.locationUri.isDefined)
-    val mine = Seq(table.root, table.location).distinct
+    val mine = (Seq(table.root, table.location) ++ GenerationFolder.parentOf(table.root)).distinct
     others.foreach { other =>
       // A location of another file system that cannot be reached is not ours.
       val location = GenerationFolder.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
