@@ -12,11 +12,11 @@ from spark_process import SparkProcess
 
 ROWS = 2000
 FAILPOINTS = [
-    "after-generation-manifest",
-    "after-generation-folders",
-    "after-sentinels",
+    pytest.param("after-generation-manifest", marks=pytest.mark.matrix),
+    pytest.param("after-generation-folders", marks=pytest.mark.matrix),
+    pytest.param("after-sentinels", marks=pytest.mark.matrix),
     "after-catalog-state",
-    "before-commit-point",
+    pytest.param("before-commit-point", marks=pytest.mark.matrix),
     "after-commit-point",
 ]
 

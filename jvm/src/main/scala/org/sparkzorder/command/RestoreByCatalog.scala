@@ -1,5 +1,7 @@
 package org.sparkzorder.command
 
+import org.apache.hadoop.fs.Path
+
 import org.sparkzorder.commit._
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{PlainTable, SessionCatalogLocations, TableSideFolder}
@@ -23,12 +25,9 @@ private[command] object RestoreByCatalog {
     val locations = new SessionCatalogLocations(table)
     val state = CatalogStateFile.read(folder)
     val records = History.newestFirst(folder).map(_.record).takeWhile(_.version > version).toVector
-    val expected = (version + 1) to records.headOption.fold(version)(_.version)
-    val forgotten = expected.toSet -- records.map(_.version)
-    if (forgotten.nonEmpty)
-      throw new NotRestorableException(version, RestoreObstacle.Forgotten, forgotten.toSeq.sorted.map(_.toString))
     val ways = CatalogTables.unclearTold(table) {
-      CatalogRestore.plan(version, records, locations.all(), folder.ops.list, CatalogCopies.lateIn(folder, state, _))
+      val late = CatalogCopies.lateIn(folder, state, _: Path)
+      CatalogRestore.plan(version, records, state, locations.all(), folder.ops.list, late)
     }
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)

@@ -27,9 +27,8 @@ private[command] object VacuumByCatalog {
       // What is brought over now is deleted by the next VACUUM only: queries may be reading it.
       val gone = expired(table, isOld)
       CatalogTables.settleUnder(table, lock)
-      val known = (History.summaries(folder)._1 ++ History.undone(folder)).map(_.record.operationId).toSet
       val current = CatalogTables.current(table).values.toSet
-      CatalogVacuum.run(folder, lock, gone, current, known, System.currentTimeMillis())
+      CatalogVacuum.run(folder, lock, gone, current, System.currentTimeMillis())
       gone
     }
   }

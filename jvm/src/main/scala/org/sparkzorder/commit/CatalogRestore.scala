@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
  *
  * @param there the files of that folder whose rows count
  * @param brought files of other folders that are copied to it, since others appended them later
- * @param left the visible files of the folder that the slot leaves
+ * @param left the files that have the slot's rows now: those of the folder that it leaves, and late ones
  */
 final case class WayBack(slot: Slot, from: Path, to: Path, there: Seq[FileMeta], brought: Seq[FileMeta], left: Seq[FileMeta])
 
@@ -15,12 +15,19 @@ final case class WayBack(slot: Slot, from: Path, to: Path, there: Seq[FileMeta],
 private[sparkzorder] object CatalogRestore {
 
   /** Walks back from one slot's current folder. `rows` are the files that have its rows, by path. */
-  private final class Walk(version: Long, list: Path => Seq[FileMeta], start: Path, late: Seq[LateFile]) {
+  private final class Walk(
+      version: Long,
+      state: CatalogState,
+      list: Path => Seq[FileMeta],
+      start: Path,
+      late: Seq[LateFile]
+  ) {
     private var at = start
 
     // What others change from now on is found by the last look at these files.
     private val begun = visible(start)
-    private var rows: Map[String, FileMeta] = keyed(begun ++ late.map(_.meta))
+    private val all = begun ++ late.map(_.meta)
+    private var rows: Map[String, FileMeta] = keyed(all)
 
     private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
 
@@ -48,8 +55,15 @@ private[sparkzorder] object CatalogRestore {
       // Of a late file that was brought over, the original may be in the folder itself.
       val originals = visible(at).map(m => LateFiles.carriedName(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(LateFiles.carriedName(m)))
-      val all = there ++ back.map(m => originals(LateFiles.carriedName(m)))
-      WayBack(slot, start, at, all.distinctBy(_.path), brought.distinctBy(LateFiles.carriedName), begun)
+      val kept = there ++ back.map(m => originals(LateFiles.carriedName(m)))
+      // The original of a file that was brought over, and whose copy somebody has deleted since.
+      val watches = state.folders.flatMap(_.watches).filter(w => w.folder == at.toString && !w.newer)
+      val deleted = visible(at).filter { m =>
+        watches.exists(_.knows(m)) && !LateFiles.isCarried(m.name) && !kept.exists(_.path == m.path)
+      }
+      if (deleted.nonEmpty)
+        throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
+      WayBack(slot, start, at, kept.distinctBy(_.path), brought.distinctBy(LateFiles.carriedName), all)
     }
   }
 
@@ -57,6 +71,7 @@ private[sparkzorder] object CatalogRestore {
    * The ways back of all slots that have moved since a version.
    *
    * @param records published operations after that version, newest first
+   * @param state which files of which folders are known
    * @param current where the catalog says that the slots are
    * @param late the late files of each current folder
    * @throws NotRestorableException when files of the version are gone, or others have changed the table
@@ -64,6 +79,7 @@ private[sparkzorder] object CatalogRestore {
   def plan(
       version: Long,
       records: Seq[Record],
+      state: CatalogState,
       current: Map[Slot, Path],
       list: Path => Seq[FileMeta],
       late: Path => Seq[LateFile]
@@ -75,7 +91,7 @@ private[sparkzorder] object CatalogRestore {
     slots.flatMap { slot =>
       // A partition that somebody has dropped does not come back.
       current.get(slot).map { folder =>
-        val walk = new Walk(version, list, folder, late(folder))
+        val walk = new Walk(version, state, list, folder, late(folder))
         records.flatMap(_.switches.filter(_.slot == slot)).foreach(walk.back)
         walk.ended(slot)
       }

@@ -53,7 +53,6 @@ private[sparkzorder] object CatalogVacuum {
   /**
    * Deletes the files. Needs the lock.
    *
-   * @param known operations of which the history tells
    * @param now milliseconds since 1970
    */
   def run(
@@ -61,7 +60,6 @@ private[sparkzorder] object CatalogVacuum {
       lock: Lock,
       expired: Seq[ExpiredFolder],
       current: Set[Path],
-      known: Set[String],
       now: Long
   ): Unit = {
     val state = CatalogStateFile.read(home, lock.listing())
@@ -83,16 +81,16 @@ private[sparkzorder] object CatalogVacuum {
     val emptied = before.changed { (_, w) =>
       gone.get(w.folder).fold(w)(names => w.copy(known = w.known.filterNot(k => names(k.name))))
     }
-    val lost = emptied.folders.filter(f => isOrphan(f, current, known)).map(_.path).toSet
+    val lost = emptied.folders.filter(f => isGivenUp(f, current, now)).map(_.path).toSet
     val after = emptied.without(lost)
     if (after != before) CatalogStateFile.write(home, lock, after)
     (lost ++ emptyFolders(home, after, current, now)).toSeq.sorted.foreach(f => remove(home, lock, new Path(f)))
   }
 
-  /** A folder that was made by an operation that died and of which nothing tells any more. */
-  private def isOrphan(f: CatalogFolder, current: Set[Path], known: Set[String]): Boolean =
-    f.operationId.nonEmpty && !known(f.operationId) && !current(new Path(f.path)) &&
-      GenerationFolder.generationOf(new Path(f.path)).isDefined
+  /** The folder of an operation that was undone a day ago: its call does not come any more. */
+  private def isGivenUp(f: CatalogFolder, current: Set[Path], now: Long): Boolean =
+    f.abandoned && !current(new Path(f.path)) && GenerationFolder.generationOf(new Path(f.path)).isDefined &&
+      f.watches.forall(w => now - w.since > Watch.LeastMillis)
 
   /** Generations whose files were deleted, once nobody is expected to write there any more. */
   private def emptyFolders(home: TableFolder, state: CatalogState, current: Set[Path], now: Long): Set[String] =

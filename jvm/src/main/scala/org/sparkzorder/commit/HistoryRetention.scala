@@ -31,7 +31,8 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
         names.getOrElseUpdate(output.folder, folder.ops.list(folder.resolve(output.folder)).map(_.name).toSet)
           .contains(FileNames.name(output.path))
       }
-      hasOutput || !isVacuumed && hasTrash
+      // These tell where each partition is, and the way back goes from one to the next.
+      record.byCatalog || hasOutput || !isVacuumed && hasTrash
     }
     val candidates = newestFirst.map { line =>
       val isOld = now - line.file.meta.modificationTime > millis

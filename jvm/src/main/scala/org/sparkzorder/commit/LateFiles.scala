@@ -77,7 +77,9 @@ object LateFiles {
         found.filterNot(f => here(f.carriedName)).distinctBy(_.carriedName)
       }
     if (late.nonEmpty) state.folder(current).foreach { folder =>
-      if (folder.own.nonEmpty && !folder.own.exists(listed))
+      // A query may have asked for some of the folder's files only.
+      def isThere = folder.own.exists(listed) || folder.own.exists(look.list(current).map(_.name).toSet)
+      if (folder.own.nonEmpty && !isThere)
         unclear(current, current, late.map(_.meta), "the files of the table were all replaced or deleted since")
     }
     late

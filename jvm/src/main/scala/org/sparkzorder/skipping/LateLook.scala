@@ -55,7 +55,11 @@ private[skipping] final class LateLook(
   }
 
   private def status(m: FileMeta): FileStatus =
-    new FileStatus(m.length, false, 1, LateLook.BlockSize, m.modificationTime, m.path)
+    new FileStatus(m.length, false, 1, LateLook.BlockSize, m.modificationTime, asListed(m.path))
+
+  /** Spark's listings of local disks begin with `file:///`. */
+  private def asListed(path: Path): Path =
+    if (path.toUri.getScheme == "file") new Path("file", "", path.toUri.getPath) else path
 }
 
 private object LateLook {

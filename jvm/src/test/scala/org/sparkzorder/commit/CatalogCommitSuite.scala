@@ -187,6 +187,32 @@ class CatalogCommitSuite extends AnyFunSuite {
     assert(table.seenRows.contains((table.allRows :+ 9000).sorted))
     table.next()
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
+    // Going back would bring it back.
+    val e = intercept[NotRestorableException](table.restore(ops, "op-3", 0))
+    assert(e.obstacle == RestoreObstacle.Changed)
+    assert(table.plainRows == (table.allRows :+ 9000).sorted)
+  }
+
+  test("a copied side folder names no folder of the other table") {
+    val table = optimizedOnce(Seq(Slot.Table))
+    val state = CatalogStateFile.read(table.folder(new MemoryOps(table.fs)))
+    assert(state.of(new Path("mem:/copy")).folders.isEmpty && state.of(table.home) == state)
+  }
+
+  test("a partition that is dropped and loaded again in its first folder does not get rows of the other one") {
+    val slot = Slot(Seq("p" -> "1"))
+    val table = optimizedOnce(Seq(slot))
+    table.append(table.locations(slot), "more", Set(9000))
+    table.locations(slot) = table.first(slot)
+    table.overwrite(table.first(slot), "new", Set(9001))
+    assert(table.seenRows.isEmpty)
+  }
+
+  test("the catalog names a folder that VACUUM has emptied") {
+    val table = optimizedOnce(Seq(Slot.Table))
+    table.vacuum(new MemoryOps(table.fs), "op-1")
+    table.locations(Slot.Table) = table.first(Slot.Table)
+    assert(table.seenRows.isEmpty)
   }
 
   test("the state survives writing and reading") {

@@ -150,6 +150,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       val ways = CatalogRestore.plan(
         to,
         records(ops).takeWhile(_.version > to),
+        state,
         catalog.current(slots),
         ops.list,
         CatalogCopies.lateIn(here, state, _)
@@ -179,8 +180,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
       val gone = CatalogVacuum.expired(here, CatalogStateFile.read(here), catalog.current(slots), settled(ops), _ => true)
-      val known = (records(ops) ++ History.undone(here).map(_.record)).map(_.operationId).toSet
-      CatalogVacuum.run(here, lock, gone, locations.values.toSet, known, System.currentTimeMillis())
+      CatalogVacuum.run(here, lock, gone, locations.values.toSet, System.currentTimeMillis())
     }
   }
 
