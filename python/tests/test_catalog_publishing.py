@@ -68,9 +68,7 @@ def ids(spark: SparkProcess, name: str) -> tuple[int, int]:
 
 def seen(spark: SparkProcess, name: str) -> tuple[int, int]:
     """The same without a refresh."""
-    found = spark.run(
-        f"frame = spark.table({name!r})\nresult = [frame.count(), frame.select('id').distinct().count()]"
-    )
+    found = spark.run(f"frame = spark.table({name!r})\nresult = [frame.count(), frame.select('id').distinct().count()]")
     return found[0], found[1]
 
 
@@ -104,9 +102,7 @@ def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     )
     try:
         for column in ("a", "id", "a"):
-            ours.sql(
-                f"OPTIMIZE {name} FULL ZORDER BY ({column}) OPTIONS ('publish' = 'catalog', 'num-files' = '6')"
-            )
+            ours.sql(f"OPTIMIZE {name} FULL ZORDER BY ({column}) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
         ours.sql(f"RESTORE {name} TO VERSION AS OF 1")
         ours.sql(f"RESTORE {name} TO VERSION AS OF 0")
         ours.sql(f"RESTORE {name} TO VERSION AS OF 3")
@@ -139,7 +135,8 @@ def test_rows_that_a_stale_session_appends_are_seen_at_once_and_brought_over(
     late = ours.sql("SELECT id FROM stale WHERE a = 5 AND id > 90000 ORDER BY id")
     assert [row["id"] for row in late] == [90001, 90002]
     [explained] = ours.sql("EXPLAIN SKIPPING SELECT * FROM stale WHERE a = 5")
-    assert explained["files_total"] >= 10 and explained["files_kept"] < explained["files_total"]
+    assert explained["files_total"] >= 10
+    assert explained["files_kept"] < explained["files_total"]
     ours.run("spark.conf.set('spark.zorder.skipping.enabled', False)")
     assert seen(ours, "stale") == (ROWS + 2, ROWS + 2)
     ours.run("spark.conf.set('spark.zorder.skipping.enabled', True)")
@@ -174,7 +171,8 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     ours.sql("OPTIMIZE over ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '4')")
     plain.sql("INSERT OVERWRITE over VALUES (90001, 5)")
     condition, message = ours.refused("SELECT count(*) FROM over")
-    assert condition == "ZORDER_LATE_FILES_UNCLEAR" and str(tmp_path / "t") in message
+    assert condition == "ZORDER_LATE_FILES_UNCLEAR"
+    assert str(tmp_path / "t") in message
     assert ours.refused("OPTIMIZE over FULL ZORDER BY (a)")[0] == "ZORDER_LATE_FILES_UNCLEAR"
     ours.sql(f"ALTER TABLE over SET LOCATION '{tmp_path / 't'}'")
     assert seen(ours, "over") == (1, 1)
@@ -208,13 +206,15 @@ def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Pa
     assert ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
     ours.sql(f"CREATE TABLE second (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 't'}'")
     condition, message = ours.refused(f"OPTIMIZE first {by_catalog}")
-    assert condition == "ZORDER_SHARED_LOCATION" and "second" in message
+    assert condition == "ZORDER_SHARED_LOCATION"
+    assert "second" in message
     ours.sql("DROP TABLE second")
     more = f"OPTIMIZE first {by_catalog[:-1]}, 'partial-progress.enabled' = 'true')"
     assert ours.refused(more)[0] == "ZORDER_INVALID_OPTION_VALUE"
     ours.sql("OPTIMIZE first ZORDER BY (a) OPTIONS ('num-files' = '3')")
     condition, message = ours.refused(f"OPTIMIZE first FULL {by_catalog}")
-    assert condition == "ZORDER_PUBLISH_WAY" and "VACUUM" in message
+    assert condition == "ZORDER_PUBLISH_WAY"
+    assert "VACUUM" in message
     ours.sql("VACUUM first RETAIN 0 HOURS")
     ours.sql(f"OPTIMIZE first FULL {by_catalog}")
     assert ours.refused("OPTIMIZE first OPTIONS ('publish' = 'rename')")[0] == "ZORDER_PUBLISH_WAY"
@@ -274,4 +274,3 @@ def test_random_statements_with_stale_writers_keep_each_row_once(
         version = max((row["version"] for row in history), default=0)
     ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('publish' = 'catalog')")
     assert ids(plain, name) == seen(ours, name) == (rows, rows)
-

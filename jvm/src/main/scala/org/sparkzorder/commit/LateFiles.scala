@@ -73,7 +73,7 @@ object LateFiles {
     val late =
       if (found.isEmpty) Nil
       else {
-        val here = own.map(carriedName).toSet
+        val here = withEtags(current, own, found, look).map(carriedName).toSet
         found.filterNot(f => here(f.carriedName)).distinctBy(_.carriedName)
       }
     if (late.nonEmpty) state.folder(current).foreach { folder =>
@@ -84,6 +84,14 @@ object LateFiles {
     }
     late
   }
+
+  /** Names of copies are made with etags, and Spark's listings of an object store have none. */
+  private def withEtags(current: Path, own: Seq[FileMeta], found: Seq[LateFile], look: FileOps): Seq[FileMeta] =
+    if (own.forall(_.etag.isDefined) || !found.exists(_.meta.etag.isDefined)) own
+    else {
+      val now = look.list(current).map(m => m.name -> m).toMap
+      own.map(o => now.get(o.name).filter(_.length == o.length).getOrElse(o))
+    }
 
   /** Whether a folder that a slot has left is not as it was then. */
   private def isOverwritten(state: CatalogState, left: CatalogFolder, newer: Watch, look: FileOps): Boolean =

@@ -1,0 +1,60 @@
+"""Tables on S3 that are published through the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from s3_server import S3Server, s3_server
+
+pytestmark = pytest.mark.extended
+
+ROWS = 2000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    """An S3 server behind a proxy."""
+    with s3_server() as made:
+        yield made
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+@pytest.mark.parametrize("parts", ["", "p"])
+def test_the_location_is_switched_and_late_files_are_brought_over(
+    server: S3Server, tmp_path: Path, form: str, parts: str
+) -> None:
+    root = f"s3a://bucket/{form}{parts}"
+    with server.spark(tmp_path / "ours") as spark:
+        columns = f"(id BIGINT, a INT{', p STRING' if parts else ''}) USING {form}"
+        spark.sql(f"CREATE TABLE t {columns} {'PARTITIONED BY (p)' if parts else ''} LOCATION '{root}'")
+        part = ", concat('ü %', id % 2)" if parts else ""
+        spark.sql(
+            f"INSERT INTO t SELECT /*+ REPARTITION(3) */ id, CAST(abs(hash(id)) % 100 AS INT){part} FROM range({ROWS})"
+        )
+
+        def ids() -> tuple[int, int]:
+            [found] = spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS d FROM t")
+            return found["n"], found["d"]
+
+        spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+        assert ids() == (ROWS, ROWS)
+        [explained] = spark.sql("EXPLAIN SKIPPING SELECT * FROM t WHERE a = 5")
+        assert explained["files_kept"] < explained["files_total"]
+        folder = f"{root}/p=ü %1" if parts else root
+        folder = folder.replace("%", "%25") if parts else folder
+        spark.run(
+            f"spark.createDataFrame([(90001, 5)], 'id BIGINT, a INT').coalesce(1)"
+            f".write.mode('append').format({form!r}).save({folder!r})"
+        )
+        assert ids() == (ROWS + 1, ROWS + 1)
+        spark.sql("OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('num-files' = '6')")
+        assert ids() == (ROWS + 1, ROWS + 1)
+        spark.sql("RESTORE t TO VERSION AS OF 0")
+        assert ids() == (ROWS + 1, ROWS + 1)
+        spark.sql("VACUUM t RETAIN 0 HOURS")
+        assert ids() == (ROWS + 1, ROWS + 1)
+        assert not server.open_uploads()
+        left = [n for n in spark.run(f"result = files({root!r})") if "_lock-" in n or "_switch-" in n or "_tmp-" in n]
+        assert not left
