@@ -31,7 +31,10 @@ private[command] object CatalogTables extends Logging {
     val state = CatalogStateFile.read(folder)
     val current = new SessionCatalogLocations(table).all().values.toSeq.filter(state.folder(_).isDefined)
     val hasLate = LockedStatements.translated(table, operation) {
-      unclearTold(table)(WorkerThreads.map(current, folder.threads)(CatalogCopies.lateIn(folder, state, _)).exists(_.nonEmpty))
+      unclearTold(table)(WorkerThreads.map(
+        current,
+        folder.threads
+      )(CatalogCopies.lateIn(folder, state, _)).exists(_.nonEmpty))
     }
     if (hasLate) settle(table, operation)
   }

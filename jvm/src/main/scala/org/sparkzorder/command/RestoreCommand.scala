@@ -178,7 +178,11 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         def isForgotten(f: FileStatus): Boolean = {
           val id = TableIndex.idOf(table, f)
           // On an object store a file comes back by another name.
-          back(id.path) && (onStore || CatalogTables.isOne(table) || written((id.path, id.length, id.modificationTime))) &&
+          back(id.path) && (onStore || CatalogTables.isOne(table) || written((
+            id.path,
+            id.length,
+            id.modificationTime
+          ))) &&
           snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
         }
         val forgotten = files.filter(isForgotten)

@@ -193,7 +193,8 @@ final class CatalogCommitter(
     val millis = (System.nanoTime() - started) / 1000000
     lock.publishing = true
     try orLeave(record) {
-        val ended = CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
+        val ended =
+          CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
         carryLate(ended)
         tidy()
         ended

@@ -82,7 +82,11 @@ private[sparkzorder] object CatalogCopies {
     val copied = current.flatMap(folder => copiedBefore(home, state, folder))
     if (brought.nonEmpty || copied.nonEmpty) {
       Failpoints.hit("after-carried")
-      CatalogStateFile.write(home, lock, LateFiles.known(state, (brought ++ copied).distinctBy(f => (f.owner.path, f.meta.path))))
+      CatalogStateFile.write(
+        home,
+        lock,
+        LateFiles.known(state, (brought ++ copied).distinctBy(f => (f.owner.path, f.meta.path)))
+      )
       if (brought.nonEmpty) log.info(s"${brought.size} files were brought over from earlier folders of ${home.root}")
     }
     brought.size

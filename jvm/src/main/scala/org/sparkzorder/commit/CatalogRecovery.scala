@@ -25,7 +25,7 @@ private[sparkzorder] object CatalogRecovery {
         log.warn(s"Recovery of ${home.root}: ${if (ended.switches.isEmpty) "undid" else "finished"} operation $id")
       } catch {
         // The other process has just ended it.
-        case _: FileNotFoundException => ()
+        case _: FileNotFoundException   => ()
         case e: CommitConflictException => log.warn(s"Recovery of ${home.root}: operation $id", e)
       }
     }
@@ -119,7 +119,9 @@ private[sparkzorder] object CatalogRecovery {
       }
     }
     if (moves.nonEmpty) {
-      log.warn(s"Recovery of ${home.root}: the catalog names folders of operations that were given up, and is told again")
+      log.warn(
+        s"Recovery of ${home.root}: the catalog names folders of operations that were given up, and is told again"
+      )
       lock.check()
       catalog.move(moves)
     }

@@ -9,7 +9,14 @@ import org.apache.hadoop.fs.Path
  * @param brought files of other folders that are copied to it, since others appended them later
  * @param left the files that have the slot's rows now: those of the folder that it leaves, and late ones
  */
-final case class WayBack(slot: Slot, from: Path, to: Path, there: Seq[FileMeta], brought: Seq[FileMeta], left: Seq[FileMeta])
+final case class WayBack(
+    slot: Slot,
+    from: Path,
+    to: Path,
+    there: Seq[FileMeta],
+    brought: Seq[FileMeta],
+    left: Seq[FileMeta]
+)
 
 /** Plans a RESTORE of a table that is published through the catalog. Pure but for listings. */
 private[sparkzorder] object CatalogRestore {
@@ -36,7 +43,11 @@ private[sparkzorder] object CatalogRestore {
     /** Takes back one operation. */
     def back(switch: Switch): Unit = {
       if (switch.to != at.toString)
-        throw new NotRestorableException(version, RestoreObstacle.Changed, Seq(s"$at is not where version ${version + 1} was"))
+        throw new NotRestorableException(
+          version,
+          RestoreObstacle.Changed,
+          Seq(s"$at is not where version ${version + 1} was")
+        )
       val changed = switch.outputs.filterNot(o => rows.get(o.path).exists(o.isThis(_, timed = true)))
       if (changed.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Changed, changed.map(_.path))
       val from = new Path(switch.from)
@@ -85,7 +96,11 @@ private[sparkzorder] object CatalogRestore {
       late: Path => Seq[LateFile]
   ): Seq[WayBack] = {
     records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
-      throw new NotRestorableException(version, RestoreObstacle.Gone, Seq(s"files of version ${r.version}, which was published by renames"))
+      throw new NotRestorableException(
+        version,
+        RestoreObstacle.Gone,
+        Seq(s"files of version ${r.version}, which was published by renames")
+      )
     }
     val slots = records.flatMap(_.switches.map(_.slot)).distinct
     slots.flatMap { slot =>

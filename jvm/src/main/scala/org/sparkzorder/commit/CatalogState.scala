@@ -151,7 +151,7 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
     def from(next: List[CatalogFolder], seen: Set[String], found: Vector[(CatalogFolder, Watch)]): Vector[
       (CatalogFolder, Watch)
     ] = next match {
-      case Nil           => found
+      case Nil            => found
       case folder :: rest =>
         val watches = folder.watches.filterNot(w => seen(w.folder)).distinctBy(_.folder)
         from(

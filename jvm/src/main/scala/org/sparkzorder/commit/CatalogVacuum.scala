@@ -46,7 +46,11 @@ private[sparkzorder] object CatalogVacuum {
       .filter { case (_, watches) => watches.forall(w => w.vacuumed || isOld(w)) }
       .map { case (folder, watches) =>
         val path = new Path(folder)
-        ExpiredFolder(path, watches.map(_.operationId).toSet, home.ops.list(path).filter(m => watches.exists(_.knows(m))))
+        ExpiredFolder(
+          path,
+          watches.map(_.operationId).toSet,
+          home.ops.list(path).filter(m => watches.exists(_.knows(m)))
+        )
       }
   }
 

@@ -96,7 +96,8 @@ object LateFiles {
   /** Whether a folder that a slot has left is not as it was then. */
   private def isOverwritten(state: CatalogState, left: CatalogFolder, newer: Watch, look: FileOps): Boolean =
     !look.exists(sentinel(new Path(left.path), newer.operationId)) || {
-      val before = state.folder(new Path(newer.folder)).toSeq.flatMap(_.watches).filter(w => w.folder == left.path && !w.vacuumed)
+      val before =
+        state.folder(new Path(newer.folder)).toSeq.flatMap(_.watches).filter(w => w.folder == left.path && !w.vacuumed)
       lazy val now = look.list(new Path(left.path))
       before.exists(_.known.exists(k => !k.isExpected && !now.exists(k.is)))
     }
@@ -122,7 +123,12 @@ object LateFiles {
         unclear(folder, current, late, "somebody has overwritten the folder that the catalog names again")
     } else if (late.nonEmpty) {
       if (missing.nonEmpty)
-        unclear(folder, current, late, s"files that were there before are gone or changed, such as ${missing.head.name}")
+        unclear(
+          folder,
+          current,
+          late,
+          s"files that were there before are gone or changed, such as ${missing.head.name}"
+        )
       if (!watch.isDormant(System.currentTimeMillis()) && !look.exists(sentinel(folder, watch.operationId)))
         unclear(folder, current, late, "somebody has overwritten the folder since")
     }

@@ -161,7 +161,8 @@ object Record {
     val names = record.inputs.map(_.path) ++ record.outputs.map(_.path)
     val numbers =
       record.inputs.flatMap(f => Seq(f.length, f.rows)) ++ record.outputs.flatMap(f => Seq(f.length, f.rows))
-    val ofSwitches = record.switches.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
+    val ofSwitches =
+      record.switches.flatMap(s => s.inputs.map(_.rows) ++ s.outputs.map(_.rows) ++ s.inputs.map(_.length))
     names.find(!isDataName(_)).map(n => s"not a file below the table: '$n'")
       .orElse(record.outputs.find(!isFromTrash(_)).map(o => s"not a file below a side folder: '${o.source.get}'"))
       .orElse(if (names.distinct.length < names.length) Some("a file is named twice") else None)

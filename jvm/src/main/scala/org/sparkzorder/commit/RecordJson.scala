@@ -372,7 +372,20 @@ object RecordJson {
     val lists: Set[String] = Set("inputs", "outputs")
     val objects: Set[String] = Set("parameters", "metrics")
     val texts: Set[String] =
-      Set("operationId", "operation", "userId", "layout", "path", "source", "etag", "etagBefore", "upload", "parts", "from", "to")
+      Set(
+        "operationId",
+        "operation",
+        "userId",
+        "layout",
+        "path",
+        "source",
+        "etag",
+        "etagBefore",
+        "upload",
+        "parts",
+        "from",
+        "to"
+      )
     private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
 
     /** The fields that every record has before its files. */

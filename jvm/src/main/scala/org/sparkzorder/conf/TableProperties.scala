@@ -73,5 +73,6 @@ object TableProperties {
   )
 
   /** In the order of the reference page. */
-  val all: Seq[Setting] = Seq(optimizeBy, targetFileSize, retainHours, publish, maintenance, excludedColumns, historyRetention)
+  val all: Seq[Setting] =
+    Seq(optimizeBy, targetFileSize, retainHours, publish, maintenance, excludedColumns, historyRetention)
 }

@@ -7,7 +7,15 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.PathTarget
-import org.sparkzorder.table.{DataFolder, Homes, PlainTable, SessionCatalogLocations, SharedLocations, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{
+  DataFolder,
+  Homes,
+  PlainTable,
+  SessionCatalogLocations,
+  SharedLocations,
+  TableLocation,
+  TableSideFolder
+}
 
 /**
  * How the files of a table are exchanged. A table is published in one way only: the history of one

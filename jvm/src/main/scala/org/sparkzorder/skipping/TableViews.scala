@@ -143,7 +143,13 @@ object TableViews extends Logging {
           new IndexStore(fs, memory).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new TableView(folder, snapshot, state.version, around, if (tables.contains(folder)) late(folder, state, options) else None))
+      Some(new TableView(
+        folder,
+        snapshot,
+        state.version,
+        around,
+        if (tables.contains(folder)) late(folder, state, options) else None
+      ))
     case _ => None
   }
 

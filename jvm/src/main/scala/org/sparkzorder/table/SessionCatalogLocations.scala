@@ -69,7 +69,7 @@ private[sparkzorder] final class SessionCatalogLocations(table: TableLocation) e
     try call
     catch {
       case e: NoSuchPartitionException => throw e
-      case NonFatal(e)                 => throw new IOException(s"the catalog cannot $what ${table.name}: ${e.getMessage}", e)
+      case NonFatal(e) => throw new IOException(s"the catalog cannot $what ${table.name}: ${e.getMessage}", e)
     }
 }
 

@@ -95,7 +95,10 @@ class CatalogCommitSuite extends AnyFunSuite {
       atEachCall { at =>
         val table = optimizedOnce(slots)
         val slot = slots.head
-        val ops = new MemoryOps(table.fs, other = { case `at` => table.overwrite(table.locations(slot), s"over-$at", Set(9000)) })
+        val ops = new MemoryOps(
+          table.fs,
+          other = { case `at` => table.overwrite(table.locations(slot), s"over-$at", Set(9000)) }
+        )
         table.attempt("op-1")(statement(table, ops, "op-1"))
         val others = table.allRows.filter(r => slots.size == 2 && r >= 100)
         val expected = (if (ops.calls >= at) others :+ 9000 else table.allRows).sorted
@@ -106,31 +109,32 @@ class CatalogCommitSuite extends AnyFunSuite {
       }
     }
 
-  for (slots <- shapes) test(s"a call to the catalog of ${slots.size} slots hangs and lands after others have gone on") {
-    for (goesOn <- Seq("nothing", "next", "optimize", "optimize and append", "restore", "vacuum")) {
-      val table = optimizedOnce(slots)
-      val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
-      table.liveness.running -= "op-1"
-      assert(hung.hanging.nonEmpty)
-      var all = table.allRows
-      def go(id: String): MemoryOps = new MemoryOps(table.fs)
-      goesOn match {
-        case "nothing"             => ()
-        case "next"                => table.next()
-        case "restore"             => table.restore(go("op-2"), "op-2", 0)
-        case "vacuum"              => table.vacuum(go("op-2"), "op-2")
-        case "optimize"            => table.optimize(go("op-2"), "op-2")
-        case "optimize and append" =>
-          table.optimize(go("op-2"), "op-2")
-          table.append(table.locations(slots.head), "more", Set(9000))
-          all = (all :+ 9000).sorted
+  for (slots <- shapes)
+    test(s"a call to the catalog of ${slots.size} slots hangs and lands after others have gone on") {
+      for (goesOn <- Seq("nothing", "next", "optimize", "optimize and append", "restore", "vacuum")) {
+        val table = optimizedOnce(slots)
+        val hung = table.optimize(new MemoryOps(table.fs), "op-1", hangs = true)
+        table.liveness.running -= "op-1"
+        assert(hung.hanging.nonEmpty)
+        var all = table.allRows
+        def go(id: String): MemoryOps = new MemoryOps(table.fs)
+        goesOn match {
+          case "nothing"             => ()
+          case "next"                => table.next()
+          case "restore"             => table.restore(go("op-2"), "op-2", 0)
+          case "vacuum"              => table.vacuum(go("op-2"), "op-2")
+          case "optimize"            => table.optimize(go("op-2"), "op-2")
+          case "optimize and append" =>
+            table.optimize(go("op-2"), "op-2")
+            table.append(table.locations(slots.head), "more", Set(9000))
+            all = (all :+ 9000).sorted
+        }
+        hung.hanging.foreach(table.land)
+        assert(table.seenRows.forall(_ == all), s"after $goesOn")
+        table.next("op-3")
+        assert(table.seenRows.contains(all) && table.plainRows == all, s"after $goesOn, and the next statement")
       }
-      hung.hanging.foreach(table.land)
-      assert(table.seenRows.forall(_ == all), s"after $goesOn")
-      table.next("op-3")
-      assert(table.seenRows.contains(all) && table.plainRows == all, s"after $goesOn, and the next statement")
     }
-  }
 
   test("somebody sets the location back, as ANALYZE does that began before") {
     val table = optimizedOnce(Seq(Slot.Table))
@@ -216,9 +220,17 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("the state survives writing and reading") {
-    val watch = Watch("mem:/t", "op", 5L, Seq(KnownFile("a b%.parquet", 3L, 4L, Some("\"e\"")), KnownFile.expected("c")))
+    val watch =
+      Watch("mem:/t", "op", 5L, Seq(KnownFile("a b%.parquet", 3L, 4L, Some("\"e\"")), KnownFile.expected("c")))
     val state = CatalogState(
-      Seq(CatalogFolder("mem:/t__zorder/v1", Slot(Seq("p" -> "ü/=", "q" -> "")), "op", Seq("x"), Seq(watch), abandoned = true))
+      Seq(CatalogFolder(
+        "mem:/t__zorder/v1",
+        Slot(Seq("p" -> "ü/=", "q" -> "")),
+        "op",
+        Seq("x"),
+        Seq(watch),
+        abandoned = true
+      ))
     )
     assert(CatalogStateFile.parse(CatalogStateFile.bytes(state), new Path("mem:/s")) == state)
   }

@@ -72,7 +72,8 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       val ops = new MemoryOps(fs)
       val state = CatalogStateFile.read(folder(ops))
       val late = locations.values.toSeq.flatMap { current =>
-        if (state.folder(current).isEmpty) Nil else LateFiles.of(state, current, ops.list(current).filter(LateFiles.isVisible), ops)
+        if (state.folder(current).isEmpty) Nil
+        else LateFiles.of(state, current, ops.list(current).filter(LateFiles.isVisible), ops)
       }
       Some(fs.rows(locations.values.toSeq.distinct.flatMap(dataIn) ++ late.map(_.meta.path.toUri.getPath)))
     } catch { case _: LateFilesUnclearException => None }
@@ -179,7 +180,8 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val gone = CatalogVacuum.expired(here, CatalogStateFile.read(here), catalog.current(slots), settled(ops), _ => true)
+      val gone =
+        CatalogVacuum.expired(here, CatalogStateFile.read(here), catalog.current(slots), settled(ops), _ => true)
       CatalogVacuum.run(here, lock, gone, locations.values.toSet, System.currentTimeMillis())
     }
   }
@@ -213,5 +215,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
   }
 
   def litter: Seq[String] =
-    fs.below("/t/_zorder").filter(p => Seq("_switch-", "_generation-", "_lock-", "_tmp-", "staging").exists(p.contains(_)))
+    fs.below("/t/_zorder").filter(p =>
+      Seq("_switch-", "_generation-", "_lock-", "_tmp-", "staging").exists(p.contains(_))
+    )
 }
