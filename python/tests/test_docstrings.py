@@ -65,7 +65,7 @@ def test_the_docstring_of_optimize_lists_every_option(spark: SparkSession, tmp_p
     with pytest.raises(AnalysisException) as unknown:
         ZOrderTable.for_path(spark, tmp_path / "t").optimize(options={"no-such-option": 1})
     offered = re.findall(
-        r"[a-z]+(?:[-.][a-z]+)+|cuts|mapping|compression", str(unknown.value).split("no-such-option")[-1]
+        r"[a-z]+(?:[-.][a-z]+)+|cuts|mapping|compression|publish", str(unknown.value).split("no-such-option")[-1]
     )
     listed = re.findall(r"^ *- `(\S+)`:", ZOrderTable.optimize.__doc__ or "", re.MULTILINE)
     assert sorted(listed) == sorted(set(offered))

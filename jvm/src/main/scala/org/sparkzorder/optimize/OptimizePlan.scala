@@ -2,11 +2,11 @@ package org.sparkzorder.optimize
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{Reappeared, Slot}
+import org.sparkzorder.commit.{Reappeared, Slot, TableFolder}
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{KeyColumn, UnitLayouts}
+import org.sparkzorder.write.{KeyColumn, RewriteResult, UnitLayouts}
 
 /**
  * All that an OPTIMIZE is going to do. Making the plan changes nothing.
@@ -56,6 +56,19 @@ private[sparkzorder] final case class OptimizePlan(
 
   /** How many files stay in the folders of the rewrites. */
   def filesBeside: Long = rewrites.map(_.rest.size.toLong).sum
+
+  /** The folder of a rewrite relative to the table's root; empty for the root itself. */
+  def folderOf(rewrite: Rewrite): String =
+    if (rewrite.folder.path == table.root) "" else table.names.of(rewrite.folder.path)
+
+  /** The folders of the rewrites, as [[folderOf]] gives them. */
+  def folders: Seq[String] = rewrites.map(folderOf).distinct.sorted
+
+  /** Gives new files the rights of the files that they replace. */
+  def adoptRights(folder: TableFolder, result: RewriteResult): Unit =
+    result.outputs.groupBy(_.unit).foreach { case (unit, outputs) =>
+      folder.ops.adoptRights(outputs.map(_.path), rewrites(unit).files.map(_.getPath))
+    }
 
   /** How many files the table has in other folders. */
   def filesElsewhere: Long = listed.size - inputs.size - filesBeside

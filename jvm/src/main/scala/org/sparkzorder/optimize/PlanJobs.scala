@@ -1,0 +1,97 @@
+package org.sparkzorder.optimize
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.{ObjectStore, TableFolder}
+import org.sparkzorder.layout.{LayoutModel, LayoutShape}
+import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.write._
+
+/**
+ * The jobs that carry out a plan's rewrites.
+ *
+ * @param groups the plan's rewrites; those of a group are one job
+ */
+private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]) {
+
+  /**
+   * Writes the new files. Nobody sees them yet.
+   *
+   * @param indexed the columns to collect statistics of
+   * @param store to leave uploads open in; None on a file system
+   * @param stagingOf where the files of a rewrite are written; None for the usual folder
+   */
+  def run(
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey],
+      store: Option[ObjectStore] = None,
+      stagingOf: Option[Rewrite => Path] = None
+  ): RewriteResult =
+    RewriteJobs.run(
+      plan.table.session,
+      jobs(folder, operationId, indexed, store, stagingOf),
+      plan.options.fileGroups.maxConcurrentRewrites
+    )
+
+  /** Predicts what [[run]] would write. Nothing is written. */
+  def predict(): Seq[RewritePrediction] =
+    jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil, None, None).map(_.predict())
+
+  private def jobs(
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey],
+      store: Option[ObjectStore],
+      stagingOf: Option[Rewrite => Path]
+  ): Seq[RewriteJob] = {
+    val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
+    groups.zipWithIndex.map { case (group, i) =>
+      val units = group.map { r =>
+        val staging = stagingOf.map(_(r)).getOrElse {
+          val dir = plan.folderOf(r)
+          store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
+        }
+        RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
+      }
+      val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
+      new RewriteJob(
+        spark = plan.table.session,
+        format = plan.table.relation.fileFormat,
+        dataSchema = plan.table.dataSchema,
+        readOptions = plan.table.relation.options,
+        writeOptions = model => writeOptions(units, model),
+        kept = plan.kept.files,
+        sessionConf = plan.writeConf,
+        units = units,
+        keys = plan.keys,
+        stagingDir = folder.stagingOf("", operationId),
+        indexed = indexed,
+        description =
+          s"OPTIMIZE ${plan.table.target.title}" + (if (groups.size == 1) ""
+                                                    else s", group ${i + 1} of ${groups.size}"),
+        shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
+        sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
+        bytes = plan.layout.flatMap(_.bytes),
+        maxRecords = plan.maxRecords,
+        density = plan.density,
+        uploadsOf = store.map(_ => operationId)
+      )
+    }
+  }
+
+  private def writeOptions(units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
+    val format = plan.table.formatName
+    val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
+    // filters.
+    val ofInputs =
+      if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
+      else BloomFilters.settings(format, plan.kept.bloomFilters)
+    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ ofStatement)
+  }
+}

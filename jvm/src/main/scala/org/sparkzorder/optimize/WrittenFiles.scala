@@ -1,0 +1,24 @@
+package org.sparkzorder.optimize
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.sparkzorder.footer.{DataFormat, Encryption, Footers}
+import org.sparkzorder.write.RewriteResult
+
+/** Looks at the files of a rewrite before anybody reads them. */
+private[optimize] object WrittenFiles {
+
+  /**
+   * Checks that the new files have the rows of the inputs, and that what was encrypted still is.
+   *
+   * @param files the new files, in the order of the outputs
+   * @return what is encrypted in the new files
+   */
+  def check(plan: OptimizePlan, result: RewriteResult, files: Seq[FileStatus]): Encryption = {
+    val table = plan.table
+    val footers = Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil)
+    SameRows.check(plan, result, footers.map(_.rows))
+    EncryptedFiles.refuseAfter(plan.inputs, footers)
+    footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
+  }
+}
