@@ -44,10 +44,7 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   override def uploadFolder(operationId: String): String = UploadFolder.inMagic(operationId)
 
   override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
-    val prefix = fs.pathToKey(dir) match {
-      case "" => ""
-      case k  => s"$k/"
-    }
+    val prefix = prefixOf(dir)
     pages(requests.newListObjectsV2Request(prefix, "/", PageOfListing)).flatMap { page =>
       val files = page.getObjectSummaries.asScala.filterNot(_.getKey.endsWith("/")).map { o =>
         val path = new Path(dir, childOf(o.getKey, prefix))
@@ -57,6 +54,11 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
         .map(p => childOf(p.stripSuffix("/"), prefix))
       files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
     }
+  }
+
+  private def prefixOf(dir: Path): String = fs.pathToKey(dir) match {
+    case "" => ""
+    case k  => s"$k/"
   }
 
   private def pages(request: ListObjectsV2Request): Seq[ListObjectsV2Result] = {
@@ -74,21 +76,22 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   // A name may have a colon, which a path from a text would take for the end of a scheme.
   private def childOf(key: String, prefix: String): Path = new Path(null, null, key.substring(prefix.length))
 
-  override def status(path: Path): Option[FileMeta] = asking("look at", path) {
-    val key = fs.pathToKey(path)
-    val file =
-      try {
-        val head = client.getObjectMetadata(requests.newGetObjectMetadataRequest(key))
-        val time = head.getLastModified.getTime
-        Some(FileMeta(path, head.getContentLength, time, isDirectory = false, quoted(head.getETag)))
-      } catch { case e: AmazonS3Exception if e.getStatusCode == NotFound => None }
-    if (file.isEmpty && hasBelow(key)) Some(FileMeta(path, 0, 0, isDirectory = true)) else file
+  override def below(dir: Path): Seq[Path] = asking("list", dir) {
+    val prefix = prefixOf(dir)
+    pages(requests.newListObjectsV2Request(prefix, null, PageOfListing)).flatMap(_.getObjectSummaries.asScala)
+      .map(_.getKey).filterNot(_.endsWith("/")).map(key => new Path(dir, childOf(key, prefix)))
   }
 
-  override def isFolder(path: Path): Boolean = asking("look at", path)(hasBelow(fs.pathToKey(path)))
+  override def objectAt(path: Path): Option[FileMeta] = asking("look at", path) {
+    try {
+      val head = client.getObjectMetadata(requests.newGetObjectMetadataRequest(fs.pathToKey(path)))
+      val time = head.getLastModified.getTime
+      Some(FileMeta(path, head.getContentLength, time, isDirectory = false, quoted(head.getETag)))
+    } catch { case e: AmazonS3Exception if e.getStatusCode == NotFound => None }
+  }
 
-  private def hasBelow(key: String): Boolean = {
-    val one = requests.newListObjectsV2Request(if (key.isEmpty) "" else s"$key/", null, 1)
+  override def isFolder(path: Path): Boolean = asking("look at", path) {
+    val one = requests.newListObjectsV2Request(prefixOf(path), null, 1)
     !client.listObjectsV2(one).getObjectSummaries.isEmpty
   }
 
@@ -220,7 +223,7 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     } catch {
       case e: AmazonS3Exception if e.getStatusCode == NotFound           => Removal.Gone
       case e: AmazonS3Exception if e.getStatusCode == PreconditionFailed =>
-        if (status(path).exists(!_.isDirectory)) Removal.Changed else Removal.Gone
+        if (objectAt(path).isDefined) Removal.Changed else Removal.Gone
     }
   }
 

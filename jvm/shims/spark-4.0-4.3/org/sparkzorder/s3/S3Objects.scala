@@ -55,21 +55,23 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   // A name may have a colon, which a path from a text would take for the end of a scheme.
   private def childOf(key: String, prefix: String): Path = new Path(null, null, key.substring(prefix.length))
 
-  override def status(path: Path): Option[FileMeta] = asking("look at", path) {
-    val key = fs.pathToKey(path)
-    val file =
-      try {
-        val head = client.headObject(requests.newHeadObjectRequestBuilder(key).build())
-        val time = head.lastModified.toEpochMilli
-        Some(FileMeta(path, head.contentLength, time, isDirectory = false, Option(head.eTag)))
-      } catch { case e: S3Exception if e.statusCode == NotFound => None }
-    file.orElse(Option.when(hasBelow(key))(FileMeta(path, 0, 0, isDirectory = true)))
+  override def below(dir: Path): Seq[Path] = asking("list", dir) {
+    val prefix = prefixOf(dir)
+    val request = requests.newListObjectsV2RequestBuilder(prefix, null, PageOfListing).build()
+    client.listObjectsV2Paginator(request).contents.asScala.toSeq.map(_.key).filterNot(_.endsWith("/"))
+      .map(key => new Path(dir, childOf(key, prefix)))
   }
 
-  override def isFolder(path: Path): Boolean = asking("look at", path)(hasBelow(fs.pathToKey(path)))
+  override def objectAt(path: Path): Option[FileMeta] = asking("look at", path) {
+    try {
+      val head = client.headObject(requests.newHeadObjectRequestBuilder(fs.pathToKey(path)).build())
+      val time = head.lastModified.toEpochMilli
+      Some(FileMeta(path, head.contentLength, time, isDirectory = false, Option(head.eTag)))
+    } catch { case e: S3Exception if e.statusCode == NotFound => None }
+  }
 
-  private def hasBelow(key: String): Boolean = {
-    val one = requests.newListObjectsV2RequestBuilder(if (key.isEmpty) "" else s"$key/", null, 1).build()
+  override def isFolder(path: Path): Boolean = asking("look at", path) {
+    val one = requests.newListObjectsV2RequestBuilder(prefixOf(path), null, 1).build()
     !client.listObjectsV2(one).contents.isEmpty
   }
 
@@ -188,7 +190,7 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     } catch {
       case e: S3Exception if e.statusCode == NotFound           => Removal.Gone
       case e: S3Exception if e.statusCode == PreconditionFailed =>
-        if (status(path).exists(!_.isDirectory)) Removal.Changed else Removal.Gone
+        if (objectAt(path).isDefined) Removal.Changed else Removal.Gone
     }
   }
 

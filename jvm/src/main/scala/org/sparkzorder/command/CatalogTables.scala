@@ -19,8 +19,31 @@ private[command] object CatalogTables extends Logging {
       CatalogStateFile.isThere(TableState.look(table.root, TableSideFolder.of(table).ops))
 
   /** Ends an operation that a dead owner left behind. */
-  def recover(table: TableLocation): Unit = look(table).foreach { side =>
-    if (CatalogRecovery.isNeeded(side.statuses) && !isHeld(table, side)) settle(table, "Recovery")
+  def recover(table: TableLocation): Unit = {
+    if (table.catalogTable.exists(_.partitionColumnNames.nonEmpty)) bringBackState(table)
+    look(table).foreach { side =>
+      if (CatalogRecovery.isNeeded(side.statuses) && !isHeld(table, side)) settle(table, "Recovery")
+    }
+  }
+
+  /**
+   * Somebody has overwritten the whole table, and its side folder with it. Writers may still know
+   * earlier folders.
+   */
+  private def bringBackState(table: TableLocation): Unit = {
+    val folder = TableSideFolder.of(table)
+    if (!CatalogStateFile.isThere(TableState.look(folder.root, folder.ops))) {
+      val beside = CatalogStateFile.readBeside(folder)
+      val isInUse = beside.folders.nonEmpty && new SessionCatalogLocations(table).all().values.exists { path =>
+        GenerationFolder.homeOf(path).contains(folder.root) && beside.folder(path).isDefined
+      }
+      if (isInUse) LockedStatements.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
+        if (!CatalogStateFile.isThere(TableState.look(folder.root, folder.ops))) {
+          CatalogStateFile.write(folder, lock, beside)
+          logWarning(s"The side folder of ${table.name} was deleted, and has its state again")
+        }
+      }
+    }
   }
 
   /**
@@ -29,14 +52,15 @@ private[command] object CatalogTables extends Logging {
   def carryLate(table: TableLocation, operation: String): Unit = look(table).foreach { _ =>
     val folder = TableSideFolder.of(table)
     val state = CatalogStateFile.read(folder)
-    val current = new SessionCatalogLocations(table).all().values.toSeq.filter(state.folder(_).isDefined)
-    val hasLate = LockedStatements.translated(table, operation) {
-      unclearTold(table)(WorkerThreads.map(
-        current,
-        folder.threads
-      )(CatalogCopies.lateIn(folder, state, _)).exists(_.nonEmpty))
+    val located = new SessionCatalogLocations(table).all().map(_.swap)
+    val current = located.keys.toSeq.filter(state.folder(_).isDefined)
+    def hasLate = LockedStatements.translated(table, operation) {
+      unclearTold(table)(
+        WorkerThreads.map(current, folder.threads)(CatalogCopies.lateIn(folder, state, _, located)).exists(_.nonEmpty)
+      )
     }
-    if (hasLate) settle(table, operation)
+    def isBegunAnew = current.exists(LateFiles.isBegunAnew(state, _, folder.ops))
+    if (state.withoutTaken(located.keySet) != state || isBegunAnew || hasLate) settle(table, operation)
   }
 
   private def look(table: TableLocation): Option[TableState.SideFolder] =
@@ -71,10 +95,11 @@ private[command] object CatalogTables extends Logging {
     val locations = new SessionCatalogLocations(table)
     val folder = TableSideFolder.of(table)
     val state = CatalogStateFile.read(folder)
-    val current = locations.all().values.toSeq.filter(state.folder(_).isDefined)
+    val located = locations.all().map(_.swap)
+    val current = located.keys.toSeq.filter(state.folder(_).isDefined)
     if (current.nonEmpty) {
       val opened = PlainTables.open(table)
-      unclearTold(table)(CatalogCopies.carry(folder, lock, current, CompleteFiles.rowsOf(opened)))
+      unclearTold(table)(CatalogCopies.carry(folder, lock, current, located, CompleteFiles.rowsOf(opened)))
       opened.refreshCaches()
     }
   }

@@ -54,10 +54,13 @@ object LockedStatements {
 
   /** Whether another table, in a folder above or below this one, shares folders with it. */
   def isNested(table: TableLocation, lock: Lock): Boolean =
-    lock.isNested || (TableState.look(table.root, TableSideFolder.of(table).ops) match {
-      case s: TableState.SideFolder => NestedRoots.hasBelow(s)
-      case TableState.NoSideFolder  => false
-    })
+    isNested(TableState.look(table.root, TableSideFolder.of(table).ops), lock)
+
+  /** @param state of the table, under the lock */
+  def isNested(state: TableState, lock: Lock): Boolean = lock.isNested || (state match {
+    case s: TableState.SideFolder => NestedRoots.hasBelow(s)
+    case TableState.NoSideFolder  => false
+  })
 
   /**
    * Refuses a locked table at once, before a statement does long work that does not need the lock

@@ -149,8 +149,8 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
    * its own.
    */
   private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
-    val isCurrent = TableSideFolder.version(planned.table) == planned.version &&
-      !LockedStatements.isNested(planned.table, lock)
+    val state = TableState.look(planned.table.root, TableSideFolder.of(planned.table).ops)
+    val isCurrent = TableSideFolder.version(state) == planned.version && !LockedStatements.isNested(state, lock)
     if (isCurrent) planned
     else {
       val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)

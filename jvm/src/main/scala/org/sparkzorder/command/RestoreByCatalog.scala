@@ -26,8 +26,9 @@ private[command] object RestoreByCatalog {
     val state = CatalogStateFile.read(folder)
     val records = History.newestFirst(folder).map(_.record).takeWhile(_.version > version).toVector
     val ways = CatalogTables.unclearTold(table) {
-      val late = CatalogCopies.lateIn(folder, state, _: Path)
-      CatalogRestore.plan(version, records, state, locations.all(), folder.ops.list, late)
+      val current = locations.all()
+      val late = CatalogCopies.lateIn(folder, state, _: Path, current.map(_.swap))
+      CatalogRestore.plan(version, records, state, current, folder.ops.list, late)
     }
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)

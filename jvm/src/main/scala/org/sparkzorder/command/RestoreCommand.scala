@@ -40,7 +40,9 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     PublishWay.refusePath(place.session, place)
-    val table = LockedStatements.settled(session, target)
+    LockedStatements.recover(place)
+    CatalogTables.carryLate(place, operation)
+    val table = PlainTables.open(place)
     val byCatalog = CatalogTables.isOne(table)
     // These checks come before the lock, which would create the side folder of a table that has no
     // versions.

@@ -234,7 +234,7 @@ final class CatalogCommitter(
 
   /** Step 12. The operation has succeeded by now, and the next statement would do it as well. */
   private def carryLate(record: Record): Unit =
-    try CatalogCopies.carry(home, lock, record.switches.map(s => new Path(s.to)), rowsOf)
+    try CatalogCopies.carry(home, lock, record.switches.map(s => new Path(s.to)), catalog.all().map(_.swap), rowsOf)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)
@@ -242,8 +242,9 @@ final class CatalogCommitter(
 
   private def tidy(): Unit =
     try {
-      IndexFiles.prune(home)
-      UndoneRecords.prune(home, lock)
+      val statuses = lock.listing()
+      IndexFiles.prune(home, statuses)
+      UndoneRecords.prune(home, lock, statuses)
       Checkpoints.fold(home, lock, history)
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${home.root}", e)

@@ -62,14 +62,23 @@ private[sparkzorder] object CatalogCopies {
    * known. A file that is not complete stays where it is.
    *
    * @param current folders that the catalog names
+   * @param located which slot has its location where, for all slots
    * @param rowsOf as for [[CatalogCommitter]]
    * @return how many files were brought over
    * @throws LateFilesUnclearException when nobody can tell whether the rows of some files count
    */
-  def carry(home: TableFolder, lock: Lock, current: Seq[Path], rowsOf: FileMeta => Option[Long]): Int = {
-    val state = CatalogStateFile.read(home, lock.listing())
+  def carry(
+      home: TableFolder,
+      lock: Lock,
+      current: Seq[Path],
+      located: Map[Path, Slot],
+      rowsOf: FileMeta => Option[Long]
+  ): Int = {
+    val before = CatalogStateFile.read(home, lock.listing())
+    val state = current.filter(LateFiles.isBegunAnew(before, _, home.ops))
+      .foldLeft(before.withoutTaken(located.keySet))(_.begunAnew(_))
     val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
-      folder -> lateIn(home, state, folder)
+      folder -> lateIn(home, state, folder, located)
     }.filter(_._2.nonEmpty)
     val brought = late.flatMap { case (folder, files) =>
       val complete = files.filter(f => rowsOf(f.meta).isDefined)
@@ -80,7 +89,7 @@ private[sparkzorder] object CatalogCopies {
     }
     // A file is known also if its copy was there already, as after a crash.
     val copied = current.flatMap(folder => copiedBefore(home, state, folder))
-    if (brought.nonEmpty || copied.nonEmpty) {
+    if (brought.nonEmpty || copied.nonEmpty || state != before) {
       Failpoints.hit("after-carried")
       CatalogStateFile.write(
         home,
@@ -92,10 +101,14 @@ private[sparkzorder] object CatalogCopies {
     brought.size
   }
 
-  /** The late files of a slot, also in folders into which no query looks any more. */
-  def lateIn(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
+  /**
+   * The late files of a slot, also in folders into which no query looks any more.
+   *
+   * @param located which slot has its location where, for all slots
+   */
+  def lateIn(home: TableFolder, state: CatalogState, current: Path, located: Map[Path, Slot]): Seq[LateFile] =
     if (state.watched(current).isEmpty) Nil
-    else LateFiles.of(state, current, home.ops.list(current), home.ops, alsoDormant = true)
+    else LateFiles.ofSlot(state, current, home.ops.list(current), home.ops, located, alsoDormant = true)
 
   /** Files whose copies are there although the state does not say that they are known. */
   private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =

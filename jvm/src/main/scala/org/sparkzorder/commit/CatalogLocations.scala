@@ -16,6 +16,13 @@ trait CatalogLocations {
   def current(slots: Seq[Slot]): Map[Slot, Path]
 
   /**
+   * The locations of all slots of the table.
+   *
+   * @throws java.io.IOException when the catalog does not answer
+   */
+  def all(): Map[Slot, Path]
+
+  /**
    * Changes locations, in as few calls as possible. A slot that is not at `from` any more is left as
    * it is.
    *

@@ -131,9 +131,40 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
     )
   }
 
-  /** The folder that has the rows that VACUUM deleted in a folder. */
-  def emptiedFor(path: Path): Option[String] =
-    folders.find(_.watches.exists(w => !w.newer && w.vacuumed && w.folder == path.toString)).map(_.path)
+  /**
+   * The state without watches on folders that became the location of another slot, as by RENAME
+   * PARTITION and ADD PARTITION. Their files are that slot's rows.
+   *
+   * @param located the folders that the catalog names for all slots
+   */
+  def withoutTaken(located: Set[Path]): CatalogState = {
+    val taken = for {
+      current <- located.toSeq
+      (owner, watch) <- watched(current) if located(new Path(watch.folder))
+    } yield owner.path -> watch.folder
+    if (taken.isEmpty) this
+    else {
+      val gone = taken.toSet
+      copy(folders = folders.map(f => f.copy(watches = f.watches.filterNot(w => gone(f.path -> w.folder)))))
+    }
+  }
+
+  /** The folder that has the rows that VACUUM deleted in a folder, if it did so. */
+  def emptiedFor(path: Path): Option[Path] = {
+    def next(of: String) = folders.find(_.watches.exists(w => !w.newer && w.vacuumed && w.folder == of)).map(_.path)
+    @scala.annotation.tailrec
+    def last(of: String, seen: Set[String]): String = next(of).filterNot(seen) match {
+      case Some(newer) => last(newer, seen + newer)
+      case None        => of
+    }
+    Some(last(path.toString, Set(path.toString))).filter(_ != path.toString).map(new Path(_))
+  }
+
+  /** The state in which a folder was never left. */
+  def begunAnew(path: Path): CatalogState = copy(folders = folders.map { f =>
+    if (f.path == path.toString) f.copy(own = Nil, watches = Nil)
+    else f.copy(watches = f.watches.filterNot(_.folder == path.toString))
+  })
 
   /** The state with other watches. */
   def changed(change: (CatalogFolder, Watch) => Watch): CatalogState =

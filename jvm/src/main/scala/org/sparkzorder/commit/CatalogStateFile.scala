@@ -75,9 +75,36 @@ private[sparkzorder] object CatalogStateFile {
     val older = in(lock.listing())
     val target = folder.inSide(String.format(Locale.ROOT, "_catalog-%010d.json", Long.box(state.number + 1)))
     if (older.exists(_._1 > state.number)) throw new LockLostException(lock.path, s"$target is there already")
+    writeBeside(folder, lock, state)
     AtomicFile.put(ops, folder.newTemporary(), target, bytes(state))(lock.check())
     older.drop(Kept - 1).foreach { case (_, meta) => ops.delete(meta.path) }
   }
+
+  /**
+   * Spark's INSERT OVERWRITE of a whole table deletes the home with its side folder, and not the
+   * partitions' present locations. So there is a copy of the state beside the generations.
+   */
+  private def writeBeside(folder: TableFolder, lock: Lock, state: CatalogState): Unit =
+    GenerationFolder.parentOf(folder.root).foreach { parent =>
+      val ops = folder.ops
+      val older = in(ops.list(parent))
+      val number = older.headOption.fold(0L)(_._1) + 1
+      ops.mkdirs(parent)
+      val target = FileNames.child(parent, String.format(Locale.ROOT, "_catalog-%010d.json", Long.box(number)))
+      AtomicFile.put(ops, folder.newTemporary(), target, bytes(state))(lock.check())
+      older.drop(Kept - 1).foreach { case (_, meta) => ops.delete(meta.path) }
+    }
+
+  /**
+   * The copy of the state beside the generations, for a table whose side folder is gone. Empty when
+   * there is none.
+   */
+  def readBeside(folder: TableFolder): CatalogState =
+    GenerationFolder.parentOf(folder.root).fold(CatalogState.Empty) { parent =>
+      in(folder.ops.list(parent)).headOption.fold(CatalogState.Empty) { case (_, meta) =>
+        cached(folder, meta).copy(number = 0L).of(folder.root)
+      }
+    }
 
   private[commit] def bytes(state: CatalogState): Array[Byte] = {
     val root = mapper.createObjectNode()

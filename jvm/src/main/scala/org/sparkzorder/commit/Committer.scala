@@ -388,8 +388,9 @@ final class Committer(
   private def clean(record: Record, keepLock: Boolean): Unit = {
     try {
       Cleanup.done(folder, record)
-      IndexFiles.prune(folder)
-      UndoneRecords.prune(folder, lock)
+      val statuses = ops.list(folder.side)
+      IndexFiles.prune(folder, statuses)
+      UndoneRecords.prune(folder, lock, statuses)
       if (!keepLock) Cleanup.job(folder, record.operationId)
       Checkpoints.fold(folder, lock, history)
       Failpoints.hit("after-clean")

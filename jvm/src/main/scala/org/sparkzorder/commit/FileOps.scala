@@ -87,6 +87,9 @@ trait FileOps {
    */
   def delete(path: Path): Unit
 
+  /** Whether a folder stays when nothing is in it any more. */
+  def keepsEmptyFolders: Boolean = true
+
   /** Deletes a folder if it is empty; false when it is not, or is not there. */
   def deleteEmpty(dir: Path): Boolean
 
@@ -157,6 +160,8 @@ trait FileOps {
   def realPath(path: Path): Path = path
 
   def exists(path: Path): Boolean = status(path).isDefined
+
+  def isFolder(path: Path): Boolean = status(path).exists(_.isDirectory)
 }
 
 object FileOps {

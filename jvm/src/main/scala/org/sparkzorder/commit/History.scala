@@ -79,8 +79,16 @@ object History {
    * newest first. A record is read only when it is asked for. The checkpoint holds them thinned,
    * see [[WrittenFiles]].
    */
-  def writing(folder: TableFolder): Iterator[WritingOperation] =
-    new PublishedRecords(folder, () => folder.ops.list(folder.side), part = RecordPart.Written)
+  def writing(folder: TableFolder): Iterator[WritingOperation] = writing(folder, Listing.first(folder, None))
+
+  /** The same from the listing of a state, as far as its files are still there. */
+  def writing(state: TableState): Iterator[WritingOperation] = state match {
+    case side: TableState.SideFolder => writing(side.folder, Listing.first(side.folder, Some(side.statuses)))
+    case TableState.NoSideFolder     => Iterator.empty
+  }
+
+  private def writing(folder: TableFolder, list: () => Seq[FileMeta]): Iterator[WritingOperation] =
+    new PublishedRecords(folder, list, part = RecordPart.Written)
       .map(p => WritingOperation(p.record, p.file.meta.modificationTime))
 
   /**

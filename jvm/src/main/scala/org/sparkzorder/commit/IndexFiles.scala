@@ -27,9 +27,13 @@ object IndexFiles {
     AtomicFile.written(ops, target)
   }
 
-  /** Removes all but the newest two. Needs the lock. */
-  def prune(folder: TableFolder): Unit =
-    SideListing.indexes(folder.ops.list(folder.side)).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
+  /**
+   * Removes all but the newest two. Needs the lock.
+   *
+   * @param statuses a listing of the side folder under the lock
+   */
+  private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =
+    SideListing.indexes(statuses).drop(Kept).foreach(i => folder.ops.delete(i.meta.path))
 
   /**
    * Removes all but the newest, because the older ones still have columns that are excluded now.

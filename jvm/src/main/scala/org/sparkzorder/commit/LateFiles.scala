@@ -16,6 +16,10 @@ final case class LateFile(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
 /** Finds the late files of a slot. See `docs/design/commit-catalog.md`. */
 object LateFiles {
 
+  /** Why nobody can tell, in words for an error. */
+  val Emptied: String =
+    "VACUUM has deleted the files of the folder that the catalog names again, after they had moved to another one"
+
   /** Begins the names of copies. */
   private val Prefix = "zorder-carried-"
 
@@ -57,16 +61,17 @@ object LateFiles {
     if (state.folder(current).exists(_.abandoned))
       unclear(current, current, own, "the catalog names a folder of an operation that was given up")
     state.emptiedFor(current).foreach { newer =>
-      unclear(
-        current,
-        new Path(newer),
-        own,
-        "VACUUM has deleted the files of the folder that the catalog names, after the table had moved to another one; " +
-          s"to begin anew, delete the table's side folder ${SideNames.Side}"
-      )
+      val rows = look.list(newer).filter(isVisible)
+      if (rows.nonEmpty)
+        unclear(
+          newer,
+          current,
+          rows,
+          Emptied
+        )
     }
     val now = System.currentTimeMillis()
-    val watches = state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
+    val watches = if (state.emptiedFor(current).isDefined) Nil else state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
     val found = watches.flatMap { case (owner, w) => inFolder(state, current, owner, w, look) }
     val listed = own.map(_.name).toSet
     // A file and its copies have one name. What the current folder has under it is not late.
@@ -83,6 +88,49 @@ object LateFiles {
         unclear(current, current, late.map(_.meta), "the files of the table were all replaced or deleted since")
     }
     late
+  }
+
+  /**
+   * Whether the slot was left, VACUUM deleted its files, and nobody has the rows any more that moved on:
+   * then the files that are in the folder now are all.
+   */
+  def isBegunAnew(state: CatalogState, current: Path, look: FileOps): Boolean =
+    state.emptiedFor(current).exists(newer => !look.list(newer).exists(isVisible))
+
+  /**
+   * The same, without files of folders that became the location of another slot: they are that slot's
+   * rows.
+   *
+   * @param located which slot has its location where, by the catalog; asked only if something was found
+   * @throws LateFilesUnclearException also when the slot has got another name since
+   */
+  def ofSlot(
+      state: CatalogState,
+      current: Path,
+      own: Seq[FileMeta],
+      look: FileOps,
+      located: => Map[Path, Slot],
+      alsoDormant: Boolean = false
+  ): Seq[LateFile] = {
+    val first =
+      try Right(of(state, current, own, look, alsoDormant))
+      catch { case e: LateFilesUnclearException => Left(e) }
+    if (first == Right(Nil)) Nil
+    else {
+      val slots = located
+      val narrowed = state.withoutTaken(slots.keySet)
+      val late =
+        if (narrowed ne state) of(narrowed, current, own, look, alsoDormant)
+        else first.fold(throw _, identity)
+      for { folder <- state.folder(current); slot <- slots.get(current) if late.nonEmpty && slot != folder.slot }
+        unclear(
+          new Path(late.head.watch.folder),
+          current,
+          late.map(_.meta),
+          s"the partition was ${folder.slot} before, and nobody can tell whether they were meant for $slot"
+        )
+      late
+    }
   }
 
   /** Names of copies are made with etags, and Spark's listings of an object store have none. */

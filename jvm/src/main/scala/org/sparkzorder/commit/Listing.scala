@@ -37,6 +37,12 @@ private[commit] object Listing {
     attempt(Attempts)
   }
 
+  /** Lists the side folder at each call, but for the first one if a listing is at hand. */
+  def first(folder: TableFolder, listed: Option[Seq[FileMeta]]): () => Seq[FileMeta] = {
+    val next = listed.iterator ++ Iterator.continually(folder.ops.list(folder.side))
+    () => next.next()
+  }
+
   /**
    * A listing of the side folder that is not older than this call, without the lock. Empty when
    * there is no side folder.

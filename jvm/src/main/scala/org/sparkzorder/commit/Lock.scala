@@ -157,8 +157,7 @@ final class Lock private[commit] (
     try {
       SideFolderReadme.removeIfAlone(folder, path)
       folder.ops.delete(path)
-      folder.ops.deleteEmpty(folder.side)
-      ()
+      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
     } catch {
       // This process knows that the operation has ended. Others see it when the heartbeat is old.
       case e: IOException => log.warn(s"cannot remove the lock $path", e)

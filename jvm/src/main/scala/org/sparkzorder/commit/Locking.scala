@@ -121,8 +121,7 @@ object Locking {
   private def remove(folder: TableFolder, path: Path): Unit =
     try {
       folder.ops.delete(path)
-      folder.ops.deleteEmpty(folder.side)
-      ()
+      if (folder.ops.keepsEmptyFolders) folder.ops.deleteEmpty(folder.side)
     } catch { case e: IOException => log.warn(s"cannot remove the lock $path", e) }
 
   /**
@@ -136,7 +135,7 @@ object Locking {
       settings: LockSettings,
       forOperation: Option[String]
   ): LockFile = {
-    if (!folder.ops.status(folder.root).exists(_.isDirectory))
+    if (!folder.ops.isFolder(folder.root))
       throw new FileNotFoundException(s"no folder ${folder.root}")
     val path = folder.newLock()
     var kept = false

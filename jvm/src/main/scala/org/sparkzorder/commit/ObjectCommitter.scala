@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
-import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
@@ -233,8 +232,9 @@ private[sparkzorder] final class ObjectCommitter(
    */
   def tidy(lock: Lock, history: HistorySettings): Unit =
     try {
-      IndexFiles.prune(folder)
-      UndoneRecords.prune(folder, lock)
+      val statuses = lock.listing()
+      IndexFiles.prune(folder, statuses)
+      UndoneRecords.prune(folder, lock, statuses)
       Checkpoints.fold(folder, lock, history)
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
@@ -261,7 +261,7 @@ private[sparkzorder] object ObjectCommitter {
     try {
       abortUploads(store, folder, operationId)
       // What S3A wrote for each of them.
-      store.deleteAll(folder.uploads(operationId).flatMap(below(store, _)) :+ folder.manifest(operationId))
+      store.deleteAll(folder.uploads(operationId).flatMap(store.below) :+ folder.manifest(operationId))
     } catch {
       // The manifest is still there, so the next statement tries again.
       case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
@@ -276,9 +276,6 @@ private[sparkzorder] object ObjectCommitter {
       case e: AccessDeniedException =>
         log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
     }
-
-  private def below(store: ObjectStore, dir: Path): Seq[Path] =
-    store.list(dir).flatMap(m => if (m.isDirectory) below(store, m.path) else Seq(m.path))
 
   /**
    * Rolls back an operation that died before it had a record. Its markers go first: without them it

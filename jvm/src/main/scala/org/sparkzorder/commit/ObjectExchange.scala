@@ -43,22 +43,22 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
       case None                                           => lost(work)
       case Some(m)                                        =>
         m.state match {
-          case MarkerState.Exchanged => retired(work, m)
+          case MarkerState.Exchanged => retired(work, m, None)
           case MarkerState.Kept      =>
             drop(work)
             Kept(Some(m), "the operation was undone there", Nil)
           case MarkerState.Staged =>
-            val obstacle = if (isStale) Some(Obstacle("its version was published by others", Nil)) else complete(work)
-            obstacle match {
-              case Some(o) =>
+            val completed = if (isStale) Left(Obstacle("its version was published by others", Nil)) else complete(work)
+            completed match {
+              case Left(o) =>
                 if (marker.decide(m, MarkerState.Kept).isEmpty) settle(work, isStale)
                 else {
                   drop(work)
                   Kept(marker.read().filter(_.operationId == record.operationId), o.reason, o.files)
                 }
-              case None =>
+              case Right(found) =>
                 marker.decide(m, MarkerState.Exchanged) match {
-                  case Some(now) => retired(work, now)
+                  case Some(now) => retired(work, now, Some(found))
                   case None      => settle(work, isStale)
                 }
             }
@@ -66,16 +66,16 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
     }
   }
 
-  /** Makes the outputs, and looks whether they may take the inputs' place. */
-  private def complete(work: FolderWork): Option[Obstacle] = {
+  /** Makes the outputs, and looks whether they may take the inputs' place. Returns the listing, if so. */
+  private def complete(work: FolderWork): Either[Obstacle, Map[String, FileMeta]] = {
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(store.complete(folder.resolve(o.path), _)))
     val found = listed(work)
     val changed = work.inputs.filterNot(i => found.get(i.path).exists(isThis(_, i)))
     val missing = work.outputs.filterNot(o => found.get(o.path).exists(_.length == o.length))
-    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    if (changed.nonEmpty) Left(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
     else if (missing.nonEmpty)
-      Some(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
-    else None
+      Left(Obstacle("their uploads are gone: a lifecycle rule or another program aborted them", missing.map(_.path)))
+    else Right(found)
   }
 
   private def isThis(found: FileMeta, input: InputFile): Boolean =
@@ -84,12 +84,16 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
   private def listed(work: FolderWork): Map[String, FileMeta] =
     store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
 
-  /** Deletes the inputs, once the outputs have their place. */
-  private def retired(work: FolderWork, m: Marked): FolderOutcome = {
+  /**
+   * Deletes the inputs, once the outputs have their place.
+   *
+   * @param completed the listing that showed the outputs; None if another process made it
+   */
+  private def retired(work: FolderWork, m: Marked, completed: Option[Map[String, FileMeta]]): FolderOutcome = {
     val changed = WorkerThreads.map(work.inputs, threads) { i =>
       i.path -> store.delete(folder.resolve(i.path), i.etag.get)
     }.collect { case (path, Removal.Changed) => path }
-    val found = listed(work)
+    val found = completed.getOrElse(listed(work))
     // Somebody may have deleted the folder since, by a listing that lacked the outputs.
     if (!new FolderMarker(store, folder, work.folder).read().exists(_.operationId == record.operationId)) lost(work)
     else Exchanged(m, work.outputs.flatMap(o => found.get(o.path).map(o.path -> _)).toMap, changed)

@@ -17,8 +17,9 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
   // A side folder is never an object. One request less for each folder above a table.
   override def status(path: Path): Option[FileMeta] =
     if (path.getName != SideNames.Side) store.status(path)
-    else if (store.isFolder(path)) Some(FileMeta(path, 0, 0, isDirectory = true))
-    else None
+    else Option.when(store.isFolder(path))(FileMeta(path, 0, 0, isDirectory = true))
+
+  override def isFolder(path: Path): Boolean = store.isFolder(path)
 
   override def rename(src: Path, dst: Path): Unit = {
     val found =
@@ -36,17 +37,16 @@ private[sparkzorder] final class ObjectFileOps(val store: ObjectStore) extends F
 
   override def delete(path: Path): Unit = store.deleteAll(Seq(path))
 
+  override def keepsEmptyFolders: Boolean = false
+
   // A folder is there as long as there is an object below it.
   override def deleteEmpty(dir: Path): Boolean = store.list(dir).isEmpty
 
   override def deleteRecursive(dir: Path): Unit = {
     FileOps.requireBelowSideFolder(dir)
-    val found = below(dir)
+    val found = store.below(dir)
     if (found.nonEmpty) store.deleteAll(found)
   }
-
-  private def below(dir: Path): Seq[Path] =
-    store.list(dir).flatMap(m => if (m.isDirectory) below(m.path) else Seq(m.path))
 
   override def mkdirs(dir: Path): Unit = ()
 

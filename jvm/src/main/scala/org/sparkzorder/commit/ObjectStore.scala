@@ -22,11 +22,18 @@ trait ObjectStore {
   /** Objects and folders directly below a folder; objects have etags. */
   def list(dir: Path): Seq[FileMeta]
 
-  /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
-  def status(path: Path): Option[FileMeta]
+  /** All objects below a folder, those in folders of it as well. */
+  def below(dir: Path): Seq[Path]
+
+  /** The object at `path`. */
+  def objectAt(path: Path): Option[FileMeta]
 
   /** Whether there is an object below a folder. */
   def isFolder(path: Path): Boolean
+
+  /** The object at `path`, or the folder if there is an object below it; None when there is neither. */
+  def status(path: Path): Option[FileMeta] =
+    objectAt(path).orElse(Option.when(isFolder(path))(FileMeta(path, 0, 0, isDirectory = true)))
 
   /**
    * The content of an object and its etag; None when there is none.

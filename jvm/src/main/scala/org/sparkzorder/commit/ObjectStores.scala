@@ -18,9 +18,10 @@ object ObjectStores {
    * The calls to a file system, without renames if it is an object store that we can commit to. What
    * links to the store's client is loaded only then.
    */
-  def ops(fs: FileSystem): FileOps = of(fs).fold[FileOps](new HadoopFileOps(fs))(new ObjectFileOps(_))
+  def ops(fs: FileSystem): FileOps = storeOf(fs).fold[FileOps](new HadoopFileOps(fs))(new ObjectFileOps(_))
 
-  private def of(fs: FileSystem): Option[ObjectStore] =
+  /** The store behind a file system; None if it is none that we can commit to. */
+  def storeOf(fs: FileSystem): Option[ObjectStore] =
     if (!isS3A(fs.getClass)) None else known.computeIfAbsent(fs, found(_))
 
   private def isS3A(of: Class[_]): Boolean = of != null && (of.getName == S3A || isS3A(of.getSuperclass))

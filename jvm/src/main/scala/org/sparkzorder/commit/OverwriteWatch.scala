@@ -107,8 +107,7 @@ private[commit] final class OverwriteWatch(
    * known afterwards.
    */
   def look(): WatchResult = {
-    val seen = settled(lookOnce(), Looks)
-    val result = judge(seen.listed, seen.missing)
+    val (seen, result) = judged(settled(lookOnce(), Looks), Looks)
     if (result != WatchResult.Overwritten && result != WatchResult.Moved) {
       known ++= added
       known --= seen.missing
@@ -116,6 +115,19 @@ private[commit] final class OverwriteWatch(
       notePublished()
     }
     result
+  }
+
+  /**
+   * The folder may have been away when it was listed, and be back when we look for our own folders in
+   * it. So before we say that it was overwritten, we list it once more.
+   */
+  @tailrec private def judged(seen: Look, left: Int): (Look, WatchResult) = {
+    val result = judge(seen.listed, seen.missing)
+    if (result != WatchResult.Overwritten || left == 0) (seen, result)
+    else {
+      val now = lookOnce()
+      if (now == seen) (seen, result) else judged(settled(now, left), left - 1)
+    }
   }
 
   /**

@@ -152,7 +152,7 @@ private[commit] final class RecoveryUnderLock private (
       }
     }
     removeTemporary(statuses)
-    IndexFiles.prune(folder)
+    IndexFiles.prune(folder, statuses)
     NestedRoots.prune(folder, statuses)
     stagings.map(id => s"removed the files of operation $id")
   }
@@ -180,7 +180,7 @@ private[commit] final class RecoveryUnderLock private (
    * operation.
    */
   private def deadStagings(statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
-    val unfinished = SideListing.records(lock.listing()).filter(_.state.isUnfinished)
+    val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
     val underWay = unfinished.flatMap(readable).map(_.operationId).toSet
     val withManifest = Manifest.operations(statuses)
     // Older builds wrote no manifest.

@@ -9,9 +9,12 @@ object UndoneRecords {
   /** So old a listing is not expected to be used by a query. */
   private val KeptMillis = 7L * 24 * 3600 * 1000
 
-  /** Removes old records with their outcomes. Needs the lock, whose time stamp tells the time. */
-  def prune(folder: TableFolder, lock: Lock): Unit = {
-    val statuses = folder.ops.list(folder.side)
+  /**
+   * Removes old records with their outcomes. Needs the lock, whose time stamp tells the time.
+   *
+   * @param statuses a listing of the side folder under the lock
+   */
+  private[commit] def prune(folder: TableFolder, lock: Lock, statuses: Seq[FileMeta]): Unit = {
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     def isOld(meta: FileMeta): Boolean = now.exists(_ - meta.modificationTime > KeptMillis)
     val records = SideListing.records(statuses)

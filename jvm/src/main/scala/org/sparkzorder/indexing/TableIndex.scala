@@ -48,10 +48,10 @@ object TableIndex {
    * The columns that can have statistics, without those that the table excludes. Of types without
    * an order only the nulls are counted.
    */
-  def usableColumns(table: PlainTable): Seq[ColumnKey] = {
-    val isExcluded = ExcludedColumns.of(table)
+  def usableColumns(table: PlainTable): Seq[ColumnKey] = usableColumns(table, ExcludedColumns.of(table))
+
+  private def usableColumns(table: PlainTable, isExcluded: Seq[String] => Boolean): Seq[ColumnKey] =
     IndexableColumns.all(table.dataSchema).filterNot(c => isExcluded(c.path))
-  }
 
   /** The columns that CREATE SKIPPING INDEX named; None when the index is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
@@ -105,6 +105,7 @@ object TableIndex {
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
     val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
     val isExcluded = ExcludedColumns.of(table)
+    val frames = lastingFrames(table, placed, isExcluded)
     val contents = snapshot match {
       case Some(old) =>
         IndexContents.merge(
@@ -112,11 +113,11 @@ object TableIndex {
           listed.contains,
           lasting,
           c => !isExcluded(c.path),
-          lastingFrames(table, placed),
+          frames,
           properties,
           copied
         )
-      case None => IndexContents(lasting, properties, lastingFrames(table, placed))
+      case None => IndexContents(lasting, properties, frames)
     }
     write(table, folder, lock, contents, listed)
     forgetExcluded(table, folder, lock, snapshot)
@@ -160,9 +161,13 @@ object TableIndex {
    * The intervals with frames that may be stored. Columns without stored bounds get none on the
    * curve either. Frames contain values, so frames with excluded columns are left out.
    */
-  private def lastingFrames(table: PlainTable, placed: Map[FileId, CurveInterval]): Map[FileId, CurveInterval] = {
-    val usable = usableColumns(table).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
-    val isExcluded = ExcludedColumns.of(table)
+  private def lastingFrames(
+      table: PlainTable,
+      placed: Map[FileId, CurveInterval],
+      isExcluded: Seq[String] => Boolean
+  ): Map[FileId, CurveInterval] = {
+    val usable =
+      usableColumns(table, isExcluded).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
     val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => isExcluded(c.key.path)) }
     val frames = shown.values.map(_.frame).toSeq.distinctBy(_.id).map { f =>
       val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
@@ -201,7 +206,7 @@ object TableIndex {
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints)),
+      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, ExcludedColumns.of(table))),
       files.map(_._1)
     )
     forgetExcluded(table, folder, lock, before)

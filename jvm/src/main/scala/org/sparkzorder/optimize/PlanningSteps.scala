@@ -31,7 +31,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
 
   // The history is read only as far as somebody looks at it.
-  private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(sideFolder))
+  private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(listed.state))
   private lazy val history: Seq[Record] = operations.map(_.record)
 
   /** @throws DriftedException when a file does not fit the schema that the table was opened with */

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.PathFilterFactory
 
-import org.sparkzorder.commit.{CatalogState, FileMeta, LateFiles, LateFilesUnclearException, TableFolder}
+import org.sparkzorder.commit.{CatalogState, FileMeta, LateFiles, LateFilesUnclearException, Slot, TableFolder}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -16,12 +16,15 @@ import org.sparkzorder.errors.ZOrderErrors
  *
  * @param table how messages name it
  * @param options of the relation, which may choose files
+ * @param located which slot has its location where, by the catalog; asked only if there are late files.
+ *   None for a query that names a folder by its path
  */
 private[skipping] final class LateLook(
     folder: TableFolder,
     val state: CatalogState,
     table: String,
-    options: Map[String, String]
+    options: Map[String, String],
+    located: Option[() => Map[Path, Slot]]
 ) {
   private val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
   private val known = new ConcurrentHashMap[Path, Seq[FileStatus]]
@@ -38,14 +41,35 @@ private[skipping] final class LateLook(
       known.computeIfAbsent(
         current,
         _ =>
-          try LateFiles.of(state, current, listed.map(meta), folder.ops).map(late => status(late.meta))
-              .filter(file => filters.forall(_.accept(file)))
+          try LateFiles.ofSlot(state, current, listed.map(meta), folder.ops, located.fold(Map.empty[Path, Slot])(_()))
+              .map(late => status(late.meta)).filter(file => filters.forall(_.accept(file)))
           catch {
+            case e: LateFilesUnclearException if located.isEmpty && state.emptiedFor(current).isDefined =>
+              val error = ZOrderErrors.publishedByCatalog(current.toUri.getPath)
+              error.addSuppressed(e)
+              throw error
             case e: LateFilesUnclearException =>
               throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
             case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
           }
       )
+
+  /**
+   * Folders below these that the table has left, whose files VACUUM has deleted, with the folders that
+   * have the rows.
+   */
+  def emptiedBelow(roots: Seq[Path]): Seq[(Path, Path)] = {
+    val above = roots.map(root => s"${root.toString.stripSuffix("/")}/")
+    for {
+      folder <- state.folders.map(_.path) if above.exists(folder.startsWith)
+      old = new Path(folder)
+      newer <- state.emptiedFor(old) if folderHasFiles(newer)
+    } yield old -> newer
+  }
+
+  private def folderHasFiles(path: Path): Boolean =
+    try folder.ops.list(path).exists(LateFiles.isVisible)
+    catch { case e: IOException => throw ZOrderErrors.recoveryFailed(table, e) }
 
   // A listing of Spark's has no etags. They are needed for files that were listed here only.
   private def meta(s: FileStatus): FileMeta = s match {

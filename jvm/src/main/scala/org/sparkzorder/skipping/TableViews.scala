@@ -11,13 +11,21 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{ForeignFormats, Homes, PlacedFile, PlacedFiles, RecoveryErrors, Targets}
+import org.sparkzorder.table.{
+  ForeignFormats,
+  Homes,
+  PlacedFile,
+  PlacedFiles,
+  RecoveryErrors,
+  SessionCatalogLocations,
+  Targets
+}
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
 object TableViews extends Logging {
@@ -39,10 +47,48 @@ object TableViews extends Logging {
   ): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val found = roots(classicSession, listing.of, table, named).filterNot(isBare(classicSession, _))
-    val views = if (found.isEmpty) Nil else of(classicSession, listing, options, found)
+    val known = if (found.isEmpty) Nil else of(classicSession, listing, options, found, table)
+    val views = known ++ table.flatMap(overwritten(classicSession, _, known, options))
     table.foreach(refuseOverwritten(classicSession, _, views))
+    refuseEmptied(listing, table, views)
     if (views.isEmpty) None else Some(views)
   }
+
+  /**
+   * A view of a table with partitions whose folder was overwritten, and the side folder with it, after
+   * its partitions had moved.
+   */
+  private def overwritten(
+      session: classic.SparkSession,
+      table: CatalogTable,
+      views: Seq[TableView],
+      options: Map[String, String]
+  ): Option[TableView] =
+    for {
+      uri <- table.storage.locationUri if table.partitionColumnNames.nonEmpty
+      home = Targets.qualified(session, new Path(uri)) if !views.exists(_.root == home)
+      beside <- GenerationFolder.parentOf(home) if !Targets.isSurelyMissing(session, beside)
+      folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
+      late <- lateBy(folder, options, Some(() => located(session, table)))(CatalogStateFile.readBeside(folder))
+    } yield new TableView(folder, None, 0L, None, Some(late))
+
+  private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, Slot] =
+    new SessionCatalogLocations(session, table, table.identifier.quotedString).all().map(_.swap)
+
+  /**
+   * Refuses to read a folder above partitions that have moved and whose files VACUUM has deleted: a
+   * listing does not show that there was anything.
+   */
+  private def refuseEmptied(listing: Listing, table: Option[CatalogTable], views: Seq[TableView]): Unit =
+    listing.of match {
+      case _: CatalogFileIndex => ()
+      case index               =>
+        for { view <- views; late <- view.late } late.emptiedBelow(index.rootPaths).foreach { case (old, newer) =>
+          throw table.fold(ZOrderErrors.publishedByCatalog(old.toUri.getPath)) { t =>
+            ZOrderErrors.lateFilesUnclear(t.identifier.quotedString, newer, old, Nil, LateFiles.Emptied, null)
+          }
+        }
+    }
 
   /** Costs something only for a table whose folder an operation made, and of which no side folder tells. */
   private def refuseOverwritten(session: classic.SparkSession, table: CatalogTable, views: Seq[TableView]): Unit =
@@ -81,7 +127,8 @@ object TableViews extends Logging {
       session: classic.SparkSession,
       listing: Listing,
       options: Map[String, String],
-      roots: Seq[Path]
+      roots: Seq[Path],
+      table: Option[CatalogTable]
   ): Seq[TableView] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
@@ -91,7 +138,7 @@ object TableViews extends Logging {
     @tailrec def attempt(left: Int): Seq[TableView] = {
       val settled = whole(listing, folders, waitMillis, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
-      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options))) match {
+      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options, table.map(t => () => located(session, t))))) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
@@ -124,13 +171,15 @@ object TableViews extends Logging {
 
   /**
    * @param tables that the query reads. Other tables, above and below, only tell what is half done in shared folders
+   * @param located as for [[LateLook]]
    */
   private def view(
       session: classic.SparkSession,
       folder: TableFolder,
       settled: ReadableState,
       tables: Seq[TableFolder],
-      options: Map[String, String]
+      options: Map[String, String],
+      located: Option[() => Map[Path, Slot]]
   ): Option[TableView] = settled.state match {
     case state: TableState.SideFolder if tables.contains(folder) || settled.around.isDefined =>
       val fs = Targets.fileSystem(session, folder.root)
@@ -148,7 +197,7 @@ object TableViews extends Logging {
         snapshot,
         state.version,
         around,
-        if (tables.contains(folder)) late(folder, state, options) else None
+        if (tables.contains(folder)) late(folder, state, options, located) else None
       ))
     case _ => None
   }
@@ -157,17 +206,19 @@ object TableViews extends Logging {
   private def late(
       folder: TableFolder,
       side: TableState.SideFolder,
-      options: Map[String, String]
+      options: Map[String, String],
+      located: Option[() => Map[Path, Slot]]
   ): Option[LateLook] =
     if (!CatalogStateFile.isThere(side)) None
-    else {
-      val name = RecoveryErrors.quoted(folder.root)
-      try Some(CatalogStateFile.read(folder, side.statuses)).filter(_.folders.exists(_.watches.nonEmpty))
-          .map(new LateLook(folder, _, name, options))
-      catch {
-        case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e)
-      }
-    }
+    else lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
+
+  private def lateBy(folder: TableFolder, options: Map[String, String], located: Option[() => Map[Path, Slot]])(
+      read: => CatalogState
+  ): Option[LateLook] = {
+    val name = RecoveryErrors.quoted(folder.root)
+    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(folder, _, name, options, located))
+    catch { case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e) }
+  }
 
   private def overlay(
       fs: org.apache.hadoop.fs.FileSystem,
@@ -193,6 +244,9 @@ object TableViews extends Logging {
    * compared. With a later state an older listing may lack files that were brought over meanwhile.
    */
   private val seenStates = new ListingCache[Map[Path, Long]]
+
+  /** The same by folder, since Spark makes a new index for each query that names partitions. */
+  private val seenFolders = new SeenFolders
 
   private def stateNumber(state: TableState): Long = state match {
     case side: TableState.SideFolder => CatalogStateFile.number(side.statuses).getOrElse(0L)
@@ -255,7 +309,10 @@ object TableViews extends Logging {
   private def remember(listing: Listing, tables: Seq[TableFolder], settled: Seq[SettledTable]): Unit =
     settled.filter(_.state.around.isEmpty).foreach { t =>
       val number = stateNumber(t.state.state)
-      if (number > 0) seenStates.put(listing.of, Map(t.folder.root -> number))(_ ++ _)
+      if (number > 0) {
+        seenStates.put(listing.of, Map(t.folder.root -> number))(_ ++ _)
+        seenFolders.put(listing.all, number)
+      }
       val operations = SeenOperations.of(t.state.state)
       if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
         seenWhole.put(listing.of, t.folder.root, operations)
@@ -297,7 +354,8 @@ object TableViews extends Logging {
     case side: TableState.SideFolder =>
       val seen = seenWhole.get(listing.of, side.folder.root)
       val unseen = seen.unseen(side)
-      seenStates.get(listing.of).fold(0L)(_.getOrElse(side.folder.root, 0L)) != stateNumber(side) ||
+      seenStates.get(listing.of).fold(0L)(_.getOrElse(side.folder.root, 0L)) != stateNumber(side) &&
+      !seenFolders.areSeen(listing.all, stateNumber(side)) ||
       unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
     case TableState.NoSideFolder => false
   }

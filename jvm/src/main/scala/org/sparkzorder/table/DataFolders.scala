@@ -10,6 +10,8 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.sparkzorder.commit.ObjectStores
+
 /**
  * Two data folders of one table that contain the same files.
  *
@@ -49,7 +51,10 @@ object DataFolders {
   private def placesOf(fs: FileSystem, paths: Seq[Path]): Seq[Place] = {
     val local = new LocalPlaces
     if (paths.forall(isLocal)) paths.map(local.of)
-    else resolved(fs, paths).map(p => if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p)))
+    // A store has no links.
+    else (if (ObjectStores.storeOf(fs).isDefined) paths else resolved(fs, paths)).map(p =>
+      if (isLocal(p)) local.of(p) else Place(p, p.toString, above(p))
+    )
   }
 
   private def isLocal(path: Path): Boolean = path.toUri.getScheme == "file"

@@ -10,7 +10,7 @@ object ForeignFormats {
 
   /**
    * @param format the format's name
-   * @param marker the file or folder that identifies it
+   * @param marker the folder that identifies it
    */
   final case class Marker(format: String, marker: String, folder: Path)
 
@@ -39,10 +39,10 @@ object ForeignFormats {
 
   private def inOne(fs: FileSystem, folder: Path): Option[Marker] =
     markers.collectFirst {
-      case (name, format) if fs.exists(new Path(folder, name)) => Marker(format, name, folder)
+      case (name, format) if PathKinds.isFolder(fs, new Path(folder, name)) => Marker(format, name, folder)
     }.orElse {
       val metadata = new Path(folder, "metadata")
-      val isIceberg = fs.exists(metadata) && fs.getFileStatus(metadata).isDirectory &&
+      val isIceberg = PathKinds.isFolder(fs, metadata) &&
         fs.listStatus(metadata).exists { s =>
           val n = s.getPath.getName
           n.endsWith(".metadata.json") || n == "version-hint.text" || n.endsWith(".avro")

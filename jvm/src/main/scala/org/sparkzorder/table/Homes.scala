@@ -35,15 +35,13 @@ private[sparkzorder] object Homes {
     GenerationFolder.homeOf(location).foreach { home =>
       val ops = ObjectStores.ops(Targets.fileSystem(session, home))
       val files = ops.list(home).filter(LateFiles.isVisible)
-      if (files.nonEmpty && stateOf(session, home).folder(location).isEmpty)
-        throw ZOrderErrors.lateFilesUnclear(
-          name,
-          home,
-          location,
-          files.map(_.path),
-          "somebody has overwritten the table as it was before",
-          null
-        )
+      if (files.nonEmpty && stateOf(session, home).folder(location).isEmpty) {
+        val reason =
+          if (CatalogStateFile.isThere(TableState.look(home, ops)))
+            "its side folder tells of other folders, as in a copy"
+          else "somebody has overwritten the table as it was before"
+        throw ZOrderErrors.lateFilesUnclear(name, home, location, files.map(_.path), reason, null)
+      }
     }
 
   /** The state of a table that is published through the catalog; empty for other tables. */

@@ -7,19 +7,29 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.analysis.NoSuchPartitionException
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartition, ExternalCatalogUtils}
+import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit.{CatalogLocations, FileNames, Move, Slot}
 
-/** The locations of a table and its partitions in Spark's session catalog. */
-private[sparkzorder] final class SessionCatalogLocations(table: TableLocation) extends CatalogLocations {
+/**
+ * The locations of a table and its partitions in Spark's session catalog.
+ *
+ * @param title how messages name the table
+ */
+private[sparkzorder] final class SessionCatalogLocations(
+    session: classic.SparkSession,
+    table: CatalogTable,
+    title: String
+) extends CatalogLocations {
   import SessionCatalogLocations._
 
-  private val catalog = table.session.sessionState.catalog
-  private val name = table.catalogTable.get.identifier
-  private val columns = table.catalogTable.get.partitionColumnNames
+  def this(table: TableLocation) = this(table.session, table.catalogTable.get, table.name)
 
-  /** All slots of the table. */
-  def all(): Map[Slot, Path] =
+  private val catalog = session.sessionState.catalog
+  private val name = table.identifier
+  private val columns = table.partitionColumnNames
+
+  override def all(): Map[Slot, Path] =
     if (columns.isEmpty) current(Seq(Slot.Table))
     else asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> located(p)).toMap
 
@@ -62,14 +72,14 @@ private[sparkzorder] final class SessionCatalogLocations(table: TableLocation) e
 
   private def located(p: CatalogTablePartition): Path = qualified(new Path(p.location))
 
-  private def qualified(path: Path): Path = Targets.qualified(table.session, path)
+  private def qualified(path: Path): Path = Targets.qualified(session, path)
 
   // The clients of catalogs throw exceptions of many kinds.
   private def asked[A](what: String)(call: => A): A =
     try call
     catch {
       case e: NoSuchPartitionException => throw e
-      case NonFatal(e) => throw new IOException(s"the catalog cannot $what ${table.name}: ${e.getMessage}", e)
+      case NonFatal(e)                 => throw new IOException(s"the catalog cannot $what $title: ${e.getMessage}", e)
     }
 }
 

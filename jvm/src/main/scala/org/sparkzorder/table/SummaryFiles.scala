@@ -1,6 +1,5 @@
 package org.sparkzorder.table
 
-import java.io.FileNotFoundException
 import java.util.concurrent.{Callable, ExecutionException, Executors}
 
 import scala.jdk.CollectionConverters._
@@ -30,6 +29,5 @@ object SummaryFiles {
   }
 
   private def isFile(file: Path, conf: Configuration): Boolean =
-    try file.getFileSystem(conf).getFileStatus(file).isFile
-    catch { case _: FileNotFoundException => false }
+    PathKinds.isFile(file.getFileSystem(conf), file)
 }

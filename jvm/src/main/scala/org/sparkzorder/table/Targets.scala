@@ -98,7 +98,7 @@ object Targets {
       try {
         val fs = fileSystem(session, unqualified)
         val path = fs.makeQualified(unqualified)
-        if (!fs.exists(path) || !fs.getFileStatus(path).isDirectory) Missing
+        if (!PathKinds.isFolder(fs, path)) Missing
         else Folder(path, !namesFormat(target) && ForeignFormats.markerIn(fs, path).isDefined)
       } catch { case e: IOException => Unreadable(target.path, e) }
     }

@@ -1,12 +1,14 @@
 package org.sparkzorder.write
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.sparkzorder.commit.ObjectStores
 
 /**
  * The parts of a file that are on an object store, while the upload is open. S3A leaves an upload
@@ -22,6 +24,9 @@ object StagedUpload {
 
   private val Suffix = ".pending"
 
+  /** It has a line for each of at most 10,000 parts. */
+  private val ReadLimit = 64L << 20
+
   /**
    * The upload of a file that was written and closed, and the file's length.
    *
@@ -29,16 +34,16 @@ object StagedUpload {
    */
   private[write] def read(fs: FileSystem, path: Path): (StagedUpload, Long) = {
     val pending = path.suffix(Suffix)
-    val in = fs.open(pending)
+    val found = ObjectStores.storeOf(fs).flatMap(_.get(pending, ReadLimit))
+      .getOrElse(throw new FileNotFoundException(s"no upload in $pending"))
     try {
-      val root = mapper.readTree(in: java.io.InputStream)
+      val root = mapper.readTree(found.bytes)
       val parts = root.path("etags").elements.asScala.map(part).toSeq
       val id = root.path("uploadId").asText
       if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)
         throw new IOException(s"no upload in $pending")
       (StagedUpload(id, parts), root.path("length").asLong)
     } catch { case e: JsonProcessingException => throw new IOException(s"cannot read $pending", e) }
-    finally in.close()
   }
 
   // Since Hadoop 3.4 an object with a checksum, if S3A is told to make any.

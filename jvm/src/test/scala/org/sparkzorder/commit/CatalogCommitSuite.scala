@@ -212,6 +212,38 @@ class CatalogCommitSuite extends AnyFunSuite {
     assert(table.seenRows.isEmpty)
   }
 
+  test("an earlier folder becomes the location of another partition, whose rows stay its own") {
+    def slot(value: String) = Slot(Seq("p" -> value))
+    val (one, two, other) = (slot("1"), slot("2"), slot("7"))
+    val table = optimizedOnce(Seq(one, two))
+    table.locations(other) = table.first(one)
+    table.append(table.first(one), "new", Set(9000))
+    table.append(table.locations(one), "own", Set(9001))
+    def check(when: String) = assert(table.seenRows.contains(table.plainRows), when)
+    check("at once")
+    table.overwrite(table.first(one), "newer", Set(9002))
+    check("after an overwrite")
+    table.next()
+    check("after a statement")
+    table.optimize(new MemoryOps(table.fs), "op-1")
+    // The other partition leaves the folder as well, and others still write there.
+    table.locations(other) = new Path("mem:/elsewhere")
+    table.append(table.first(one), "stray", Set(9003))
+    check("after it left")
+    table.vacuum(new MemoryOps(table.fs), "op-2")
+    check("after VACUUM")
+  }
+
+  test("a partition with a new name has late files of its old one") {
+    val (old, renamed) = (Slot(Seq("p" -> "1")), Slot(Seq("p" -> "9")))
+    val table = optimizedOnce(Seq(old))
+    table.locations(renamed) = table.locations(old)
+    table.locations.remove(old)
+    assert(table.seenRows.contains(table.allRows))
+    table.append(table.first(old), "late", Set(9000))
+    assert(table.seenRows.isEmpty)
+  }
+
   test("the catalog names a folder that VACUUM has emptied") {
     val table = optimizedOnce(Seq(Slot.Table))
     table.vacuum(new MemoryOps(table.fs), "op-1")

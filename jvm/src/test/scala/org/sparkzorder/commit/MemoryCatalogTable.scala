@@ -33,6 +33,8 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     override def current(some: Seq[Slot]): Map[Slot, Path] =
       ops.elsewhere("catalog: look", changes = false)(some.flatMap(s => locations.get(s).map(s -> _)).toMap)
 
+    override def all(): Map[Slot, Path] = current(locations.keys.toSeq)
+
     override def move(moves: Seq[Move]): Unit = {
       if (hangs) hanging = moves
       if (hangs) throw new Died
@@ -73,7 +75,10 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       val state = CatalogStateFile.read(folder(ops))
       val late = locations.values.toSeq.flatMap { current =>
         if (state.folder(current).isEmpty) Nil
-        else LateFiles.of(state, current, ops.list(current).filter(LateFiles.isVisible), ops)
+        else {
+          def located = locations.toMap.map(_.swap)
+          LateFiles.ofSlot(state, current, ops.list(current).filter(LateFiles.isVisible), ops, located)
+        }
       }
       Some(fs.rows(locations.values.toSeq.distinct.flatMap(dataIn) ++ late.map(_.meta.path.toUri.getPath)))
     } catch { case _: LateFilesUnclearException => None }
@@ -88,7 +93,8 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       Recovery.recoverUnder(folder(ops), lock, settings)
       CatalogRecovery.settle(folder(ops), lock, catalog)
       CatalogRecovery.returnAbandoned(folder(ops), lock, catalog, catalog.current(slots), settled(ops))
-      CatalogCopies.carry(folder(ops), lock, catalog.current(slots).values.toSeq, rowsOf)
+      val current = catalog.all()
+      CatalogCopies.carry(folder(ops), lock, current.values.toSeq, current.map(_.swap), rowsOf)
       work(lock)
     } finally lock.release()
   }
@@ -148,13 +154,14 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
       val state = CatalogStateFile.read(here)
+      val current = catalog.all()
       val ways = CatalogRestore.plan(
         to,
         records(ops).takeWhile(_.version > to),
         state,
-        catalog.current(slots),
+        current,
         ops.list,
-        CatalogCopies.lateIn(here, state, _)
+        CatalogCopies.lateIn(here, state, _, current.map(_.swap))
       )
       if (ways.nonEmpty) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)

@@ -121,10 +121,9 @@ final class MemoryClient(
       folders.map(f => FileMeta(new Path(s"mem:$f"), 0, 0, isDirectory = true))
   }
 
-  override def status(path: Path): Option[FileMeta] = request {
-    shared.objects.get(key(path)).map(meta(key(path), _))
-      .orElse(Option.when(shared.below(key(path)).nonEmpty)(FileMeta(path, 0, 0, isDirectory = true)))
-  }
+  override def below(dir: Path): Seq[Path] = request(shared.below(key(dir)).map(k => new Path(s"mem:$k")))
+
+  override def objectAt(path: Path): Option[FileMeta] = request(shared.objects.get(key(path)).map(meta(key(path), _)))
 
   override def isFolder(path: Path): Boolean = request(shared.below(key(path)).nonEmpty)
 
