@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -176,6 +177,82 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
     assert ours.refused("OPTIMIZE over FULL ZORDER BY (a)")[0] == "ZORDER_LATE_FILES_UNCLEAR"
     ours.sql(f"ALTER TABLE over SET LOCATION '{tmp_path / 't'}'")
     assert seen(ours, "over") == (1, 1)
+
+
+def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    optimize = (
+        "OPTIMIZE p_names ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3', 'rewrite-all' = 'true')"
+    )
+    make(ours, "p_names", tmp_path / "t", "parts")
+    third = len(range(1, ROWS, 3))
+    ours.sql(optimize)
+    ours.sql("ALTER TABLE p_names PARTITION (p = 'ü %1') RENAME TO PARTITION (p = 'renamed')")
+    # Spark puts the new partition into the folder that the other one has left.
+    ours.sql("INSERT INTO p_names VALUES (90001, 5, 'ü %1')")
+    counts = "SELECT p, count(*) AS n, count(DISTINCT id) AS d FROM p_names GROUP BY p"
+    for _ in range(2):
+        found = {row["p"]: (row["n"], row["d"]) for row in ours.sql(counts)}
+        plain.sql("REFRESH TABLE p_names")
+        assert found == {row["p"]: (row["n"], row["d"]) for row in plain.sql(counts)}
+        assert found["renamed"] == (third, third)
+        assert found["ü %1"] == (third + 1, third + 1)
+        ours.sql(optimize)
+    ours.sql("VACUUM p_names RETAIN 0 HOURS")
+    assert ids(plain, "p_names") == (ROWS + third + 1, ROWS + 1)
+    # A partition is dropped and loaded anew after a VACUUM: nobody can tell whether its old rows count.
+    [old] = [p for p in (tmp_path / "t__zorder").glob("v*/p=ü %252") if list(p.glob("*.parquet"))]
+    ours.sql("ALTER TABLE p_names DROP PARTITION (p = 'ü %2')")
+    ours.sql("INSERT INTO p_names VALUES (90002, 5, 'ü %2')")
+    condition, message = ours.refused("SELECT count(*) FROM p_names WHERE p = 'ü %2'")
+    assert condition == "ZORDER_LATE_FILES_UNCLEAR"
+    assert str(old) in message
+    shutil.rmtree(old)
+    ours.sql(optimize)
+    assert ours.sql("SELECT id FROM p_names WHERE p = 'ü %2'") == [{"id": 90002}]
+
+
+def test_an_overwrite_of_the_whole_table_does_not_make_late_files_unseen(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    root = tmp_path / "t"
+    make(ours, "p_whole", root, "parts")
+    ours.sql("OPTIMIZE p_whole ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    plain.sql("INSERT OVERWRITE p_whole SELECT id, 1, concat('ü %', id % 3) FROM range(30)")
+    assert not (root / "_zorder").exists()
+    assert ids(ours, "p_whole") == (30, 30)
+    late = (
+        "spark.range(900, 910).selectExpr('id', 'CAST(2 AS INT) AS a').coalesce(1).write.mode('append').parquet({!r})"
+    )
+    plain.run(late.format(str(root / "p=ü %251")) + "\nresult = None")
+    assert ours.refused("SELECT count(*) FROM p_whole")[0] == "ZORDER_LATE_FILES_UNCLEAR"
+    assert ours.refused("OPTIMIZE p_whole ZORDER BY (a)")[0] == "ZORDER_LATE_FILES_UNCLEAR"
+    shutil.rmtree(root / "p=ü %251")
+    ours.sql("OPTIMIZE p_whole ZORDER BY (a)")
+    assert ids(plain, "p_whole") == ids(ours, "p_whole") == (30, 30)
+
+
+def test_who_reads_the_emptied_folder_by_its_path_is_told_to_name_the_table(ours: SparkProcess, tmp_path: Path) -> None:
+    root = tmp_path / "t"
+    make(ours, "p_path", root, "parts")
+    ours.sql("OPTIMIZE p_path WHERE p = 'ü %1' ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.run(f"held = spark.read.parquet({str(root)!r})\nresult = held.count()")
+    ours.sql("VACUUM p_path RETAIN 0 HOURS")
+    for read in (f"SELECT count(*) FROM parquet.`{root}`", f"SELECT count(*) FROM parquet.`{root}` WHERE a = 5"):
+        assert ours.refused(read)[0] == "ZORDER_PUBLISHED_BY_CATALOG"
+    assert ids(ours, "p_path") == (ROWS, ROWS)
+
+
+def test_a_restore_to_the_present_version_brings_late_files_over(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    make(plain, "present", tmp_path / "t", "flat")
+    assert seen(plain, "present") == (ROWS, ROWS)
+    ours.sql("OPTIMIZE present ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    plain.sql("INSERT INTO present VALUES (90001, 5)")
+    ours.sql("RESTORE present TO VERSION AS OF 1")
+    assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
 
 
 @pytest.mark.parametrize("place", FAILPOINTS)

@@ -140,6 +140,10 @@ object ZOrderErrors {
 
   def publishedByCatalog(path: String): Throwable = analysis("ZORDER_PUBLISHED_BY_CATALOG", "path" -> path)
 
+  /** The same for a query. */
+  def readByPath(path: Path, cause: Throwable): Throwable =
+    new ZOrderRuntimeException("ZORDER_PUBLISHED_BY_CATALOG", Map("path" -> path.toUri.getPath), cause)
+
   def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_STREAM_OF_CATALOG_TABLE", "path" -> path)
 
   def sharedLocation(target: String, other: String, location: String, folder: String): Throwable = analysis(

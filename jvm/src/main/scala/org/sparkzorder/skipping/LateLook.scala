@@ -18,14 +18,18 @@ import org.sparkzorder.errors.ZOrderErrors
  * @param options of the relation, which may choose files
  * @param located which slot has its location where, by the catalog; asked only if there are late files.
  *   None for a query that names a folder by its path
+ * @param reads whether the state tells of a folder
  */
 private[skipping] final class LateLook(
     folder: TableFolder,
     val state: CatalogState,
     table: String,
     options: Map[String, String],
-    located: Option[() => Map[Path, Slot]]
+    located: Option[() => Map[Path, Slot]],
+    reads: Path => Boolean = _ => true
 ) {
+  import LateLook._
+
   private val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
   private val known = new ConcurrentHashMap[Path, Seq[FileStatus]]
 
@@ -36,7 +40,7 @@ private[skipping] final class LateLook(
    *   earlier folder cannot be listed: a query without its late files would lack rows
    */
   def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
-    if (state.folder(current).isEmpty) Nil
+    if (!reads(current) || state.folder(current).isEmpty) Nil
     else
       known.computeIfAbsent(
         current,
@@ -45,30 +49,26 @@ private[skipping] final class LateLook(
               .map(late => status(late.meta)).filter(file => filters.forall(_.accept(file)))
           catch {
             case e: LateFilesUnclearException if located.isEmpty && state.emptiedFor(current).isDefined =>
-              val error = ZOrderErrors.publishedByCatalog(current.toUri.getPath)
-              error.addSuppressed(e)
-              throw error
+              throw ZOrderErrors.readByPath(current, e)
             case e: LateFilesUnclearException =>
               throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
             case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
           }
       )
 
-  /**
-   * Folders below these that the table has left, whose files VACUUM has deleted, with the folders that
-   * have the rows.
-   */
-  def emptiedBelow(roots: Seq[Path]): Seq[(Path, Path)] = {
+  /** Folders below these that the table has left, and whose files VACUUM has deleted. */
+  def emptiedBelow(roots: Seq[Path]): Seq[Emptied] = {
     val above = roots.map(root => s"${root.toString.stripSuffix("/")}/")
     for {
       folder <- state.folders.map(_.path) if above.exists(folder.startsWith)
       old = new Path(folder)
-      newer <- state.emptiedFor(old) if folderHasFiles(newer)
-    } yield old -> newer
+      newer <- state.emptiedFor(old)
+      files = rowsIn(newer) if files.nonEmpty
+    } yield Emptied(old, newer, files)
   }
 
-  private def folderHasFiles(path: Path): Boolean =
-    try folder.ops.list(path).exists(LateFiles.isVisible)
+  private def rowsIn(path: Path): Seq[Path] =
+    try folder.ops.list(path).filter(LateFiles.isVisible).map(_.path)
     catch { case e: IOException => throw ZOrderErrors.recoveryFailed(table, e) }
 
   // A listing of Spark's has no etags. They are needed for files that were listed here only.
@@ -79,7 +79,7 @@ private[skipping] final class LateLook(
   }
 
   private def status(m: FileMeta): FileStatus =
-    new FileStatus(m.length, false, 1, LateLook.BlockSize, m.modificationTime, asListed(m.path))
+    new FileStatus(m.length, false, 1, BlockSize, m.modificationTime, asListed(m.path))
 
   /** Spark's listings of local disks begin with `file:///`. */
   private def asListed(path: Path): Path =
@@ -87,6 +87,13 @@ private[skipping] final class LateLook(
 }
 
 private object LateLook {
+
+  /**
+   * A folder whose files VACUUM has deleted.
+   *
+   * @param newer the folder that has the rows
+   */
+  final case class Emptied(folder: Path, newer: Path, files: Seq[Path])
 
   /** Only for the cut of a file into parts: nobody asks where its blocks are. */
   private val BlockSize = 128L << 20

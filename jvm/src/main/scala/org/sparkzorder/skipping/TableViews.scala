@@ -56,7 +56,7 @@ object TableViews extends Logging {
 
   /**
    * A view of a table with partitions whose folder was overwritten, and the side folder with it, after
-   * its partitions had moved.
+   * its partitions had moved. Partitions that are in the folder itself may be those of a new table.
    */
   private def overwritten(
       session: classic.SparkSession,
@@ -69,8 +69,12 @@ object TableViews extends Logging {
       home = Targets.qualified(session, new Path(uri)) if !views.exists(_.root == home)
       beside <- GenerationFolder.parentOf(home) if !Targets.isSurelyMissing(session, beside)
       folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
-      late <- lateBy(folder, options, Some(() => located(session, table)))(CatalogStateFile.readBeside(folder))
+      late <- lateBy(folder, options, Some(() => located(session, table)), isGeneration)(
+        CatalogStateFile.readBeside(folder)
+      )
     } yield new TableView(folder, None, 0L, None, Some(late))
+
+  private def isGeneration(folder: Path): Boolean = GenerationFolder.generationOf(folder).isDefined
 
   private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, Slot] =
     new SessionCatalogLocations(session, table, table.identifier.quotedString).all().map(_.swap)
@@ -83,9 +87,10 @@ object TableViews extends Logging {
     listing.of match {
       case _: CatalogFileIndex => ()
       case index               =>
-        for { view <- views; late <- view.late } late.emptiedBelow(index.rootPaths).foreach { case (old, newer) =>
-          throw table.fold(ZOrderErrors.publishedByCatalog(old.toUri.getPath)) { t =>
-            ZOrderErrors.lateFilesUnclear(t.identifier.quotedString, newer, old, Nil, LateFiles.Emptied, null)
+        for { view <- views; late <- view.late } late.emptiedBelow(index.rootPaths).foreach { e =>
+          throw table.fold(ZOrderErrors.readByPath(view.root, null)) { t =>
+            val name = t.identifier.quotedString
+            ZOrderErrors.lateFilesUnclear(name, e.newer, e.folder, e.files, LateFiles.Emptied, null)
           }
         }
     }
@@ -212,11 +217,14 @@ object TableViews extends Logging {
     if (!CatalogStateFile.isThere(side)) None
     else lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
 
-  private def lateBy(folder: TableFolder, options: Map[String, String], located: Option[() => Map[Path, Slot]])(
-      read: => CatalogState
-  ): Option[LateLook] = {
+  private def lateBy(
+      folder: TableFolder,
+      options: Map[String, String],
+      located: Option[() => Map[Path, Slot]],
+      reads: Path => Boolean = _ => true
+  )(read: => CatalogState): Option[LateLook] = {
     val name = RecoveryErrors.quoted(folder.root)
-    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(folder, _, name, options, located))
+    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(folder, _, name, options, located, reads))
     catch { case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e) }
   }
 
