@@ -71,7 +71,8 @@ object LateFiles {
         )
     }
     val now = System.currentTimeMillis()
-    val watches = if (state.emptiedFor(current).isDefined) Nil else state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
+    val watches = if (state.emptiedFor(current).isDefined) Nil
+    else state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
     val found = watches.flatMap { case (owner, w) => inFolder(state, current, owner, w, look) }
     val listed = own.map(_.name).toSet
     // A file and its copies have one name. What the current folder has under it is not late.

@@ -11,7 +11,12 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
+import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
+  FileIndex,
+  PartitioningAwareFileIndex,
+  PathFilterFactory
+}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
@@ -143,7 +148,9 @@ object TableViews extends Logging {
     @tailrec def attempt(left: Int): Seq[TableView] = {
       val settled = whole(listing, folders, waitMillis, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
-      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options, table.map(t => () => located(session, t))))) match {
+      Try(settled.flatMap(t =>
+        view(session, t.folder, t.state, folders, options, table.map(t => () => located(session, t)))
+      )) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
@@ -224,7 +231,14 @@ object TableViews extends Logging {
       reads: Path => Boolean = _ => true
   )(read: => CatalogState): Option[LateLook] = {
     val name = RecoveryErrors.quoted(folder.root)
-    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(folder, _, name, options, located, reads))
+    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(
+        folder,
+        _,
+        name,
+        options,
+        located,
+        reads
+      ))
     catch { case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e) }
   }
 
