@@ -108,7 +108,22 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
     }
 
   /** Whether the operation was published: then its markers are gone for this reason. */
-  private def isEnded: Boolean = SideListing.isPublished(store.list(folder.side), record.version)
+  private def isEnded: Boolean = {
+    val listed = store.list(folder.side)
+    SideListing.isPublished(listed, record.version) && !isOthers(listed)
+  }
+
+  /**
+   * Whether another operation has our version: somebody has overwritten the table with its history, and
+   * the versions began anew. If nobody knows any more whose version it is, it counts as ours, since
+   * what was published must stay.
+   */
+  private def isOthers(listed: Seq[FileMeta]): Boolean = {
+    val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
+    val owner = file.flatMap(History.readable(folder, _))
+      .orElse(History.read(folder).map(_.record).find(_.version == record.version)).map(_.operationId)
+    owner.exists(_ != record.operationId)
+  }
 
   /** Removes the outputs. Uploads end first, so that none becomes a file afterwards. */
   private def drop(work: FolderWork): Unit = {

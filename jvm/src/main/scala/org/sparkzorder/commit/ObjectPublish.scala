@@ -39,9 +39,15 @@ private[commit] final class ObjectPublish(
     // The record goes last. Without it the manifest would look like that of an operation that died
     // before it had a record.
     ObjectCommitter.discard(store, folder, record.operationId)
-    store.deleteAll(Seq(publishing))
+    removeRecord()
     result
   }
+
+  /** Of a table that was overwritten with its history, another operation may have a record of this name. */
+  private def removeRecord(): Unit =
+    store.get(publishing, RecordJson.ReadLimit)
+      .filter(found => RecordJson.parse(found.bytes, publishing).operationId == record.operationId)
+      .foreach(found => store.delete(publishing, found.etag))
 
   private def inFolder: Int = if (record.folders.size > 1) 1 else threads
   private def acrossFolders: Int = if (record.folders.size > 1) threads else 1

@@ -9,24 +9,30 @@ import scala.collection.concurrent.TrieMap
  * take a conditional write and ignore the condition.
  */
 object StoreProbe {
-  private val known = TrieMap.empty[ObjectStore, Option[String]]
+  private val able = TrieMap.empty[ObjectStore, Unit]
 
   /**
-   * What the store does not do, in words for an error; None if it does all that a commit needs. A
-   * store is asked once.
+   * What the store does not do, in words for an error; None if it does all that a commit needs. Then it
+   * is not asked again.
    */
-  def lacks(folder: TableFolder): Option[String] = ObjectFileOps.storeOf(folder).flatMap { store =>
-    known.getOrElseUpdate(store, store.lacks.orElse(lacks(store, folder)))
+  def lacks(folder: TableFolder): Option[String] = ObjectFileOps.storeOf(folder).filterNot(able.contains).flatMap {
+    store =>
+      val found = store.lacks.orElse(lacks(store, folder))
+      if (found.isEmpty) able.put(store, ())
+      found
   }
 
   private[commit] def lacks(store: ObjectStore, folder: TableFolder): Option[String] = {
     val (path, one, two) = (folder.newProbe(), Array[Byte](1), Array[Byte](2))
     try {
-      val first = store.putIfAbsent(path, one).getOrElse(throw new IOException(s"$path exists"))
+      // A client that got no answer sends a request again, and then finds what it has written.
+      def written(bytes: Array[Byte]) = store.get(path, limit = 1).filter(_.bytes.sameElements(bytes)).map(_.etag)
+      val first =
+        store.putIfAbsent(path, one).orElse(written(one)).getOrElse(throw new IOException(s"$path exists"))
       if (store.list(folder.side).find(_.name == path.getName).forall(m => !m.etag.contains(first)))
         Some("show etags in listings")
       else if (store.putIfAbsent(path, two).isDefined) Some("keep the condition 'If-None-Match' of a write")
-      else store.putIfMatch(path, two, first) match {
+      else store.putIfMatch(path, two, first).orElse(written(two)) match {
         case None                                                    => Some("do a write with 'If-Match'")
         case Some(_) if store.putIfMatch(path, one, first).isDefined => Some("keep the condition 'If-Match' of a write")
         case Some(_) if store.delete(path, first) != Removal.Changed =>

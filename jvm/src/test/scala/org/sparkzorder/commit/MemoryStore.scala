@@ -75,7 +75,7 @@ final class MemoryStore {
  * @param at the request, counted from 1, at which `fault` happens
  * @param other what a second process does right before the request of that number
  */
-final class MemoryClient(
+class MemoryClient(
     val shared: MemoryStore,
     at: Int = 0,
     fault: StoreFault = StoreFault.DieBefore,

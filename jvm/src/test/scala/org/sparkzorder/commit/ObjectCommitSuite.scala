@@ -243,6 +243,33 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     }
   }
 
+  test("somebody overwrites the whole table at every request, and another operation gets the same version") {
+    for {
+      dirs <- folders
+      keeps <- Seq(true, false)
+      at <- 1 to requests(dirs, keeps)
+      until <- 0 to 40
+    } explore {
+      withClue(s"folders $dirs, keeps $keeps, overwritten before $at, the other one dies at $until: ") {
+        val table = new StoreTable(dirs)
+        val shared = table.shared
+        def overwrite(): Unit = {
+          shared.remove(shared.below("/t"))
+          dirs.foreach(dir => shared.put(s"/t/${if (dir.isEmpty) "" else s"$dir/"}part-new.parquet", Set(1000), 7))
+          dying(table.optimize(new MemoryClient(shared, until), "b"))
+        }
+        val owner = new MemoryClient(shared, other = { case n if n == at => overwrite() })
+        table.optimize(owner, "a", keeps)
+        table.recover(new MemoryClient(shared))
+        assert(shared.rows(shared.visible) == dirs.map(_ => 1000))
+        assert(table.seen() == dirs.map(_ => 1000))
+        assert(table.optimize(new MemoryClient(shared), "c"))
+        assert(shared.rows(shared.visible) == dirs.map(_ => 1000))
+        assert(leftBy(table).isEmpty)
+      }
+    }
+  }
+
   test("an operation that a copy of the table brought from a file system is not ended here, nor the other way round") {
     val table = new StoreTable(Seq(""))
     val here = table.folder(new MemoryClient(table.shared))
