@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from s3_server import S3Server, s3_server
+from s3_server import Request, S3Server, s3_server
 
 pytestmark = pytest.mark.extended
 
@@ -58,3 +58,26 @@ def test_the_location_is_switched_and_late_files_are_brought_over(
         assert not server.open_uploads()
         left = [n for n in spark.run(f"result = files({root!r})") if "_lock-" in n or "_switch-" in n or "_tmp-" in n]
         assert not left
+
+
+def test_who_may_not_list_beside_the_table_reads_and_optimizes_it(server: S3Server, tmp_path: Path) -> None:
+    root = "s3a://bucket/narrow"
+    with server.spark(tmp_path / "narrow") as spark:
+        spark.sql(f"CREATE TABLE narrow (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{root}'")
+        spark.sql("INSERT INTO narrow SELECT /*+ REPARTITION(3) */ id, id % 100, id % 2 FROM range(2000)")
+        denied: list[str] = []
+
+        def deny(request: Request) -> tuple[int, str] | None:
+            if "narrow__zorder" not in request.key:
+                return None
+            denied.append(request.what)
+            return 403, "AccessDenied"
+
+        server.fault = deny
+        try:
+            for statement in ("SELECT id FROM narrow", "OPTIMIZE narrow ZORDER BY (a)", "SELECT id FROM narrow"):
+                assert spark.sql(statement)
+            assert spark.sql("SELECT count(*) AS n FROM narrow") == [{"n": ROWS}]
+        finally:
+            server.fault = None
+        assert denied, "nobody asked"

@@ -52,7 +52,7 @@ private[command] object CatalogTables extends Logging {
   def carryLate(table: TableLocation, operation: String): Unit = look(table).foreach { _ =>
     val folder = TableSideFolder.of(table)
     val state = CatalogStateFile.read(folder)
-    val located = new SessionCatalogLocations(table).all().map(_.swap)
+    val located = new SessionCatalogLocations(table).located()
     val current = located.keys.toSeq.filter(state.folder(_).isDefined)
     def hasLate = LockedStatements.translated(table, operation) {
       unclearTold(table)(
@@ -95,7 +95,7 @@ private[command] object CatalogTables extends Logging {
     val locations = new SessionCatalogLocations(table)
     val folder = TableSideFolder.of(table)
     val state = CatalogStateFile.read(folder)
-    val located = locations.all().map(_.swap)
+    val located = locations.located()
     val current = located.keys.toSeq.filter(state.folder(_).isDefined)
     if (current.nonEmpty) {
       val opened = PlainTables.open(table)

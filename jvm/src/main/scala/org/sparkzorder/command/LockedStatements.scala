@@ -52,11 +52,11 @@ object LockedStatements {
       case e: UnreadableRecordException          => throw ZOrderErrors.recoveryFailed(table.name, e)
     }
 
-  /** Whether another table, in a folder above or below this one, shares folders with it. */
-  def isNested(table: TableLocation, lock: Lock): Boolean =
-    isNested(TableState.look(table.root, TableSideFolder.of(table).ops), lock)
-
-  /** @param state of the table, under the lock */
+  /**
+   * Whether another table, in a folder above or below this one, shares folders with it.
+   *
+   * @param state of the table, under the lock
+   */
   def isNested(state: TableState, lock: Lock): Boolean = lock.isNested || (state match {
     case s: TableState.SideFolder => NestedRoots.hasBelow(s)
     case TableState.NoSideFolder  => false

@@ -234,7 +234,7 @@ final class CatalogCommitter(
 
   /** Step 12. The operation has succeeded by now, and the next statement would do it as well. */
   private def carryLate(record: Record): Unit =
-    try CatalogCopies.carry(home, lock, record.switches.map(s => new Path(s.to)), catalog.all().map(_.swap), rowsOf)
+    try CatalogCopies.carry(home, lock, record.switches.map(s => new Path(s.to)), catalog.located(), rowsOf)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)

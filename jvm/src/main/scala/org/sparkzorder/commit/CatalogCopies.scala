@@ -75,8 +75,8 @@ private[sparkzorder] object CatalogCopies {
       rowsOf: FileMeta => Option[Long]
   ): Int = {
     val before = CatalogStateFile.read(home, lock.listing())
-    val state = current.filter(LateFiles.isBegunAnew(before, _, home.ops))
-      .foldLeft(before.withoutTaken(located.keySet))(_.begunAnew(_))
+    val own = before.withoutTaken(located.keySet)
+    val state = current.filter(LateFiles.isBegunAnew(own, _, home.ops)).foldLeft(own)(_.begunAnew(_))
     val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
       folder -> lateIn(home, state, folder, located)
     }.filter(_._2.nonEmpty)

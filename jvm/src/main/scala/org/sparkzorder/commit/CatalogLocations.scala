@@ -22,6 +22,9 @@ trait CatalogLocations {
    */
   def all(): Map[Slot, Path]
 
+  /** The same by location. */
+  final def located(): Map[Path, Slot] = all().map(_.swap)
+
   /**
    * Changes locations, in as few calls as possible. A slot that is not at `from` any more is left as
    * it is.

@@ -2,6 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.AccessDeniedException
 import java.util.{Collections, LinkedHashMap, Locale, Map => JMap}
 import java.util.zip.CRC32
 
@@ -11,6 +12,7 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.security.AccessControlException
 
 /**
  * The file of the side folder with the [[CatalogState]]. It is never changed: the next one has the
@@ -89,7 +91,7 @@ private[sparkzorder] object CatalogStateFile {
       val ops = folder.ops
       val older = in(ops.list(parent))
       val number = older.headOption.fold(0L)(_._1) + 1
-      ops.mkdirs(parent)
+      ops.mkdirsLike(parent, folder.root)
       val target = FileNames.child(parent, String.format(Locale.ROOT, "_catalog-%010d.json", Long.box(number)))
       AtomicFile.put(ops, folder.newTemporary(), target, bytes(state))(lock.check())
       older.drop(Kept - 1).foreach { case (_, meta) => ops.delete(meta.path) }
@@ -97,14 +99,15 @@ private[sparkzorder] object CatalogStateFile {
 
   /**
    * The copy of the state beside the generations, for a table whose side folder is gone. Empty when
-   * there is none.
+   * there is none. Who may not look there cannot read a partition that is there either.
    */
   def readBeside(folder: TableFolder): CatalogState =
-    GenerationFolder.parentOf(folder.root).fold(CatalogState.Empty) { parent =>
-      in(folder.ops.list(parent)).headOption.fold(CatalogState.Empty) { case (_, meta) =>
-        cached(folder, meta).copy(number = 0L).of(folder.root)
+    try GenerationFolder.parentOf(folder.root).fold(CatalogState.Empty) { parent =>
+        in(folder.ops.list(parent)).headOption.fold(CatalogState.Empty) { case (_, meta) =>
+          cached(folder, meta).copy(number = 0L).of(folder.root)
+        }
       }
-    }
+    catch { case _: AccessDeniedException | _: AccessControlException => CatalogState.Empty }
 
   private[commit] def bytes(state: CatalogState): Array[Byte] = {
     val root = mapper.createObjectNode()

@@ -61,14 +61,8 @@ object LateFiles {
     if (state.folder(current).exists(_.abandoned))
       unclear(current, current, own, "the catalog names a folder of an operation that was given up")
     state.emptiedFor(current).foreach { newer =>
-      val rows = look.list(newer).filter(isVisible)
-      if (rows.nonEmpty)
-        unclear(
-          newer,
-          current,
-          rows,
-          Emptied
-        )
+      val rows = elsewhere(state, current, newer, look)
+      if (rows.nonEmpty) unclear(newer, current, rows, Emptied)
     }
     val now = System.currentTimeMillis()
     val watches = if (state.emptiedFor(current).isDefined) Nil
@@ -96,7 +90,12 @@ object LateFiles {
    * then the files that are in the folder now are all.
    */
   def isBegunAnew(state: CatalogState, current: Path, look: FileOps): Boolean =
-    state.emptiedFor(current).exists(newer => !look.list(newer).exists(isVisible))
+    state.emptiedFor(current).exists(elsewhere(state, current, _, look).isEmpty)
+
+  /** The files of a slot that are not in the folder that the catalog names again. */
+  private def elsewhere(state: CatalogState, current: Path, newer: Path, look: FileOps): Seq[FileMeta] =
+    (newer +: state.watched(current).map { case (_, w) => new Path(w.folder) }).distinct.flatMap(look.list)
+      .filter(isVisible)
 
   /**
    * The same, without files of folders that became the location of another slot: they are that slot's

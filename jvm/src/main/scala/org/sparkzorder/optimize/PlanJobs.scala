@@ -2,9 +2,9 @@ package org.sparkzorder.optimize
 
 import java.util.UUID
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.sparkzorder.commit.{ObjectStore, TableFolder}
+import org.sparkzorder.commit.{ObjectStore, ObjectStores, TableFolder}
 import org.sparkzorder.layout.{LayoutModel, LayoutShape}
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.TableSideFolder
@@ -79,7 +79,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
         bytes = plan.layout.flatMap(_.bytes),
         maxRecords = plan.maxRecords,
         density = plan.density,
-        uploadsOf = store.map(_ => operationId)
+        uploads = store.map(_ => OpenUploads(operationId, PlanJobs.read))
       )
     }
   }
@@ -94,4 +94,13 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
       else BloomFilters.settings(format, plan.kept.bloomFilters)
     plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ ofStatement)
   }
+}
+
+private object PlanJobs {
+
+  /** What S3A writes of an upload: a line for each of at most 10,000 parts. */
+  private val ReadLimit = 64L << 20
+
+  /** Without asking for the length first, as Hadoop's file system does. */
+  private val read: (FileSystem, Path) => Array[Byte] = (fs, path) => ObjectStores.ops(fs).read(path, ReadLimit)
 }

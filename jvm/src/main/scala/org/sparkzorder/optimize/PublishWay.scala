@@ -75,7 +75,7 @@ private[sparkzorder] object PublishWay {
    *   leave
    */
   def slots(table: PlainTable, folders: Seq[DataFolder]): Map[Path, Slot] = {
-    val all = new SessionCatalogLocations(table).all().map(_.swap)
+    val all = new SessionCatalogLocations(table).located()
     folders.map { f =>
       val slot = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
       val isOurs = f.path == table.root || table.names.isBelow(f.path) ||

@@ -82,7 +82,7 @@ object TableViews extends Logging {
   private def isGeneration(folder: Path): Boolean = GenerationFolder.generationOf(folder).isDefined
 
   private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, Slot] =
-    new SessionCatalogLocations(session, table, table.identifier.quotedString).all().map(_.swap)
+    new SessionCatalogLocations(session, table, table.identifier.quotedString).located()
 
   /**
    * Refuses to read a folder above partitions that have moved and whose files VACUUM has deleted: a

@@ -10,7 +10,7 @@ object ForeignFormats {
 
   /**
    * @param format the format's name
-   * @param marker the folder that identifies it
+   * @param marker the file or folder that identifies it
    */
   final case class Marker(format: String, marker: String, folder: Path)
 
@@ -39,7 +39,7 @@ object ForeignFormats {
 
   private def inOne(fs: FileSystem, folder: Path): Option[Marker] =
     markers.collectFirst {
-      case (name, format) if PathKinds.isFolder(fs, new Path(folder, name)) => Marker(format, name, folder)
+      case (name, format) if PathKinds.exists(fs, new Path(folder, name)) => Marker(format, name, folder)
     }.orElse {
       val metadata = new Path(folder, "metadata")
       val isIceberg = PathKinds.isFolder(fs, metadata) &&

@@ -46,7 +46,7 @@ private[write] final case class WrittenFile(
  * @param keepEmpty slots that get a file even when they have no rows
  * @param limits set when files have a limit of rows
  * @param hash set to hash the rows
- * @param leavesOpen whether the folders are such that S3A leaves uploads open there, see
+ * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload]]
  */
 private[write] final class FileTask(
@@ -59,7 +59,7 @@ private[write] final class FileTask(
     keepEmpty: Set[Int],
     limits: Option[SlotLimits],
     hash: Option[RowHash],
-    leavesOpen: Boolean
+    uploads: Option[OpenUploads]
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -98,7 +98,8 @@ private[write] final class FileTask(
           collector.add(data)
         }
       }
-      val file = if (leavesOpen) uploaded(path, collector.result(), sum) else stored(path, collector.result(), sum)
+      val stats = collector.result()
+      val file = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
       complete = true
       file
     } finally {
@@ -112,18 +113,18 @@ private[write] final class FileTask(
     WrittenFile(path.toString, status.getLen, status.getModificationTime, stats, rowHash)
   }
 
-  private def uploaded(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
-    val (upload, length) = StagedUpload.read(path.getFileSystem(conf.value), path)
+  private def uploaded(open: OpenUploads, path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+    val (upload, length) = StagedUpload.read(path, open.read(path.getFileSystem(conf.value), _))
     WrittenFile(path.toString, length, 0L, stats, rowHash, Some(upload))
   }
 
   private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {
     val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
-    val suffix = if (leavesOpen) "" else FileTask.Suffix
+    val suffix = if (uploads.isDefined) "" else FileTask.Suffix
     val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension$suffix"
     val path = new Path(directories(slot), name)
     // A lost executor that comes back must not create the folder again. An object store has none.
-    if (!leavesOpen && !path.getFileSystem(conf.value).exists(path.getParent))
+    if (uploads.isEmpty && !path.getFileSystem(conf.value).exists(path.getParent))
       throw new FileNotFoundException(
         s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
       )

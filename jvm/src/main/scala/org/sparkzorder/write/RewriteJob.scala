@@ -43,8 +43,7 @@ import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
  * @param density set when ids are made of other distributions than the columns' own in the sample
  * @param hashed whether rows are hashed before the shuffle and when they are written. False only to
  *   measure the cost
- * @param uploadsOf set on an object store: the id of the operation, which is in the names of the files. They are
- *   uploads that are left open
+ * @param uploads set on an object store
  */
 final class RewriteJob(
     spark: SparkSession,
@@ -65,7 +64,7 @@ final class RewriteJob(
     density: Option[UnitLayouts.Density] = None,
     hashed: Boolean = true,
     kept: Option[KeptTraits] = None,
-    uploadsOf: Option[String] = None
+    uploads: Option[OpenUploads] = None
 ) {
   import RewriteJob.SampledLayout
 
@@ -252,7 +251,7 @@ final class RewriteJob(
     }
     val options = writeOptions(model)
     val hadoop = session.sessionState.newHadoopConfWithOptions(options)
-    if (uploadsOf.isEmpty && units.exists(_.staging.isEmpty)) stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
+    if (uploads.isEmpty && units.exists(_.staging.isEmpty)) stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
     val job = Job.getInstance(hadoop)
     job.setOutputKeyClass(classOf[Void])
     job.setOutputValueClass(classOf[InternalRow])
@@ -264,14 +263,14 @@ final class RewriteJob(
       factory,
       new SerializableConfiguration(job.getConfiguration),
       directories = (0 until model.slots).map(s => units(model.unitOfSlot(s)).staging.getOrElse(stagingDir).toString),
-      jobId = uploadsOf.getOrElse(UUID.randomUUID().toString),
+      jobId = uploads.map(_.operationId).getOrElse(UUID.randomUUID().toString),
       schema,
       indexed,
       // A unit without any rows becomes one file without rows, so that the schema stays readable.
       keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet,
       limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, curveField, shape, plan)),
       hash = Option.when(hashed)(new RowHash(schema)),
-      leavesOpen = uploadsOf.isDefined
+      uploads
     )
   }
 

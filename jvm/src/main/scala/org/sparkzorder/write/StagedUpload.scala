@@ -1,14 +1,12 @@
 package org.sparkzorder.write
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 
 import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import org.apache.hadoop.fs.{FileSystem, Path}
-
-import org.sparkzorder.commit.ObjectStores
+import org.apache.hadoop.fs.Path
 
 /**
  * The parts of a file that are on an object store, while the upload is open. S3A leaves an upload
@@ -24,20 +22,16 @@ object StagedUpload {
 
   private val Suffix = ".pending"
 
-  /** It has a line for each of at most 10,000 parts. */
-  private val ReadLimit = 64L << 20
-
   /**
    * The upload of a file that was written and closed, and the file's length.
    *
+   * @param bytes of a small file
    * @throws java.io.IOException if there is none: this version of S3A does not leave uploads open
    */
-  private[write] def read(fs: FileSystem, path: Path): (StagedUpload, Long) = {
+  private[write] def read(path: Path, bytes: Path => Array[Byte]): (StagedUpload, Long) = {
     val pending = path.suffix(Suffix)
-    val found = ObjectStores.storeOf(fs).flatMap(_.get(pending, ReadLimit))
-      .getOrElse(throw new FileNotFoundException(s"no upload in $pending"))
     try {
-      val root = mapper.readTree(found.bytes)
+      val root = mapper.readTree(bytes(pending))
       val parts = root.path("etags").elements.asScala.map(part).toSeq
       val id = root.path("uploadId").asText
       if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)

@@ -251,6 +251,26 @@ class CatalogCommitSuite extends AnyFunSuite {
     assert(table.seenRows.isEmpty)
   }
 
+  test("an emptied folder begins anew once no file is left in any folder to which its rows had moved") {
+    val table = optimizedOnce(Seq(Slot.Table))
+    val second = table.locations(Slot.Table)
+    table.optimize(new MemoryOps(table.fs), "op-1")
+    val third = table.locations(Slot.Table)
+    table.vacuum(new MemoryOps(table.fs), "op-2")
+    table.locations(Slot.Table) = table.first(Slot.Table)
+    table.append(table.first(Slot.Table), "new", Set(9000))
+    table.append(second, "late", Set(9001))
+    def empty(folder: Path) =
+      table.fs.below(folder.toUri.getPath).filter(_.endsWith(".parquet")).foreach(table.fs.nodes.remove)
+    assert(table.seenRows.isEmpty)
+    empty(third)
+    assert(table.seenRows.isEmpty, "a late file is in the folder between")
+    empty(second)
+    assert(table.seenRows.contains(Seq(9000)))
+    table.optimize(new MemoryOps(table.fs), "op-3")
+    assert(table.seenRows.contains(Seq(9000)) && table.plainRows == Seq(9000))
+  }
+
   test("the state survives writing and reading") {
     val watch =
       Watch("mem:/t", "op", 5L, Seq(KnownFile("a b%.parquet", 3L, 4L, Some("\"e\"")), KnownFile.expected("c")))
