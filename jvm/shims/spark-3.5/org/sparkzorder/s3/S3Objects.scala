@@ -44,16 +44,25 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
   override def uploadFolder(operationId: String): String = UploadFolder.inMagic(operationId)
 
   override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
+    pages(listing(dir)).flatMap(listed(dir, _))
+  }
+
+  override def listIfShort(dir: Path): Option[Seq[FileMeta]] = asking("list", dir) {
+    Some(client.listObjectsV2(listing(dir))).filterNot(_.isTruncated).map(listed(dir, _))
+  }
+
+  private def listing(dir: Path): ListObjectsV2Request =
+    requests.newListObjectsV2Request(prefixOf(dir), "/", PageOfListing)
+
+  private def listed(dir: Path, page: ListObjectsV2Result): Seq[FileMeta] = {
     val prefix = prefixOf(dir)
-    pages(requests.newListObjectsV2Request(prefix, "/", PageOfListing)).flatMap { page =>
-      val files = page.getObjectSummaries.asScala.filterNot(_.getKey.endsWith("/")).map { o =>
-        val path = new Path(dir, childOf(o.getKey, prefix))
-        FileMeta(path, o.getSize, o.getLastModified.getTime, isDirectory = false, quoted(o.getETag))
-      }
-      val folders = page.getCommonPrefixes.asScala.filter(_ != s"$prefix/")
-        .map(p => childOf(p.stripSuffix("/"), prefix))
-      files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
+    val files = page.getObjectSummaries.asScala.toSeq.filterNot(_.getKey.endsWith("/")).map { o =>
+      val path = new Path(dir, childOf(o.getKey, prefix))
+      FileMeta(path, o.getSize, o.getLastModified.getTime, isDirectory = false, quoted(o.getETag))
     }
+    val folders = page.getCommonPrefixes.asScala.filter(_ != s"$prefix/")
+      .map(p => childOf(p.stripSuffix("/"), prefix))
+    files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
   }
 
   private def prefixOf(dir: Path): String = fs.pathToKey(dir) match {

@@ -34,17 +34,25 @@ private[s3] final class S3Objects(fs: S3AFileSystem, partBytes: Long = S3Objects
     if (!fs.hasPathCapability(new Path("/"), MagicCommitter)) Some(UploadsNotOpen) else None
 
   override def list(dir: Path): Seq[FileMeta] = asking("list", dir) {
+    client.listObjectsV2Paginator(listing(dir)).asScala.toSeq.flatMap(listed(dir, _))
+  }
+
+  override def listIfShort(dir: Path): Option[Seq[FileMeta]] = asking("list", dir) {
+    Some(client.listObjectsV2(listing(dir))).filterNot(_.isTruncated).map(listed(dir, _))
+  }
+
+  private def listing(dir: Path): ListObjectsV2Request =
+    requests.newListObjectsV2RequestBuilder(prefixOf(dir), "/", PageOfListing).build()
+
+  private def listed(dir: Path, page: ListObjectsV2Response): Seq[FileMeta] = {
     val prefix = prefixOf(dir)
-    val request = requests.newListObjectsV2RequestBuilder(prefix, "/", PageOfListing).build()
-    client.listObjectsV2Paginator(request).asScala.toSeq.flatMap { page =>
-      val files = page.contents.asScala.filterNot(_.key.endsWith("/")).map { o =>
-        val path = new Path(dir, childOf(o.key, prefix))
-        FileMeta(path, o.size, o.lastModified.toEpochMilli, isDirectory = false, Option(o.eTag))
-      }
-      val folders = page.commonPrefixes.asScala.filter(_.prefix != s"$prefix/")
-        .map(p => childOf(p.prefix.stripSuffix("/"), prefix))
-      files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
+    val files = page.contents.asScala.toSeq.filterNot(_.key.endsWith("/")).map { o =>
+      val path = new Path(dir, childOf(o.key, prefix))
+      FileMeta(path, o.size, o.lastModified.toEpochMilli, isDirectory = false, Option(o.eTag))
     }
+    val folders = page.commonPrefixes.asScala.filter(_.prefix != s"$prefix/")
+      .map(p => childOf(p.prefix.stripSuffix("/"), prefix))
+    files ++ folders.map(name => FileMeta(new Path(dir, name), 0, 0, isDirectory = true))
   }
 
   private def prefixOf(dir: Path): String = fs.pathToKey(dir) match {

@@ -50,9 +50,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     val started = System.nanoTime()
     val place = PlainTables.locate(session, statement.target)
     LockedStatements.recover(place)
-    PublishWay.refusePath(session, place)
+    val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
+    PublishWay.refusePath(session, place, looked)
     if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
-    val listed = OptimizePlanner.list(place)
+    val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
     OptimizePlanner.check(listed.table, statement)
     if (!statement.dryRun)
       LockedStatements.translated(listed.table, "OPTIMIZE") {
@@ -149,7 +150,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
    * its own.
    */
   private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
-    val state = TableState.look(planned.table.root, TableSideFolder.of(planned.table).ops)
+    val state = OptimizePlanner.look(planned.table)
     val isCurrent = TableSideFolder.version(state) == planned.version && !LockedStatements.isNested(state, lock)
     if (isCurrent) planned
     else {

@@ -45,11 +45,12 @@ private[commit] object Checkpoints {
    * Makes a checkpoint if there are many record files, and prunes old records when it is time. If
    * that fails, the next operation tries again.
    *
+   * @param listed a listing of the side folder under the lock, if there is one
    * @throws java.io.IOException when a temporary file is left over, which the next statement must
    *   remove
    */
-  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit =
-    try tryFold(folder, lock, settings)
+  def fold(folder: TableFolder, lock: Lock, settings: HistorySettings, listed: Option[Seq[FileMeta]] = None): Unit =
+    try tryFold(folder, lock, settings, listed.getOrElse(lock.listing()))
     catch {
       case e: IOException if isClean(e) => log.warn(s"cannot gather the records of ${folder.root} now", e)
     }
@@ -60,8 +61,7 @@ private[commit] object Checkpoints {
    */
   private[commit] def isClean(e: IOException): Boolean = e.getSuppressed.isEmpty
 
-  private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings): Unit = {
-    val listing = lock.listing()
+  private def tryFold(folder: TableFolder, lock: Lock, settings: HistorySettings, listing: Seq[FileMeta]): Unit = {
     val published = SideListing.records(listing).filter(_.state.isPublished)
     if (published.size > settings.most || published.map(_.meta.length).sum > settings.mostBytes) {
       foldAll(folder, lock, listing, settings)

@@ -13,18 +13,17 @@ object IndexFiles {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 
   /**
-   * Writes a new index file, complete before it has its name. Needs the lock.
+   * Writes a new index file, complete before it has its name. It is the table's newest from then on.
+   * Needs the lock.
    *
    * @param mode the most rights that it may have: only users who may read the data may read its
    *             statistics
-   * @return the file's status; it is the table's newest index from now on
    */
-  def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): FileMeta = {
+  def write(folder: TableFolder, lock: Lock, bytes: Array[Byte], mode: Int = 0xfff): Unit = {
     val ops = folder.ops
     val next = SideListing.indexes(lock.listing()).map(_.number).find(_ < SideNames.MaxVersion).fold(0L)(identity) + 1
     val target = folder.index(next)
     AtomicFile.put(ops, folder.newTemporary(), target, bytes, Some(mode))(lock.check())
-    AtomicFile.written(ops, target)
   }
 
   /**

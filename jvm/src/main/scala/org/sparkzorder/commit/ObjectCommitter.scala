@@ -235,7 +235,7 @@ private[sparkzorder] final class ObjectCommitter(
       val statuses = lock.listing()
       IndexFiles.prune(folder, statuses)
       UndoneRecords.prune(folder, lock, statuses)
-      Checkpoints.fold(folder, lock, history)
+      Checkpoints.fold(folder, lock, history, Some(statuses))
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
     }

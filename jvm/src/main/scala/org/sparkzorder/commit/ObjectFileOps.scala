@@ -80,6 +80,9 @@ private[sparkzorder] object ObjectFileOps {
   /** No file that is renamed or touched is longer: records, statistics and locks. */
   private val MostRenamed = 1L << 30
 
+  /** Reads a file with at most so many bytes by one request, if the table is on an object store. */
+  def reader(folder: TableFolder): Option[(Path, Long) => Array[Byte]] = storeOf(folder).map(_ => folder.ops.read _)
+
   /** The store below a table, if it is on one. */
   def storeOf(folder: TableFolder): Option[ObjectStore] = folder.ops match {
     case ops: ObjectFileOps => Some(ops.store)

@@ -22,6 +22,9 @@ trait ObjectStore {
   /** Objects and folders directly below a folder; objects have etags. */
   def list(dir: Path): Seq[FileMeta]
 
+  /** What [[list]] gives, if one request has it all. */
+  def listIfShort(dir: Path): Option[Seq[FileMeta]] = Some(list(dir))
+
   /** All objects below a folder, those in folders of it as well. */
   def below(dir: Path): Seq[Path]
 

@@ -63,10 +63,10 @@ private[commit] object SideFolderReadme {
     } catch { case e: IOException => log.debug(s"cannot write ${path(folder)}", e) }
 
   /**
-   * Removes the page if only the lock is beside it, so that the side folder can be removed. Needs
-   * the lock.
+   * Removes the page if only the lock is beside it, so that the side folder can be removed. Object
+   * stores have no folders to remove. Needs the lock.
    */
-  def removeIfAlone(folder: TableFolder, lock: Path): Unit = {
+  def removeIfAlone(folder: TableFolder, lock: Path): Unit = if (folder.ops.keepsEmptyFolders) {
     val names = folder.ops.list(folder.side).map(_.name)
     val pages = names.filter(isPage)
     if (pages.nonEmpty && names.forall(n => isPage(n) || n == lock.getName))

@@ -1,6 +1,8 @@
 package org.sparkzorder.index
 
-import java.io.IOException
+import java.io.{EOFException, IOException}
+import java.lang.ref.SoftReference
+import java.util.Arrays
 import java.util.concurrent.ExecutionException
 
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
@@ -24,15 +26,44 @@ trait BlockSource {
 /**
  * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so nobody
  * has to close a snapshot.
+ *
+ * @param whole reads a whole file by one request to an object store, if it has no more bytes than
+ *              the limit. So a small index takes one request, however many columns are read.
  */
-final class HadoopSource(@volatile private[index] var fs: FileSystem, status: FileStatus) extends BlockSource {
+final class HadoopSource(
+    @volatile private var fs: FileSystem,
+    status: FileStatus,
+    @volatile private var whole: Option[(Path, Long) => Array[Byte]] = None
+) extends BlockSource {
   private val path: Path = status.getPath
+
+  @volatile private var content = new SoftReference[Array[Byte]](null)
 
   def name: String = path.toString
 
   def length: Long = status.getLen
 
-  def read(offset: Long, length: Int): Array[Byte] = {
+  /** Goes on with the file system of another session: that of the first one may have been closed. */
+  private[index] def use(fs: FileSystem, whole: Option[(Path, Long) => Array[Byte]]): Unit = {
+    this.fs = fs
+    this.whole = whole
+  }
+
+  def read(offset: Long, length: Int): Array[Byte] = whole match {
+    case Some(get) if status.getLen <= HadoopSource.MostAtOnce =>
+      val all = Option(content.get).getOrElse {
+        val bytes = get(path, status.getLen)
+        if (bytes.length != status.getLen)
+          throw new IOException(s"$path has ${bytes.length} bytes in place of ${status.getLen}")
+        content = new SoftReference(bytes)
+        bytes
+      }
+      if (offset + length > all.length) throw new EOFException(s"$path ends before byte ${offset + length}")
+      Arrays.copyOfRange(all, offset.toInt, offset.toInt + length)
+    case _ => part(offset, length)
+  }
+
+  private def part(offset: Long, length: Int): Array[Byte] = {
     val bytes = new Array[Byte](length)
     val in = opened()
     try in.readFully(offset, bytes)
@@ -46,4 +77,10 @@ final class HadoopSource(@volatile private[index] var fs: FileSystem, status: Fi
     else
       try fs.openFile(path).opt("fs.option.openfile.length", status.getLen.toString).build().get()
       catch { case e: ExecutionException if e.getCause.isInstanceOf[IOException] => throw e.getCause }
+}
+
+private object HadoopSource {
+
+  /** A file of so many bytes is read at once. */
+  val MostAtOnce: Long = 256L << 10
 }

@@ -2,7 +2,7 @@ package org.sparkzorder.index
 
 import java.util.{LinkedHashMap => JLinkedHashMap}
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem}
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 /**
  * Indexes that this process keeps in memory. The least recently used ones are dropped first. An
@@ -26,13 +26,17 @@ private[index] object IndexCache {
   private val snapshots = new JLinkedHashMap[Key, IndexSnapshot](16, 0.75f, true)
 
   /** The index in this file, from memory if it is there. Throws what [[IndexFile.open]] throws. */
-  def get(fs: FileSystem, status: FileStatus, memory: IndexMemory): IndexSnapshot = {
+  def get(
+      fs: FileSystem,
+      status: FileStatus,
+      memory: IndexMemory,
+      whole: Option[(Path, Long) => Array[Byte]]
+  ): IndexSnapshot = {
     val path = status.getPath
     val key = Key(path.getParent.toUri.toString, path.getName, status.getLen, status.getModificationTime)
     val cached = synchronized(Option(snapshots.get(key)))
-    // The session that loaded the index may have closed its file system.
-    cached.foreach(_.sourceOnFileSystem.foreach(_.fs = fs))
-    val snapshot = cached.getOrElse(IndexFile.open(new HadoopSource(fs, status), memory.block))
+    cached.foreach(_.sourceOnFileSystem.foreach(_.use(fs, whole)))
+    val snapshot = cached.getOrElse(IndexFile.open(new HadoopSource(fs, status, whole), memory.block))
     synchronized {
       if (cached.isEmpty) snapshots.put(key, snapshot)
       snapshots.keySet.removeIf(key.replaces(_))

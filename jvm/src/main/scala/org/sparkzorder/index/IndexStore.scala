@@ -2,7 +2,7 @@ package org.sparkzorder.index
 
 import java.io.IOException
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem}
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.slf4j.LoggerFactory
 
 /**
@@ -10,8 +10,9 @@ import org.slf4j.LoggerFactory
  * them.
  *
  * @param memory that indexes may take
+ * @param whole reads a small file by one request, on an object store
  */
-final class IndexStore(fs: FileSystem, memory: IndexMemory) {
+final class IndexStore(fs: FileSystem, memory: IndexMemory, whole: Option[(Path, Long) => Array[Byte]] = None) {
   import IndexStore.log
 
   /**
@@ -26,7 +27,7 @@ final class IndexStore(fs: FileSystem, memory: IndexMemory) {
       .flatMap(s => IndexName.numberOf(s.getPath.getName).map(_ -> s))
       .toSeq.sortBy(-_._1).iterator
       .flatMap { case (_, status) =>
-        try Some(IndexCache.get(fs, status, memory))
+        try Some(IndexCache.get(fs, status, memory, whole))
         catch {
           case e: IOException =>
             log.warn(s"The index ${status.getPath} cannot be read and is ignored: ${e.getMessage}", e)

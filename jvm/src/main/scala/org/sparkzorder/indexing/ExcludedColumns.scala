@@ -18,20 +18,22 @@ private[sparkzorder] object ExcludedColumns {
 
   val Property: String = ExcludedNames.Property
 
+  /** Tells whether a column is excluded. Throws what [[checked]] throws. */
+  def of(table: PlainTable): Seq[String] => Boolean = checked(table).covers
+
   /**
-   * Tells whether a column is excluded. The case of names is ignored, since excluding one column
-   * too many does no harm.
+   * The names, which do not change as long as somebody has the table's lock.
    *
    * @throws org.apache.spark.sql.AnalysisException when the table lacks a column that its property
    *   names, which may be a typing error
    */
-  def of(table: PlainTable): Seq[String] => Boolean = {
+  def checked(table: PlainTable): ExcludedNames = {
     val excluded = names(table)
     val all = StructType(table.dataSchema.fields ++ table.partitionSchema.fields)
     // A folder may be read with a schema that lacks the column.
     if (table.catalogTable.isDefined)
       excluded.names.find(!exists(all, _)).foreach(n => throw ZOrderErrors.columnNotFound(n, all.fieldNames.toSeq))
-    excluded.covers
+    excluded
   }
 
   /** The names in the table's property, or those that the side folder remembers. */

@@ -1,7 +1,7 @@
 package org.sparkzorder.indexing
 
 import org.sparkzorder.commit.{TableFolder, WorkloadFiles}
-import org.sparkzorder.table.{PlainTable, TableSideFolder}
+import org.sparkzorder.table.{ExcludedNames, PlainTable, TableSideFolder}
 import org.sparkzorder.workload.{SketchJson, WorkloadRecorder, WorkloadSketch}
 
 /** The recorded workload of a table: the conditions of queries of all processes. */
@@ -20,10 +20,9 @@ private[sparkzorder] object RecordedWorkload {
   /**
    * Deletes everything recorded if it mentions columns that the index must not contain any more.
    */
-  def forgetExcluded(table: PlainTable, folder: TableFolder): Unit = {
-    val isExcluded = ExcludedColumns.of(table)
-    if (read(folder).columns.exists { case (path, _) => isExcluded(path) }) WorkloadFiles.clear(folder)
-  }
+  def forget(excluded: ExcludedNames, folder: TableFolder): Unit =
+    if (excluded.names.nonEmpty && read(folder).columns.exists { case (path, _) => excluded.covers(path) })
+      WorkloadFiles.clear(folder)
 
   private def read(folder: TableFolder): WorkloadSketch =
     WorkloadFiles.read(folder)(SketchJson.read).foldLeft(WorkloadSketch.empty)(_ ++ _)

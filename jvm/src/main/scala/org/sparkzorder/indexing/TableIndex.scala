@@ -9,13 +9,13 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
 
-import org.sparkzorder.commit.{IndexFiles, Lock, TableFolder, TableState}
+import org.sparkzorder.commit.{IndexFiles, Lock, ObjectFileOps, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.{DataFormat, NamelessColumns}
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}
-import org.sparkzorder.table.{PlainTable, TableLocation}
+import org.sparkzorder.table.{ExcludedNames, PlainTable, TableLocation}
 
 /** The index of one table: finds it, decides on its columns, and adds files to it. */
 object TableIndex {
@@ -31,7 +31,7 @@ object TableIndex {
       case s: TableState.SideFolder if s.indexes.nonEmpty =>
         val statuses = s.indexes.map(_.status(table.fileSystem))
         val memory = IndexMemory.of(table.session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-        new IndexStore(table.fileSystem, memory).newest(statuses)
+        new IndexStore(table.fileSystem, memory, ObjectFileOps.reader(folder)).newest(statuses)
       case _ => None
     }
 
@@ -39,8 +39,11 @@ object TableIndex {
    * The columns to collect statistics of: all that can have some, or those that the index is
    * restricted to.
    */
-  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] = {
-    val usable = usableColumns(table)
+  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot]): Seq[ColumnKey] =
+    columnsOf(table, snapshot, ExcludedColumns.checked(table))
+
+  def columnsOf(table: PlainTable, snapshot: Option[IndexSnapshot], excluded: ExcludedNames): Seq[ColumnKey] = {
+    val usable = usableColumns(table, excluded)
     snapshot.flatMap(restriction).fold(usable)(paths => usable.filter(c => paths.contains(c.path)))
   }
 
@@ -48,10 +51,10 @@ object TableIndex {
    * The columns that can have statistics, without those that the table excludes. Of types without
    * an order only the nulls are counted.
    */
-  def usableColumns(table: PlainTable): Seq[ColumnKey] = usableColumns(table, ExcludedColumns.of(table))
+  def usableColumns(table: PlainTable): Seq[ColumnKey] = usableColumns(table, ExcludedColumns.checked(table))
 
-  private def usableColumns(table: PlainTable, isExcluded: Seq[String] => Boolean): Seq[ColumnKey] =
-    IndexableColumns.all(table.dataSchema).filterNot(c => isExcluded(c.path))
+  private def usableColumns(table: PlainTable, excluded: ExcludedNames): Seq[ColumnKey] =
+    IndexableColumns.all(table.dataSchema).filterNot(c => excluded.covers(c.path))
 
   /** The columns that CREATE SKIPPING INDEX named; None when the index is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
@@ -89,6 +92,7 @@ object TableIndex {
    * @param placed the intervals of the curve along which the files were written
    * @param namesInAnyCase whether the files spell columns differently from the table
    * @param copied files of which the operation made copies, with the copies
+   * @param known the excluded columns, if the operation has asked for them under the lock
    */
   def add(
       table: PlainTable,
@@ -99,28 +103,29 @@ object TableIndex {
       added: Seq[(FileId, FileStats)],
       placed: Map[FileId, CurveInterval] = Map.empty,
       namesInAnyCase: Boolean = false,
-      copied: Map[FileId, FileId] = Map.empty
+      copied: Map[FileId, FileId] = Map.empty,
+      known: Option[ExcludedNames] = None
   ): Unit = {
     val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
     val lasting = added.map { case (id, stats) => id -> lastingInOrc(table, columnNames, stats) }
-    val isExcluded = ExcludedColumns.of(table)
-    val frames = lastingFrames(table, placed, isExcluded)
+    val excluded = known.getOrElse(ExcludedColumns.checked(table))
+    val frames = lastingFrames(table, placed, excluded)
     val contents = snapshot match {
       case Some(old) =>
         IndexContents.merge(
           old,
           listed.contains,
           lasting,
-          c => !isExcluded(c.path),
+          c => !excluded.covers(c.path),
           frames,
           properties,
           copied
         )
       case None => IndexContents(lasting, properties, frames)
     }
-    write(table, folder, lock, contents, listed)
-    forgetExcluded(table, folder, lock, snapshot)
+    write(table, folder, lock, contents, listed, excluded)
+    forgetExcluded(excluded, folder, lock, snapshot)
   }
 
   /**
@@ -140,19 +145,20 @@ object TableIndex {
    * case that the new one cannot be read.
    */
   private def forgetExcluded(
-      table: PlainTable,
+      excluded: ExcludedNames,
       folder: TableFolder,
       lock: Lock,
       before: Option[IndexSnapshot]
   ): Unit = {
-    if (!before.forall(hasNothingExcluded(table, _))) IndexFiles.forget(folder, lock)
+    if (!before.forall(hasNothing(excluded, _))) IndexFiles.forget(folder, lock)
   }
 
   /** Whether the index contains nothing about columns that are excluded now. */
-  def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean = {
-    val isExcluded = ExcludedColumns.of(table)
-    !(snapshot.columns ++ frameColumns(snapshot)).exists(c => isExcluded(c.path))
-  }
+  def hasNothingExcluded(table: PlainTable, snapshot: IndexSnapshot): Boolean =
+    hasNothing(ExcludedColumns.checked(table), snapshot)
+
+  private def hasNothing(excluded: ExcludedNames, snapshot: IndexSnapshot): Boolean =
+    !(snapshot.columns ++ frameColumns(snapshot)).exists(c => excluded.covers(c.path))
 
   private def frameColumns(snapshot: IndexSnapshot): Seq[ColumnKey] =
     snapshot.intervals.toSeq.flatMap(_.frames.flatMap(_.columns.map(_.key)))
@@ -164,11 +170,11 @@ object TableIndex {
   private def lastingFrames(
       table: PlainTable,
       placed: Map[FileId, CurveInterval],
-      isExcluded: Seq[String] => Boolean
+      excluded: ExcludedNames
   ): Map[FileId, CurveInterval] = {
     val usable =
-      usableColumns(table, isExcluded).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
-    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => isExcluded(c.key.path)) }
+      usableColumns(table, excluded).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
+    val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => excluded.covers(c.key.path)) }
     val frames = shown.values.map(_.frame).toSeq.distinctBy(_.id).map { f =>
       val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
       f.id -> new CurveFrame(f.id, columns, f.distributions, f.curve)
@@ -202,14 +208,16 @@ object TableIndex {
     // names.
     val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
+    val excluded = ExcludedColumns.checked(table)
     write(
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, ExcludedColumns.of(table))),
-      files.map(_._1)
+      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, excluded)),
+      files.map(_._1),
+      excluded
     )
-    forgetExcluded(table, folder, lock, before)
+    forgetExcluded(excluded, folder, lock, before)
   }
 
   private def write(
@@ -217,14 +225,15 @@ object TableIndex {
       folder: TableFolder,
       lock: Lock,
       contents: IndexContents,
-      files: Iterable[FileId]
+      files: Iterable[FileId],
+      excluded: ExcludedNames
   ): Unit = {
     val out = new ByteArrayOutputStream
     IndexFile.write(out, contents)
     // Also folders outside of the table's, as of partitions and of tables that are published through the catalog.
     val folders = files.iterator.map(id => table.names.resolve(id.path).getParent).filter(isOnSameStorage(table, _))
     IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
-    RecordedWorkload.forgetExcluded(table, folder)
+    RecordedWorkload.forget(excluded, folder)
   }
 
   private def isOnSameStorage(table: TableLocation, folder: Path): Boolean = {

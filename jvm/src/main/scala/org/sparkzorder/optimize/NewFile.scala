@@ -6,6 +6,7 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.{FileTask, StagedFile}
 
 /**
@@ -40,6 +41,7 @@ private[optimize] object NewFile {
    * Adds the statistics of the new files to the index. Those of the inputs stay in it until its
    * next change, since the operation may still be undone.
    *
+   * @param excluded the columns to leave out
    * @param copied files that were copied as they are, with their copies
    */
   def addToIndex(
@@ -49,6 +51,7 @@ private[optimize] object NewFile {
       snapshot: Option[IndexSnapshot],
       newFiles: Seq[NewFile],
       encryption: Encryption,
+      excluded: ExcludedNames,
       copied: Map[FileId, FileId] = Map.empty
   ): Unit = {
     val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
@@ -66,7 +69,8 @@ private[optimize] object NewFile {
       statistics,
       intervals,
       namesInAnyCase = plan.kept.namesInAnyCase,
-      copied = copied
+      copied = copied,
+      known = Some(excluded)
     )
   }
 }

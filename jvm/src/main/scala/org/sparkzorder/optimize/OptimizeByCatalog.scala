@@ -3,7 +3,7 @@ package org.sparkzorder.optimize
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.sparkzorder.commit._
-import org.sparkzorder.indexing.{CompleteFiles, TableIndex}
+import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
@@ -61,7 +61,8 @@ private[optimize] final class OptimizeByCatalog(
   private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
     committer.begin(folders.map(f => moves(f.path)), Some(generation))
     val snapshot = TableIndex.of(table, folder)
-    val columns = TableIndex.columnsOf(table, snapshot)
+    val excluded = ExcludedColumns.checked(table)
+    val columns = TableIndex.columnsOf(table, snapshot, excluded)
     val result =
       new PlanJobs(plan, groups).run(folder, lock.operationId, columns, store, Some(r => staging(r.folder.path)))
     StatementProgress.current.foreach(_.stepTo("checking"))
@@ -77,8 +78,9 @@ private[optimize] final class OptimizeByCatalog(
       val outputs = result.outputs.zip(placed).filter { case (o, _) => plan.rewrites(o.unit).folder.path == f.path }
       parts.switch(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
     }
-    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, parts.copies)
-    val record = new OptimizeRecord(statement, plan).of(lock.operationId, Nil, result, groups.size, encryption)
+    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
+    val record =
+      new OptimizeRecord(statement, plan, excluded).of(lock.operationId, Nil, result, groups.size, encryption)
     (record.copy(inputs = Nil, switches = switches), result, newFiles.map(_.id))
   }
 

@@ -6,7 +6,7 @@ import org.apache.spark.SparkException
 
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.TableSideFolder
@@ -47,16 +47,18 @@ private[optimize] final class OptimizeByRenames(
   private def prepare(): Published = {
     committer.stage(plan.folders)
     val snapshot = TableIndex.of(plan.table, folder)
-    val result =
-      new PlanJobs(plan, groups).run(folder, lock.operationId, TableIndex.columnsOf(plan.table, snapshot))
+    val excluded = ExcludedColumns.checked(plan.table)
+    val columns = TableIndex.columnsOf(plan.table, snapshot, excluded)
+    val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns)
     StatementProgress.current.foreach(_.stepTo("checking"))
     val encryption =
       WrittenFiles.check(plan, result, result.outputs.map(o => plan.table.fileSystem.getFileStatus(o.path)))
     plan.adoptRights(folder, result)
     val newFiles = result.outputs.map(NewFile.inPlace(plan, _))
-    val record = new OptimizeRecord(statement, plan).of(lock.operationId, newFiles, result, groups.size, encryption)
+    val record =
+      new OptimizeRecord(statement, plan, excluded).of(lock.operationId, newFiles, result, groups.size, encryption)
     val prepared = committer.prepare(record, newFiles.map(f => f.name -> f.staged.path).toMap)
-    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption)
+    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded)
     Published(prepared.version, result, newFiles.map(_.id))
   }
 

@@ -7,11 +7,11 @@ import org.apache.spark.internal.Logging
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.table.{ExcludedNames, TableSideFolder}
 import org.sparkzorder.write.RewriteResult
 
 /**
@@ -26,11 +26,13 @@ private[optimize] final class OptimizeOnStore(
     lock: Lock,
     store: ObjectStore
 ) extends Logging {
+  import OptimizeOnStore.Statistics
+
   private val committer =
     new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
 
   def run(): Published = {
-    val (snapshot, result, newFiles) =
+    val (before, result, newFiles) =
       try prepare()
       catch {
         case e: Throwable =>
@@ -42,7 +44,7 @@ private[optimize] final class OptimizeOnStore(
     val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
     val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
     // The rows are in place. Without statistics queries read the new files.
-    try NewFile.addToIndex(plan, folder, lock, snapshot, published, Encryption.none)
+    try NewFile.addToIndex(plan, folder, lock, before.index, published, Encryption.none, before.excluded)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         logWarning(s"No statistics of the new files of ${plan.table.name}", e)
@@ -53,18 +55,25 @@ private[optimize] final class OptimizeOnStore(
   }
 
   /** Everything up to the commit point. */
-  private def prepare(): (Option[IndexSnapshot], RewriteResult, Seq[NewFile]) = {
+  private def prepare(): (Statistics, RewriteResult, Seq[NewFile]) = {
     EncryptedFiles.refuseOnStore(plan.inputs)
     committer.mark(plan.folders)
-    val snapshot = TableIndex.of(plan.table, folder)
-    val columns = TableIndex.columnsOf(plan.table, snapshot)
+    val before = Statistics(TableIndex.of(plan.table, folder), ExcludedColumns.checked(plan.table))
+    val columns = TableIndex.columnsOf(plan.table, before.index, before.excluded)
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, Some(store))
     StatementProgress.current.foreach(_.stepTo("checking"))
     SameRows.check(plan, result, result.outputs.map(_.rows))
     val newFiles = result.outputs.map(NewFile.inPlace(plan, _))
     val record =
-      new OptimizeRecord(statement, plan).of(lock.operationId, newFiles, result, groups.size, Encryption.none)
+      new OptimizeRecord(statement, plan, before.excluded)
+        .of(lock.operationId, newFiles, result, groups.size, Encryption.none)
     committer.prepare(record, keepsRetired = plan.options.retainHours > 0)
-    (snapshot, result, newFiles)
+    (before, result, newFiles)
   }
+}
+
+private object OptimizeOnStore {
+
+  /** What the table's statistics are when the operation begins. */
+  private final case class Statistics(index: Option[IndexSnapshot], excluded: ExcludedNames)
 }

@@ -43,10 +43,11 @@ private[sparkzorder] object OptimizePlanner {
    * Looks at the state first, so that an operation that ends while the files are listed does not go
    * unnoticed.
    */
-  def list(place: TableLocation): ListedTable = {
-    val state = TableState.look(place.root, TableSideFolder.of(place).ops)
-    ListedTable(state, PlainTables.open(place))
-  }
+  def list(place: TableLocation): ListedTable = list(place, look(place))
+
+  def list(place: TableLocation, state: TableState): ListedTable = ListedTable(state, PlainTables.open(place))
+
+  def look(place: TableLocation): TableState = TableState.look(place.root, TableSideFolder.of(place).ops)
 
   /**
    * @throws org.apache.spark.sql.AnalysisException when the statement cannot be carried out on this

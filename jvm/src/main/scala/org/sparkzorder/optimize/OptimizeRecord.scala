@@ -5,12 +5,16 @@ import org.apache.hadoop.security.UserGroupInformation
 
 import org.sparkzorder.commit._
 import org.sparkzorder.footer.Encryption
-import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.{RewriteResult, RowSum}
 
 /** What the history says of an OPTIMIZE. */
-private[optimize] final class OptimizeRecord(statement: OptimizeStatement, plan: OptimizePlan) {
+private[optimize] final class OptimizeRecord(
+    statement: OptimizeStatement,
+    plan: OptimizePlan,
+    excluded: ExcludedNames
+) {
 
   /**
    * The record, without its version.
@@ -34,7 +38,7 @@ private[optimize] final class OptimizeRecord(statement: OptimizeStatement, plan:
    * somebody who guesses the values of a few rows could test the guess by it.
    */
   private def rowHash(result: RewriteResult, encryption: Encryption): Option[String] =
-    Option.when(encryption.isNone && ExcludedColumns.names(plan.table).names.isEmpty)(
+    Option.when(encryption.isNone && excluded.names.isEmpty)(
       RowSum.of(result.written).hex
     )
 

@@ -88,10 +88,14 @@ private[sparkzorder] object PublishWay {
   /**
    * Refuses a folder of a table that is published through the catalog, in a statement that names it by
    * its path.
+   *
+   * @param looked the state of its side folder, if it is known
    */
-  def refusePath(session: SparkSession, table: TableLocation): Unit = if (table.catalogTable.isEmpty) {
-    val homes = Seq(table.root) ++ GenerationFolder.homeOf(table.root) ++ GenerationFolder.homeBeside(table.root)
-    if (homes.exists(Homes.stateOf(session, _).folders.nonEmpty))
-      throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
-  }
+  def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
+    if (table.catalogTable.isEmpty) {
+      val others = GenerationFolder.homeOf(table.root) ++ GenerationFolder.homeBeside(table.root)
+      val own = looked.fold(Homes.stateOf(session, table.root))(Homes.stateIn)
+      if (own.folders.nonEmpty || others.exists(Homes.stateOf(session, _).folders.nonEmpty))
+        throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
+    }
 }

@@ -24,7 +24,12 @@ private[sparkzorder] object UnsafeTables {
       }
     refuseShared(table, all)
     if (table.formatName == DataFormat.Parquet.name)
-      SummaryFiles.first(table.fileSystem.getConf, table.root, chosen.map(_.path)).foreach { f =>
+      SummaryFiles.first(
+        table.fileSystem.getConf,
+        table.root,
+        chosen.map(_.path),
+        all.map(_.files.size.toLong).sum
+      ).foreach { f =>
         throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
       }
     val links = LinkedFiles.of(chosen.flatMap(_.files))

@@ -12,27 +12,35 @@ import org.sparkzorder.commit.{FileNames, Record, RecordFile, RecordState}
  * @param isNew whether the files that came had never been there before. Then a listing that shows them ended after they
  *   came
  * @param time of the commit point, or of the undo; milliseconds since 1970
- * @param endTime when all files were in place
  */
-private[skipping] final case class Traces(
-    there: Seq[String],
-    gone: Seq[String],
-    isNew: Boolean,
-    time: Long,
-    endTime: Long
-)
+private[skipping] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, time: Long)
 
-private[skipping] object Traces {
+/**
+ * An operation of the history.
+ *
+ * @param endTime when all files were in place, in milliseconds since 1970
+ * @param traces reads its record
+ */
+private[skipping] final class PastOperation(val endTime: Long, val traces: () => Traces)
 
-  def of(file: RecordFile, record: Record): Traces = {
+private[skipping] object PastOperation {
+
+  def of(file: RecordFile, record: RecordFile => Record): PastOperation =
+    new PastOperation(endTime(file), () => traces(file, record(file)))
+
+  private def endTime(file: RecordFile): Long = file.state match {
+    case RecordState.Undoing => Long.MaxValue
+    case RecordState.Undone  => file.meta.modificationTime
+    case _                   => file.meta.modificationTime + file.publishMillis.getOrElse(0L)
+  }
+
+  private def traces(file: RecordFile, record: Record): Traces = {
     val (outputs, inputs) = (record.outputs.map(_.path), record.inputs.map(_.path))
     val time = file.meta.modificationTime
     // A listing made during an operation that was undone later may show outputs and lack inputs.
     file.state match {
-      case RecordState.Undoing => Traces(inputs, outputs, isNew = false, time, Long.MaxValue)
-      case RecordState.Undone  => Traces(inputs, outputs, isNew = false, time, time)
-      case _                   =>
-        Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time, time + file.publishMillis.getOrElse(0L))
+      case RecordState.Undoing | RecordState.Undone => Traces(inputs, outputs, isNew = false, time)
+      case _ => Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time)
     }
   }
 }
@@ -52,14 +60,16 @@ private[skipping] object ListingAge {
    * @param operations newest first
    * @return None if no operation says how old the listing is
    */
-  def isStale(listed: Set[String], operations: Iterator[Traces]): Option[Boolean] = {
+  def isStale(listed: Set[String], operations: Iterator[PastOperation]): Option[Boolean] = {
     // A listing may cover only some folders.
     val folders = listed.map(FileNames.parent)
     val decided = mutable.HashSet.empty[String]
     var begun = Option.empty[Long]
     while (operations.hasNext) {
-      val operation = operations.next()
-      if (begun.exists(_ > operation.endTime)) return Some(false)
+      val next = operations.next()
+      // Its record is not read.
+      if (begun.exists(_ > next.endTime)) return Some(false)
+      val operation = next.traces()
       val gone = operation.gone.filterNot(decided)
       val there = operation.there.filterNot(decided)
       val reached = there.filter(f => folders.contains(FileNames.parent(f)))

@@ -201,7 +201,7 @@ object TableViews extends Logging {
         else {
           val indexes = state.indexes.map(_.status(fs))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
-          new IndexStore(fs, memory).newest(indexes)
+          new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
       Some(new TableView(
@@ -388,8 +388,8 @@ object TableViews extends Logging {
       unseen: Seq[RecordFile],
       mayLack: Boolean
   ): Boolean = {
-    val traces = unseen.iterator.take(MaxRecords).map(file => Traces.of(file, state.record(file)))
-    try ListingAge.isStale(names, traces).getOrElse(mayLack || unseen.length > MaxRecords)
+    val operations = unseen.iterator.take(MaxRecords).map(PastOperation.of(_, state.record))
+    try ListingAge.isStale(names, operations).getOrElse(mayLack || unseen.length > MaxRecords)
     catch {
       case e: UnreadableRecordException =>
         logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)

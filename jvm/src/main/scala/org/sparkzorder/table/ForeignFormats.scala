@@ -37,16 +37,20 @@ object ForeignFormats {
 
   def isPartition(folder: Path): Boolean = folder.getName.indexOf('=') > 0
 
-  private def inOne(fs: FileSystem, folder: Path): Option[Marker] =
+  private def inOne(fs: FileSystem, folder: Path): Option[Marker] = {
+    val names = PathKinds.namesIfShort(fs, folder)
+    def mayHave(name: String) = names.forall(_(name))
     markers.collectFirst {
-      case (name, format) if PathKinds.exists(fs, new Path(folder, name)) => Marker(format, name, folder)
+      case (name, format) if mayHave(name) && PathKinds.exists(fs, new Path(folder, name)) =>
+        Marker(format, name, folder)
     }.orElse {
       val metadata = new Path(folder, "metadata")
-      val isIceberg = PathKinds.isFolder(fs, metadata) &&
+      val isIceberg = mayHave("metadata") && PathKinds.isFolder(fs, metadata) &&
         fs.listStatus(metadata).exists { s =>
           val n = s.getPath.getName
           n.endsWith(".metadata.json") || n == "version-hint.text" || n.endsWith(".avro")
         }
       if (isIceberg) Some(Marker("Apache Iceberg", "metadata", folder)) else None
     }
+  }
 }

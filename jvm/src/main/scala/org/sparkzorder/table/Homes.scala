@@ -47,10 +47,13 @@ private[sparkzorder] object Homes {
   /** The state of a table that is published through the catalog; empty for other tables. */
   def stateOf(session: SparkSession, home: Path): CatalogState = {
     val folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
-    TableState.look(home, folder.ops) match {
-      case side: TableState.SideFolder if CatalogStateFile.isThere(side) =>
-        CatalogStateFile.read(folder, side.statuses)
-      case _ => CatalogState.Empty
-    }
+    stateIn(TableState.look(home, folder.ops))
+  }
+
+  /** The same, if the side folder was looked at. */
+  def stateIn(looked: TableState): CatalogState = looked match {
+    case side: TableState.SideFolder if CatalogStateFile.isThere(side) =>
+      CatalogStateFile.read(side.folder, side.statuses)
+    case _ => CatalogState.Empty
   }
 }

@@ -21,6 +21,14 @@ private[table] object PathKinds {
   /** Whether there is a file at the path. */
   def isFile(fs: FileSystem, path: Path): Boolean = ask(fs, path)(_.objectAt(path).isDefined, _.isFile)
 
+  /** The names of what is in a folder, if one request to an object store tells all. */
+  def namesIfShort(fs: FileSystem, folder: Path): Option[Set[String]] =
+    ObjectStores.storeOf(fs).flatMap(_.listIfShort(folder)).map(_.map(_.name).toSet)
+
+  /** The paths of all files below a folder, hidden ones as well, if it is on an object store. */
+  def filesBelow(fs: FileSystem, folder: Path): Option[Set[String]] =
+    ObjectStores.storeOf(fs).map(_.below(folder).map(_.toUri.getPath).toSet)
+
   private def ask(fs: FileSystem, path: Path)(ofStore: ObjectStore => Boolean, of: FileStatus => Boolean): Boolean =
     ObjectStores.storeOf(fs) match {
       case Some(store) => ofStore(store)

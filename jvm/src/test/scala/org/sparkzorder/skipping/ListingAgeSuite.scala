@@ -8,10 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 class ListingAgeSuite extends AnyFunSuite {
 
   private def optimized(there: Seq[String], gone: Seq[String], time: Long = 0L): Traces =
-    Traces(there, gone, isNew = true, time, time)
+    Traces(there, gone, isNew = true, time)
 
   private def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
-    ListingAge.isStale(listed, operations.iterator)
+    ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.time, () => t)))
 
   test("a listing with an operation's new files and without its old ones is of after it") {
     val first = optimized(Seq("b1", "b2"), Seq("a1", "a2"))
@@ -41,8 +41,15 @@ class ListingAgeSuite extends AnyFunSuite {
     assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
   }
 
+  test("a record is not read if the listing began after its operation had ended") {
+    val first = new PastOperation(1000L, () => fail("it is read"))
+    val second = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)
+    val operations = Iterator(new PastOperation(second.time, () => second), first)
+    assert(ListingAge.isStale(Set("p=1/a", "p=2/b"), operations).contains(false))
+  }
+
   test("a listing made while an operation lasted that was undone is stale, and none of before or after it") {
-    val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L, 5L)
+    val undone = Traces(Seq("a1", "a2"), Seq("b1", "b2"), isNew = false, 5L)
     assert(isStale(Set("a1"), undone).contains(true))
     assert(isStale(Set("a1", "a2", "b1"), undone).contains(true))
     assert(isStale(Set("a1", "a2", "added"), undone).isEmpty)
@@ -51,7 +58,7 @@ class ListingAgeSuite extends AnyFunSuite {
   test("of files that came, went and came back what happened last counts") {
     val optimize = optimized(Seq("b"), Seq("a"))
     val again = optimized(Seq("c"), Seq("b"))
-    val restore = Traces(Seq("a"), Seq("c"), isNew = false, 0L, 0L)
+    val restore = Traces(Seq("a"), Seq("c"), isNew = false, 0L)
     assert(isStale(Set("a"), restore, again, optimize).isEmpty)
     for (stale <- Seq(Set("a", "b"), Set("b"), Set("c"), Set("a", "c"))) {
       assert(isStale(stale, restore, again, optimize).contains(true), stale)
@@ -66,7 +73,7 @@ class ListingAgeSuite extends AnyFunSuite {
         history.listings.foreach { listed =>
           val folders = listed.map(ListingAgeSuite.folder)
           val current = history.files.filter(f => folders.contains(ListingAgeSuite.folder(f)))
-          assert(isStale(listed, history.operations: _*).getOrElse(false) == (listed != current))
+          assert(ListingAge.isStale(listed, history.operations).getOrElse(false) == (listed != current))
         }
       }
     }
@@ -83,14 +90,14 @@ private object ListingAgeSuite {
     private var live = Set.empty[String]
     private var clock = 0L
     private var names = 0
-    private val done = mutable.Buffer.empty[Traces]
+    private val done = mutable.Buffer.empty[PastOperation]
     private val open = mutable.Buffer.empty[(Set[String], Seq[String])]
     private val ended = mutable.Buffer.empty[Set[String]]
     private val versions = mutable.Buffer.empty[Set[String]]
 
     def files: Set[String] = live
 
-    def operations: Seq[Traces] = done.reverse.toSeq
+    def operations: Iterator[PastOperation] = done.reverseIterator
 
     def listings: Seq[Set[String]] = ended.toSeq
 
@@ -128,7 +135,8 @@ private object ListingAgeSuite {
     private def published(in: Seq[String], out: Seq[String], isNew: Boolean): Unit = {
       val start = clock
       exchange(in, out)
-      done += Traces(out, in, isNew, start, clock)
+      val traces = Traces(out, in, isNew, start)
+      done += new PastOperation(clock, () => traces)
       versions += live
     }
 
@@ -137,7 +145,8 @@ private object ListingAgeSuite {
       exchange(in, out)
       (before -- live).foreach { f => live += f; tick() }
       (live -- before).foreach { f => live -= f; tick() }
-      done += Traces(in, out, isNew = false, clock, clock)
+      val traces = Traces(in, out, isNew = false, clock)
+      done += new PastOperation(clock, () => traces)
     }
 
     private def exchange(in: Seq[String], out: Seq[String]): Unit = {
