@@ -114,12 +114,17 @@ class S3Server:
         jars = {"spark.driver.extraClassPath": ":".join(fetched_jars(_client()))}
         return SparkProcess(work, {**self.settings(), **jars, **(settings or {})}, extension=extension)
 
-    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+    def ask(self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None) -> bytes:
         """Ask the server itself, past the proxy."""
         url = f"http://127.0.0.1:{self.behind}{path}"
-        asked = urllib.request.Request(url, body or None, _HEADERS, method=method)
+        asked = urllib.request.Request(url, body or None, {**_HEADERS, **(headers or {})}, method=method)
         with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
+
+    def keys(self, prefix: str) -> list[str]:
+        """The keys of at most a thousand objects."""
+        path = f"/{BUCKET}?list-type=2&prefix={urllib.parse.quote(prefix)}"
+        return re.findall("<Key>(.*?)</Key>", self.ask("GET", path).decode())
 
     def open_uploads(self) -> list[str]:
         """The keys of the uploads that are open."""

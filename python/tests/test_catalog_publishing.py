@@ -255,6 +255,98 @@ def test_a_restore_to_the_present_version_brings_late_files_over(
     assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
 
 
+def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    make(ours, "p_back", tmp_path / "t", "parts")
+    optimize = "OPTIMIZE p_back ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    append = "spark.createDataFrame([({}, 5)], 'id BIGINT, a INT').coalesce(1).write.mode('append').parquet({!r})"
+    ours.sql(optimize.format("a"))
+    first = [where for where in locations(ours, "p_back") if "%251" in where]
+    ours.sql("RESTORE p_back TO VERSION AS OF 0")
+    # Somebody still knows the folder of version 1.
+    plain.run(append.format(90001, first[0]) + "\nresult = None")
+    for number, statement in enumerate(
+        [optimize.format("id"), "RESTORE p_back TO VERSION AS OF 1", optimize.format("a, id")]
+    ):
+        ours.sql(statement)
+        assert ids(ours, "p_back") == ids(plain, "p_back") == (ROWS + 1, ROWS + 1), (number, statement)
+    # A job that uses the path, and a program that writes back what it has read of the catalog.
+    home = str(tmp_path / "t" / "p=ü %251")
+    plain.run(append.format(90002, home) + "\nresult = None")
+    ours.sql(optimize.format("id"))
+    plain.sql(f"ALTER TABLE p_back PARTITION (p = 'ü %1') SET LOCATION '{home}'")
+    ours.sql("REFRESH TABLE p_back")
+    for statement in ["SELECT 1", optimize.format("a"), "VACUUM p_back RETAIN 0 HOURS"]:
+        ours.sql(statement)
+        assert ids(ours, "p_back") == (ROWS + 2, ROWS + 2), statement
+    assert ids(plain, "p_back") == (ROWS + 2, ROWS + 2)
+
+
+def test_a_partition_that_is_overwritten_after_a_restore_is_not_unclear(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    make(ours, "p_over", tmp_path / "t", "parts")
+    optimize = "OPTIMIZE p_over ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    for statement in [
+        optimize.format("a"),
+        "RESTORE p_over TO VERSION AS OF 0",
+        optimize.format("id"),
+        "RESTORE p_over TO VERSION AS OF 1",
+        "INSERT OVERWRITE p_over PARTITION (p = 'ü %1') VALUES (90001, 7)",
+    ]:
+        ours.sql(statement)
+    rest = ROWS - len(range(1, ROWS, 3)) + 1
+    assert ids(ours, "p_over") == ids(plain, "p_over") == (rest, rest)
+    ours.sql(optimize.format("a"))
+    assert ids(ours, "p_over") == ids(plain, "p_over") == (rest, rest)
+
+
+def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkProcess, tmp_path: Path) -> None:
+    make(ours, "p_linked", tmp_path / "t", "parts")
+    (tmp_path / "link").symlink_to(tmp_path / "t")
+    ours.sql(f"CREATE TABLE beside (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 'link' / 'p=ü %251'}'")
+    condition, message = ours.refused("OPTIMIZE p_linked ZORDER BY (a) OPTIONS ('publish' = 'catalog')")
+    assert condition == "ZORDER_SHARED_LOCATION"
+    assert "beside" in message
+    ours.sql("DROP TABLE beside")
+
+
+def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None:
+    make(ours, "cached", tmp_path / "t", "flat")
+    ours.sql("CACHE TABLE cached OPTIONS ('storageLevel' 'MEMORY_ONLY')")
+    entries = "result = spark._jsparkSession.sharedState().cacheManager().numCachedEntries()"
+    level = "result = str(spark.table('cached').storageLevel)"
+    before = ours.run(entries), ours.run(level)
+    for statement in [
+        "OPTIMIZE cached ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')",
+        "INSERT INTO cached VALUES (90001, 5)",
+        "RESTORE cached TO VERSION AS OF 0",
+    ]:
+        ours.sql(statement)
+        assert (ours.run(entries), ours.run(level)) == before, statement
+        plan = ours.run("result = spark.table('cached')._jdf.queryExecution().withCachedData().toString()")
+        assert "InMemoryRelation" in plan, statement
+    assert seen(ours, "cached") == (ROWS + 1, ROWS + 1)
+    ours.sql("UNCACHE TABLE cached")
+    assert ours.run(entries) == before[0] - 1
+
+
+def test_a_folder_that_is_read_by_its_path_has_the_files_that_are_in_it(ours: SparkProcess, tmp_path: Path) -> None:
+    make(ours, "by_path", tmp_path / "t", "flat")
+    optimize = "OPTIMIZE by_path ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    ours.sql(optimize.format("a"))
+    ours.sql("INSERT INTO by_path VALUES (90001, 5)")
+    [first] = locations(ours, "by_path")
+    ours.sql(optimize.format("id"))
+    ours.sql("INSERT INTO by_path VALUES (90002, 5)")
+    count = "result = spark.read.parquet(*{!r}).count()"
+    assert ours.run(count.format([str(tmp_path / "t")])) == ROWS
+    assert ours.run(count.format([first])) == ROWS + 1
+    assert ours.run(count.format([str(tmp_path / "t"), first])) == 2 * ROWS + 1
+    assert ids(ours, "by_path") == (ROWS + 2, ROWS + 2)
+
+
 @pytest.mark.parametrize("place", FAILPOINTS)
 def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     ours: SparkProcess, plain: SparkProcess, settings: dict[str, str], tmp_path: Path, place: str

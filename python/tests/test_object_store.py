@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from s3_server import Request, S3Server, s3_server
+from s3_server import BUCKET, Request, S3Server, s3_server
 from spark_process import SparkProcess
 from spark_versions import PYSPARK_MINOR
 
@@ -321,6 +321,49 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
     ours.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS")
     assert ids(plain, root, "parquet") == ids(ours, root, "parquet") == (ROWS, ROWS)
     assert left_over(ours, server, root) == []
+
+
+def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
+    """Copy objects to another folder, as other programs do."""
+    for key in keys:
+        path = urllib.parse.quote(target + key.removeprefix(root), safe="/")
+        server.ask("PUT", f"/{BUCKET}/{path}", headers={"x-amz-copy-source": f"/{BUCKET}/{urllib.parse.quote(key)}"})
+
+
+@pytest.mark.extended
+def test_a_copy_that_is_made_while_an_operation_publishes_has_each_row_once(
+    server: S3Server, ours: SparkProcess, plain: SparkProcess
+) -> None:
+    write(ours, f"{ROOT}/midway/t", "parquet", "p")
+    keys: list[str] = []
+    sides: list[str] = []
+    lock = threading.Lock()
+
+    def copies(request: Request) -> None:
+        # One listing before the first new file is there. Markers are copied later, and tell of a decision.
+        with lock:
+            if request.what == "complete" and not keys:
+                keys.extend(server.keys("midway/t/"))
+                copied(server, [k for k in keys if "/_" not in k], "midway/t/", "midway/copy/")
+            if request.what == "delete" and request.key.endswith(".parquet") and not sides:
+                sides.extend(k for k in keys if "/_" in k)
+                copied(server, sides, "midway/t/", "midway/copy/")
+
+    server.fault = copies
+    try:
+        ours.sql(f"OPTIMIZE parquet.`{ROOT}/midway/t` ZORDER BY (a)")
+    finally:
+        server.fault = None
+    assert [k for k in sides if k.endswith(".publishing")]
+    copy = f"{ROOT}/midway/copy"
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    ours.sql(f"OPTIMIZE parquet.`{copy}` ZORDER BY (a)")
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    # An operation that was undone is no gap in the history.
+    ours.sql(f"RESTORE parquet.`{copy}` TO VERSION AS OF 0")
+    assert ids(ours, copy, "parquet") == ids(plain, copy, "parquet") == (ROWS, ROWS)
+    assert left_over(ours, server, copy) == []
+    assert ids(ours, f"{ROOT}/midway/t", "parquet") == (ROWS, ROWS)
 
 
 @pytest.mark.extended

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
 import org.sparkzorder.indexing.CompleteFiles
-import org.sparkzorder.table.{PlainTable, SessionCatalogLocations, TableSideFolder}
+import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
 
 /** `RESTORE` of a table that is published through the catalog, which is told of earlier folders. */
 private[command] object RestoreByCatalog {
@@ -45,7 +45,10 @@ private[command] object RestoreByCatalog {
       val switches = ways.map { w =>
         CatalogRestore.switch(w, CatalogCopies.carried(folder, lock, w.brought, w.to).zip(w.brought))
       }
-      committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = switches))
+      CachedTable.following(table) {
+        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = switches))
+        finally table.refreshCaches()
+      }
     }
     plan
   }

@@ -154,7 +154,12 @@ final class CatalogCommitter(
       if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
     }
     Failpoints.hit("after-sentinels")
-    val state = CatalogStateFile.read(home, lock.listing())
+    val before = CatalogStateFile.read(home, lock.listing())
+    // The new folders have these rows as well, and no longer under names by which a reader would notice.
+    val doubles = WorkerThreads.map(record.switches.map(s => new Path(s.from)).distinct, home.threads) { from =>
+      from -> CatalogCopies.doubles(home, before, from)
+    }
+    val state = LateFiles.having(before, doubles)
     val now = System.currentTimeMillis()
     def watch(folder: String, files: Seq[KnownFile], newer: Boolean) =
       Watch(folder, record.operationId, now, files, newer = newer)
@@ -165,12 +170,30 @@ final class CatalogCommitter(
       def entry(path: String) =
         state.folder(new Path(path)).getOrElse(CatalogFolder(path, s.slot, "", Nil, Nil))
       Seq(
-        entry(s.to).copy(operationId = record.operationId, own = outputs.map(_.name).distinct, abandoned = false)
+        entry(s.to).copy(
+          operationId = record.operationId,
+          own = outputs.map(_.name).distinct,
+          abandoned = false,
+          outdated = false
+        )
+          .having(entry(s.from).has ++ outputs.map(_.name).filter(LateFiles.isCarried) ++ appended(state, s))
           .watching(watch(s.from, inputs, newer = false)),
         entry(s.from).watching(watch(s.to, outputs, newer = true))
       )
     }
     CatalogStateFile.write(home, lock, state.updated(entries))
+  }
+
+  /**
+   * The names of copies of what others appended to the old folder. Of the files that no operation brought
+   * to the first folder all know: whatever watches it was made later.
+   */
+  private def appended(state: CatalogState, s: Switch): Seq[String] = state.folder(new Path(s.from)).toSeq.flatMap {
+    from =>
+      val own = from.own.toSet
+      s.inputs.filterNot(i => own(FileNames.name(i.path)))
+        .map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
+        .map(LateFiles.carriedName)
   }
 
   /** Steps 10 to 13. */

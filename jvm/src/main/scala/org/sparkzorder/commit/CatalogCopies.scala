@@ -80,25 +80,22 @@ private[sparkzorder] object CatalogCopies {
     val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
       folder -> lateIn(home, state, folder, located)
     }.filter(_._2.nonEmpty)
-    val brought = late.flatMap { case (folder, files) =>
+    val brought = late.map { case (folder, files) =>
       val complete = files.filter(f => rowsOf(f.meta).isDefined)
       if (complete.size < files.size)
         log.warn(s"${files.size - complete.size} files in earlier folders of $folder are not complete, and stay there")
       carried(home, lock, complete.map(_.meta), folder)
-      complete
+      folder -> complete
     }
-    // A file is known also if its copy was there already, as after a crash.
-    val copied = current.flatMap(folder => copiedBefore(home, state, folder))
-    if (brought.nonEmpty || copied.nonEmpty || state != before) {
+    val count = brought.map(_._2.size).sum
+    // Copies that were there already, as after a crash.
+    val copied = current.filter(state.folder(_).isDefined).map(folder => folder -> copiedBefore(home, state, folder))
+    if (count > 0 || copied.exists(_._2.nonEmpty) || state != before) {
       Failpoints.hit("after-carried")
-      CatalogStateFile.write(
-        home,
-        lock,
-        LateFiles.known(state, (brought ++ copied).distinctBy(f => (f.owner.path, f.meta.path)))
-      )
-      if (brought.nonEmpty) log.info(s"${brought.size} files were brought over from earlier folders of ${home.root}")
+      CatalogStateFile.write(home, lock, LateFiles.having(LateFiles.having(state, brought), copied))
+      if (count > 0) log.info(s"$count files were brought over from earlier folders of ${home.root}")
     }
-    brought.size
+    count
   }
 
   /**
@@ -110,16 +107,26 @@ private[sparkzorder] object CatalogCopies {
     if (state.watched(current).isEmpty) Nil
     else LateFiles.ofSlot(state, current, home.ops.list(current), home.ops, located, alsoDormant = true)
 
-  /** Files whose copies are there although the state does not say that they are known. */
-  private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
-    if (state.watched(current).isEmpty) Nil
-    else {
-      val listed = home.ops.list(current).map(_.name).filter(LateFiles.isCarried).toSet
-      if (listed.isEmpty) Nil
-      else
-        state.watched(current).flatMap { case (owner, watch) =>
-          home.ops.list(new Path(watch.folder)).filter(LateFiles.isVisible)
-            .filter(m => !watch.knows(m) && listed(LateFiles.carriedName(m))).map(LateFile(_, owner, watch))
-        }
+  /**
+   * Files in other folders of a slot whose rows its current folder has under another name, although the
+   * state does not say so. They are copies of its files, or it has copies of them.
+   */
+  def doubles(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] = {
+    val had = state.rowsIn(current)
+    val unknown = state.watched(current).flatMap { case (owner, watch) =>
+      home.ops.list(new Path(watch.folder))
+        .filter(m => LateFiles.isVisible(m) && !watch.knows(m) && !had(m))
+        .map(LateFile(_, owner, watch))
     }
+    if (unknown.isEmpty) Nil
+    else {
+      val here = home.ops.list(current).filter(LateFiles.isVisible).map(LateFiles.carriedName).toSet
+      unknown.filter(f => here(f.carriedName))
+    }
+  }
+
+  /** The same, if the current folder has copies itself. */
+  private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
+    if (state.watched(current).isEmpty || !home.ops.list(current).exists(m => LateFiles.isCarried(m.name))) Nil
+    else doubles(home, state, current)
 }

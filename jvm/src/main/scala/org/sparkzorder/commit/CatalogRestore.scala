@@ -69,8 +69,10 @@ private[sparkzorder] object CatalogRestore {
       val kept = there ++ back.map(m => originals(LateFiles.carriedName(m)))
       // The original of a file that was brought over, and whose copy somebody has deleted since.
       val watches = state.folders.flatMap(_.watches).filter(w => w.folder == at.toString && !w.newer)
+      val had = state.rowsIn(start)
       val deleted = visible(at).filter { m =>
-        watches.exists(_.knows(m)) && !LateFiles.isCarried(m.name) && !kept.exists(_.path == m.path)
+        (watches.exists(_.knows(m)) || had(m)) &&
+        !LateFiles.isCarried(m.name) && !kept.exists(_.path == m.path)
       }
       if (deleted.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
@@ -114,17 +116,16 @@ private[sparkzorder] object CatalogRestore {
   }
 
   /**
-   * Says in the state which copies will be made. So they are no late files of folders that are not used
-   * yet, whatever happens to us.
+   * Says in the state that the folders which the slots leave have the rows of the copies that will be
+   * made. So the copies are no late files, whatever happens to us.
    */
   def expect(home: TableFolder, lock: Lock, ways: Seq[WayBack]): Unit = {
-    val names = ways.filter(_.brought.nonEmpty)
-      .map(w => w.to.toString -> w.brought.map(m => KnownFile.expected(LateFiles.carriedName(m)))).toMap
-    if (names.nonEmpty) {
-      val state = CatalogStateFile.read(home)
-      val expecting = state.changed((_, w) => w.copy(known = w.known ++ names.getOrElse(w.folder, Nil)))
-      CatalogStateFile.write(home, lock, expecting)
-    }
+    val state = CatalogStateFile.read(home)
+    val having = for {
+      way <- ways if way.brought.nonEmpty
+      folder <- state.folder(way.from)
+    } yield folder.having(way.brought.map(LateFiles.carriedName))
+    if (having.nonEmpty) CatalogStateFile.write(home, lock, state.updated(having))
   }
 
   /** The switch for a way back, once the files are in its folder. */

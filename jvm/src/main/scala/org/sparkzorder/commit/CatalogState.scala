@@ -21,25 +21,17 @@ object Slot {
 
 /**
  * A file of another folder whose rows a folder has, or that has rows of it.
- *
- * @param length -1 for a copy that is still to be made: its name says whose copy it is
  */
 final case class KnownFile(name: String, length: Long, modificationTime: Long, etag: Option[String] = None) {
 
   /** Whether a file that was found is this one, unchanged. */
-  def is(meta: FileMeta): Boolean = meta.name == name && (isExpected || meta.length == length && (
+  def is(meta: FileMeta): Boolean = meta.name == name && meta.length == length && (
     if (etag.isDefined && meta.etag.isDefined) meta.etag == etag else meta.modificationTime == modificationTime
-  ))
-
-  /** Whether it need not be there. */
-  def isExpected: Boolean = length < 0
+  )
 }
 
 object KnownFile {
   def of(meta: FileMeta): KnownFile = KnownFile(meta.name, meta.length, meta.modificationTime, meta.etag)
-
-  /** A copy of which only the name is known yet. */
-  def expected(name: String): KnownFile = KnownFile(name, -1L, 0L)
 }
 
 /**
@@ -84,6 +76,10 @@ object Watch {
  *            has overwritten the folder
  * @param operationId of the operation that made it, or switched back to it; empty for a folder that
  *                    was there before the first one
+ * @param has the rows of which appended files it has, by the names that their copies would have. The files
+ *            are, or were, in any folder of the slot, and the rows may have been rewritten since
+ * @param outdated whether VACUUM has deleted files of other folders whose rows it lacks. They are in
+ *                 the folder that the catalog named then
  * @param abandoned whether its operation was taken for dead and undone. Its call may still be on the
  *                  way to the catalog
  */
@@ -93,8 +89,13 @@ final case class CatalogFolder(
     operationId: String,
     own: Seq[String],
     watches: Seq[Watch],
-    abandoned: Boolean = false
+    abandoned: Boolean = false,
+    has: Seq[String] = Nil,
+    outdated: Boolean = false
 ) {
+
+  /** The folder with the rows of more appended files. */
+  def having(copies: Iterable[String]): CatalogFolder = copy(has = (has ++ copies).distinct)
 
   /** The folder with this watch in place of an earlier one of the same folder. */
   def watching(watch: Watch): CatalogFolder =
@@ -162,8 +163,34 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
 
   /** The state in which a folder was never left. */
   def begunAnew(path: Path): CatalogState = copy(folders = folders.map { f =>
-    if (f.path == path.toString) f.copy(own = Nil, watches = Nil)
+    if (f.path == path.toString) f.copy(own = Nil, watches = Nil, has = Nil, outdated = false)
     else f.copy(watches = f.watches.filterNot(_.folder == path.toString))
+  })
+
+  /**
+   * Tells whether a folder has the rows of a file of another folder that others appended there, by the
+   * name that copies of the file have.
+   */
+  def rowsIn(path: Path): FileMeta => Boolean = {
+    val copies = folder(path).toSeq.flatMap(_.has).toSet
+    meta => copies.nonEmpty && copies(LateFiles.carriedName(meta))
+  }
+
+  /**
+   * The state in which folders are outdated because VACUUM deletes files whose rows they do not have.
+   *
+   * @param current the folders that the catalog names
+   * @param deleted the files, by folder
+   */
+  def outdatedBy(deleted: Map[String, Seq[FileMeta]], current: Set[Path]): CatalogState = copy(folders = folders.map {
+    case f if f.outdated || current(new Path(f.path)) => f
+    case f                                            =>
+      val has = rowsIn(new Path(f.path))
+      val watches = watched(new Path(f.path)).map { case (_, w) => w.folder -> w }.toMap
+      val lacks = deleted.exists { case (folder, files) =>
+        folder != f.path && files.exists(m => !watches.get(folder).exists(_.knows(m)) && !has(m))
+      }
+      if (lacks) f.copy(outdated = true) else f
   })
 
   /** The state with other watches. */

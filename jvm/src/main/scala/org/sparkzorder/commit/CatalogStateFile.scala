@@ -119,6 +119,8 @@ private[sparkzorder] object CatalogStateFile {
       node.put("operationId", f.operationId)
       f.own.foldLeft(node.putArray("own"))(_.add(_))
       if (f.abandoned) node.put("abandoned", true)
+      if (f.outdated) node.put("outdated", true)
+      if (f.has.nonEmpty) f.has.foldLeft(node.putArray("has"))(_.add(_))
       val watches = node.putArray("watches")
       f.watches.foreach(w => watch(watches.addObject(), w))
     }
@@ -160,7 +162,9 @@ private[sparkzorder] object CatalogStateFile {
     node.path("operationId").asText,
     texts(node.path("own")),
     node.path("watches").elements.asScala.map(watchOf).toVector,
-    node.path("abandoned").asBoolean
+    node.path("abandoned").asBoolean,
+    texts(node.path("has")),
+    node.path("outdated").asBoolean
   )
 
   private def watchOf(node: JsonNode): Watch = Watch(

@@ -40,8 +40,10 @@ private[sparkzorder] object CatalogVacuum {
     val inUse = current.values.map(_.toString).toSet
     val left = for {
       owner <- state.folders if slots(owner.slot)
-      watch <- owner.watches if !watch.newer && !inUse(watch.folder) && watch.known.exists(!_.isExpected)
+      watch <- owner.watches if !watch.newer && !inUse(watch.folder) && watch.known.nonEmpty
     } yield watch
+    // Late files that were brought over. One that is a row of another slot by now is not among them.
+    val had = sure.map { case (_, path) => state.rowsIn(path) }
     left.groupBy(_.folder).toSeq.sortBy(_._1)
       .filter { case (_, watches) => watches.forall(w => w.vacuumed || isOld(w)) }
       .map { case (folder, watches) =>
@@ -49,7 +51,9 @@ private[sparkzorder] object CatalogVacuum {
         ExpiredFolder(
           path,
           watches.map(_.operationId).toSet,
-          home.ops.list(path).filter(m => watches.exists(_.knows(m)))
+          home.ops.list(path).filter(m =>
+            watches.exists(_.knows(m)) || LateFiles.isVisible(m) && had.exists(_(m))
+          )
         )
       }
   }
@@ -70,7 +74,8 @@ private[sparkzorder] object CatalogVacuum {
     val gone = expired.map(e => e.folder.toString -> e.files.map(_.name).toSet).toMap
     mark(home, lock, expired.flatMap(_.operations).toSet)
     // Before the first file is gone, so that nobody takes this for an overwrite.
-    val marked = state.changed((_, w) => if (gone.contains(w.folder)) w.copy(vacuumed = true) else w)
+    val marked = state.outdatedBy(expired.map(e => e.folder.toString -> e.files).toMap, current)
+      .changed((_, w) => if (gone.contains(w.folder)) w.copy(vacuumed = true) else w)
     if (marked != state) CatalogStateFile.write(home, lock, marked)
     Failpoints.hit("vacuum-record")
     expired.foreach { e =>

@@ -70,11 +70,16 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
    * Whether the operation may have begun to exchange files. Its table then has the record of an
    * operation under way. Who exchanged the files of a table over ours is not judged here.
    */
-  private def isUnderWay(m: Marked): Boolean = {
+  private def isUnderWay(m: Marked): Boolean = isOfTable(m) && {
     val side = new Path(new Path(m.table), SideNames.Side)
     (m.state == MarkerState.Exchanged && m.table != folder.root.toString) ||
     SideListing.records(store.list(side)).exists(_.state == RecordState.Publishing)
   }
+
+  /** Whether the folder belongs to that table. A marker that came with a copy names another one. */
+  private def isOfTable(m: Marked): Boolean =
+    Iterator.iterate(folder.resolve(dir))(_.getParent).takeWhile(_ != null)
+      .exists(CopiedMidway.isSame(_, new Path(m.table)))
 
   /** Writes a decision. None when another process was faster, or the folder was deleted. */
   def decide(from: Marked, to: MarkerState): Option[Marked] =

@@ -20,6 +20,10 @@ object LateFiles {
   val Emptied: String =
     "VACUUM has deleted the files of the folder that the catalog names again, after they had moved to another one"
 
+  private val Outdated: String =
+    "the catalog names a folder again that has not all rows: others came after the table had left it, and " +
+      "VACUUM has deleted their files"
+
   /** Begins the names of copies. */
   private val Prefix = "zorder-carried-"
 
@@ -60,6 +64,9 @@ object LateFiles {
   ): Seq[LateFile] = {
     if (state.folder(current).exists(_.abandoned))
       unclear(current, current, own, "the catalog names a folder of an operation that was given up")
+    if (state.folder(current).exists(_.outdated))
+      newestFirst(state, current).map(newer => newer -> look.list(newer).filter(isVisible)).find(_._2.nonEmpty)
+        .foreach { case (newer, rows) => unclear(newer, current, rows, Outdated) }
     state.emptiedFor(current).foreach { newer =>
       val rows = elsewhere(state, current, newer, look)
       if (rows.nonEmpty) unclear(newer, current, rows, Emptied)
@@ -67,7 +74,8 @@ object LateFiles {
     val now = System.currentTimeMillis()
     val watches = if (state.emptiedFor(current).isDefined) Nil
     else state.watched(current).filter { case (_, w) => alsoDormant || !w.isDormant(now) }
-    val found = watches.flatMap { case (owner, w) => inFolder(state, current, owner, w, look) }
+    val had = state.rowsIn(current)
+    val found = watches.flatMap { case (owner, w) => inFolder(state, current, had, owner, w, look) }
     val listed = own.map(_.name).toSet
     // A file and its copies have one name. What the current folder has under it is not late.
     val late =
@@ -84,6 +92,12 @@ object LateFiles {
     }
     late
   }
+
+  /** Other folders of the same slot to which operations moved it, the last one first. */
+  private def newestFirst(state: CatalogState, current: Path): Iterator[Path] =
+    state.folders.filter(f => f.path != current.toString && !f.outdated && !f.abandoned)
+      .filter(f => state.folder(current).exists(_.slot == f.slot) && f.watches.exists(!_.newer))
+      .sortBy(f => (f.watches.filterNot(_.newer).map(_.since).max, f.path)).reverseIterator.map(f => new Path(f.path))
 
   /**
    * Whether the slot was left, VACUUM deleted its files, and nobody has the rows any more that moved on:
@@ -147,26 +161,40 @@ object LateFiles {
       val before =
         state.folder(new Path(newer.folder)).toSeq.flatMap(_.watches).filter(w => w.folder == left.path && !w.vacuumed)
       lazy val now = look.list(new Path(left.path))
-      before.exists(_.known.exists(k => !k.isExpected && !now.exists(k.is)))
+      before.exists(_.known.exists(k => !now.exists(k.is)))
     }
+
+  /** The files that a slot had in a folder when it left it, and that are still there. */
+  private def oldFiles(state: CatalogState, left: CatalogFolder, newer: Watch, look: FileOps): Seq[FileMeta] = {
+    val now = look.list(new Path(left.path)).filter(isVisible)
+    state.folder(new Path(newer.folder)).flatMap(_.watches.find(w => w.folder == left.path && !w.newer)) match {
+      case Some(w) => now.filter(w.knows)
+      case None    => now
+    }
+  }
 
   private def inFolder(
       state: CatalogState,
       current: Path,
+      had: FileMeta => Boolean,
       owner: CatalogFolder,
       watch: Watch,
       look: FileOps
   ): Seq[LateFile] = {
     val folder = new Path(watch.folder)
     val visible = look.list(folder).filter(isVisible)
-    val late = visible.filterNot(watch.knows)
+    val late = visible.filterNot(watch.knows).filterNot(had)
     val names = visible.map(m => m.name -> m).toMap
     val missing =
       if (watch.vacuumed) Nil
-      else watch.known.filterNot(k => k.isExpected || names.get(k.name).exists(k.is))
+      else watch.known.filterNot(k => names.get(k.name).exists(k.is))
     if (watch.newer) {
-      if (missing.nonEmpty && missing.size == watch.known.size)
-        unclear(folder, current, visible, "all files are gone that an operation had put there")
+      if (missing.nonEmpty && missing.size == watch.known.size) {
+        // Without any of the old files, the current folder has other rows than those that had moved on.
+        val old = if (owner.path == current.toString) oldFiles(state, owner, watch, look) else Nil
+        if (late.nonEmpty || old.nonEmpty)
+          unclear(folder, current, late ++ old, "all files are gone that an operation had put there")
+      }
       if (late.nonEmpty && isOverwritten(state, owner, watch, look))
         unclear(folder, current, late, "somebody has overwritten the folder that the catalog names again")
     } else if (late.nonEmpty) {
@@ -186,9 +214,9 @@ object LateFiles {
   private def unclear(folder: Path, current: Path, files: Seq[FileMeta], reason: String): Nothing =
     throw new LateFilesUnclearException(folder, current, files.map(_.path), reason)
 
-  /** The state once these files are brought over. */
-  def known(state: CatalogState, files: Seq[LateFile]): CatalogState = {
-    val added = files.groupMap(f => (f.owner.path, f.watch.folder))(f => KnownFile.of(f.meta))
-    state.changed((folder, w) => w.copy(known = w.known ++ added.getOrElse((folder.path, w.folder), Nil)))
-  }
+  /** The state in which folders have the rows of late files. Other folders of the slot do not. */
+  def having(state: CatalogState, files: Seq[(Path, Seq[LateFile])]): CatalogState = state.updated(for {
+    (current, late) <- files if late.nonEmpty
+    folder <- state.folder(current)
+  } yield folder.having(late.map(_.carriedName)))
 }

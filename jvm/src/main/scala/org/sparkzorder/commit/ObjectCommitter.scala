@@ -139,7 +139,8 @@ private[sparkzorder] final class ObjectCommitter(
    * @throws IncompletePublishException when the store failed time and again after the commit point
    */
   def commit(): Record = {
-    val record = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
+    val record = planned.copy(metrics = planned.metrics + (CopiedMidway.Root -> folder.root.toString))
     check()
     refuseExpired()
     val started = System.nanoTime()

@@ -14,7 +14,8 @@ private[commit] object FolderOutcome {
    * @param changed inputs that somebody replaced at the last moment, so that they could not be
    *                deleted
    */
-  final case class Exchanged(marker: Marked, outputs: Map[String, FileMeta], changed: Seq[String]) extends FolderOutcome
+  final case class Exchanged(marker: Option[Marked], outputs: Map[String, FileMeta], changed: Seq[String])
+      extends FolderOutcome
 
   /** @param files of others that were in the way, relative to the root */
   final case class Kept(marker: Option[Marked], reason: String, files: Seq[String]) extends FolderOutcome
@@ -43,8 +44,14 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
       case None                                           => lost(work)
       case Some(m)                                        =>
         m.state match {
-          case MarkerState.Exchanged => retired(work, m, None)
-          case MarkerState.Kept      =>
+          case MarkerState.Exchanged =>
+            val found = listed(work)
+            if (isLost(work, found)) {
+              // Somebody has deleted the outputs before the inputs were gone. These are the only rows.
+              marker.decide(m, MarkerState.Kept)
+              settle(work, isStale)
+            } else retired(work, m, found)
+          case MarkerState.Kept =>
             drop(work)
             Kept(Some(m), "the operation was undone there", Nil)
           case MarkerState.Staged =>
@@ -58,12 +65,40 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
                 }
               case Right(found) =>
                 marker.decide(m, MarkerState.Exchanged) match {
-                  case Some(now) => retired(work, now, Some(found))
+                  case Some(now) => retired(work, now, found)
                   case None      => settle(work, isStale)
                 }
             }
         }
     }
+  }
+
+  /** Whether no output is there, but all inputs are. */
+  private def isLost(work: FolderWork, found: Map[String, FileMeta]): Boolean =
+    work.inputs.nonEmpty && !work.outputs.exists(o => found.contains(o.path)) &&
+      work.inputs.forall(i => found.get(i.path).exists(isThis(_, i)))
+
+  /**
+   * The same in a copy of the table, where no marker counts.
+   *
+   * @throws java.io.IOException when the copy lacks files, see [[CopiedMidway]]
+   */
+  def settleCopy(work: FolderWork): FolderOutcome = {
+    val found = listed(work)
+    val marker = new FolderMarker(store, folder, work.folder).read().filter(_.operationId == record.operationId)
+    if (CopiedMidway.hasInputs(folder, record, work, found)) {
+      drop(work)
+      Kept(marker, "the table was copied while its files were being exchanged", Nil)
+    } else {
+      store.deleteAll(work.inputs.map(_.path).filter(found.contains).map(folder.resolve))
+      Exchanged(marker, work.outputs.map(o => o.path -> found(o.path)).toMap, Nil)
+    }
+  }
+
+  /** Whether a copy of the table can be settled in this folder. Throws what [[settleCopy]] throws. */
+  def requireWhole(work: FolderWork): Unit = {
+    CopiedMidway.hasInputs(folder, record, work, listed(work))
+    ()
   }
 
   /** Makes the outputs, and looks whether they may take the inputs' place. Returns the listing, if so. */
@@ -87,16 +122,15 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
   /**
    * Deletes the inputs, once the outputs have their place.
    *
-   * @param completed the listing that showed the outputs; None if another process made it
+   * @param found a listing since the outputs were completed
    */
-  private def retired(work: FolderWork, m: Marked, completed: Option[Map[String, FileMeta]]): FolderOutcome = {
+  private def retired(work: FolderWork, m: Marked, found: Map[String, FileMeta]): FolderOutcome = {
     val changed = WorkerThreads.map(work.inputs, threads) { i =>
       i.path -> store.delete(folder.resolve(i.path), i.etag.get)
     }.collect { case (path, Removal.Changed) => path }
-    val found = completed.getOrElse(listed(work))
     // Somebody may have deleted the folder since, by a listing that lacked the outputs.
     if (!new FolderMarker(store, folder, work.folder).read().exists(_.operationId == record.operationId)) lost(work)
-    else Exchanged(m, work.outputs.flatMap(o => found.get(o.path).map(o.path -> _)).toMap, changed)
+    else Exchanged(Some(m), work.outputs.flatMap(o => found.get(o.path).map(o.path -> _)).toMap, changed)
   }
 
   /** The marker is gone, or another operation's. */

@@ -29,9 +29,11 @@ private[commit] final class ObjectPublish(
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = SideListing.isPublished(store.list(folder.side), record.version)
     val exchange = new ObjectExchange(store, folder, record, inFolder)
+    val isCopy = CopiedMidway.from(folder, record).isDefined
+    if (isCopy) WorkerThreads.each(record.folders, acrossFolders)(exchange.requireWhole)
     val outcomes = WorkerThreads.map(record.folders, acrossFolders) { work =>
       check()
-      work -> exchange.settle(work, isStale)
+      work -> (if (isCopy) exchange.settleCopy(work) else exchange.settle(work, isStale))
     }
     val result = Published(outcomes.toMap, ended(outcomes, isStale, millis))
     check()
@@ -61,11 +63,11 @@ private[commit] final class ObjectPublish(
     val done = outcomes.collect { case (work, FolderOutcome.Exchanged(_, outputs, _)) => work.folder -> outputs }.toMap
     if (isStale || outcomes.exists(_._2 == FolderOutcome.Ended)) published()
     else if (done.isEmpty) {
-      put(folder.undone(record), record)
+      put(folder.undone(record), record.copy(metrics = record.metrics - CopiedMidway.Root))
       None
     } else {
       val replaced = outcomes.collect { case (_, FolderOutcome.Exchanged(_, _, files)) => files }.flatten
-      val metrics = record.metrics ++ millis().map(PublishMillis -> _.toString) ++
+      val metrics = record.metrics - CopiedMidway.Root ++ millis().map(PublishMillis -> _.toString) ++
         (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
       val last = onlyIn(record, done).copy(metrics = metrics)
       put(folder.record(record, RecordState.Done), last)
@@ -89,9 +91,9 @@ private[commit] final class ObjectPublish(
 
   private def removeMarkers(outcomes: Seq[(FolderWork, FolderOutcome)]): Unit = {
     val markers = outcomes.flatMap {
-      case (work, FolderOutcome.Exchanged(m, _, _))  => Some(work -> m)
-      case (work, FolderOutcome.Kept(Some(m), _, _)) => Some(work -> m)
-      case _                                         => None
+      case (work, FolderOutcome.Exchanged(m, _, _)) => m.map(work -> _)
+      case (work, FolderOutcome.Kept(m, _, _))      => m.map(work -> _)
+      case _                                        => None
     }
     WorkerThreads.each(markers, threads) { case (work, m) => new FolderMarker(store, folder, work.folder).remove(m) }
   }

@@ -13,7 +13,20 @@ private[commit] object ObjectView {
    * @throws java.io.FileNotFoundException when the operation has just come to its end, so that the
    *   caller has to look again
    */
-  def of(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround = {
+  def of(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround =
+    if (CopiedMidway.from(folder, record).isDefined) ofCopy(store, folder, record, threads)
+    else ofTable(store, folder, record, threads)
+
+  /** A copy of the table that was made midway, where no marker counts. */
+  private def ofCopy(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround = {
+    val leaveOut = WorkerThreads.map(record.folders, threads) { work =>
+      val found = store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+      if (CopiedMidway.hasInputs(folder, record, work, found)) work.outputs.map(_.path) else work.inputs.map(_.path)
+    }
+    ReadAround(leaveOut.flatten.toSet, Nil)
+  }
+
+  private def ofTable(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround = {
     val states = WorkerThreads.map(record.folders, threads) { work =>
       val m = new FolderMarker(store, folder, work.folder).read().filter(_.operationId == record.operationId)
       work -> m.map(_.state)

@@ -44,7 +44,9 @@ object Restore {
       current: Long,
       since: Seq[Published]
   ): Seq[Long] = {
-    val known = since.map(_.file.version).toSet
+    // On an object store no number is given twice, so an operation that was undone leaves a gap.
+    val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil
+    val known = since.map(_.file.version).toSet ++ undone.map(_.version).filter(v => v > version && v <= current)
     // A record that is there but was left out is damaged. Reading it throws the exception that says
     // so.
     SideListing.records(listing)

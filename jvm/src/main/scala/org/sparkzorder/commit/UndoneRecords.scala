@@ -18,9 +18,13 @@ object UndoneRecords {
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     def isOld(meta: FileMeta): Boolean = now.exists(_ - meta.modificationTime > KeptMillis)
     val records = SideListing.records(statuses)
+    val restorable = records.filter(_.state == RecordState.Done).map(_.version)
+    // On an object store it stands for its version, as long as RESTORE may go back beyond that.
+    def isGap(version: Long) =
+      ObjectFileOps.storeOf(folder).isDefined && restorable.exists(_ < version) && restorable.exists(_ > version)
     val gone = records.filter { file =>
       // VACUUM needs the record to know whose files are in the trash.
-      file.state == RecordState.Undone && isOld(file.meta) &&
+      file.state == RecordState.Undone && isOld(file.meta) && !isGap(file.version) &&
       !History.readable(folder, file).exists(hasTrash(folder, _))
     }
     gone.foreach(file => folder.ops.delete(file.meta.path))

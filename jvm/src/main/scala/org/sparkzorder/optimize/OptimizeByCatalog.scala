@@ -7,7 +7,7 @@ import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{SessionCatalogLocations, TableSideFolder}
+import org.sparkzorder.table.{CachedTable, SessionCatalogLocations, TableSideFolder}
 import org.sparkzorder.write.RewriteResult
 
 /**
@@ -45,8 +45,10 @@ private[optimize] final class OptimizeByCatalog(
   def run(): Published = {
     val (record, result, written) = orAbort(prepare())
     StatementProgress.current.foreach(_.stepTo("publishing"))
-    try Published(orAbort(committer.commit(record)).version, result, written)
-    finally table.refreshCaches()
+    CachedTable.following(table) {
+      try Published(orAbort(committer.commit(record)).version, result, written)
+      finally table.refreshCaches()
+    }
   }
 
   private def orAbort[A](step: => A): A =

@@ -17,7 +17,7 @@ import org.sparkzorder.errors.ZOrderErrors
  * @param table how messages name it
  * @param options of the relation, which may choose files
  * @param located which slot has its location where, by the catalog; asked only if there are late files.
- *   None for a query that names a folder by its path
+ *   None for a query that names a folder by its path: it reads what is in that folder
  * @param reads whether the state tells of a folder
  */
 private[skipping] final class LateLook(
@@ -41,20 +41,22 @@ private[skipping] final class LateLook(
    */
   def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
     if (!reads(current) || state.folder(current).isEmpty) Nil
-    else
-      known.computeIfAbsent(
-        current,
-        _ =>
-          try LateFiles.ofSlot(state, current, listed.map(meta), folder.ops, located.fold(Map.empty[Path, Slot])(_()))
-              .map(late => status(late.meta)).filter(file => filters.forall(_.accept(file)))
-          catch {
-            case e: LateFilesUnclearException if located.isEmpty && state.emptiedFor(current).isDefined =>
-              throw ZOrderErrors.readByPath(current, e)
-            case e: LateFilesUnclearException =>
-              throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
-            case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
-          }
-      )
+    else known.computeIfAbsent(current, _ => located.fold(byPath(current))(lateIn(current, listed, _)))
+
+  private def lateIn(current: Path, listed: Seq[FileStatus], located: () => Map[Path, Slot]): Seq[FileStatus] =
+    try LateFiles.ofSlot(state, current, listed.map(meta), folder.ops, located())
+        .map(late => status(late.meta)).filter(file => filters.forall(_.accept(file)))
+    catch {
+      case e: LateFilesUnclearException =>
+        throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
+      case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
+    }
+
+  /** A query that names a folder reads the files that are in it. It fails if VACUUM has deleted them. */
+  private def byPath(folder: Path): Seq[FileStatus] = {
+    if (state.emptiedFor(folder).exists(rowsIn(_).nonEmpty)) throw ZOrderErrors.readByPath(folder, null)
+    Nil
+  }
 
   /** Folders below these that the table has left, and whose files VACUUM has deleted. */
   def emptiedBelow(roots: Seq[Path]): Seq[Emptied] = {

@@ -11,6 +11,8 @@ import org.apache.spark.sql.execution.datasources.{
 }
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.commit.WorkerThreads
+
 /**
  * The files of another index without those that cannot hold a matching row. Partition pruning, metadata columns and the
  * listing are those of the other index.
@@ -69,7 +71,8 @@ object SkippingFileIndex {
   def view(listing: Seq[PartitionDirectory], views: Seq[TableView], from: FileIndex): Seq[PartitionDirectory] =
     if (!views.exists(_.corrects)) listing
     else
-      listing.map { directory =>
+      // Each folder may take a look into an earlier one.
+      WorkerThreads.map(listing, if (views.exists(_.late.isDefined)) Threads else 1) { directory =>
         val folders =
           if (directory.files.isEmpty) emptyFolders(directory, from).map(_ -> Seq.empty[FileStatusWithMetadata])
           else directory.files.groupBy(_.getPath.getParent).toSeq
@@ -82,6 +85,8 @@ object SkippingFileIndex {
           } yield FileStatusWithMetadata(file)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
+
+  private val Threads = 32
 
   /** Whether the query reads all of a folder. One that names files gets these files only. */
   private def isWhole(folder: Path, from: FileIndex): Boolean = from match {

@@ -18,10 +18,15 @@ private[sparkzorder] object SharedLocations {
     val others = catalog.getTablesByName(catalog.listTables(database).filter(_.database.contains(database)))
       .filter(t => t.identifier.table != own.table && t.storage.locationUri.isDefined)
     val mine = (Seq(table.root, table.location) ++ GenerationFolder.parentOf(table.root)).distinct
+    val ops = TableSideFolder.of(table).ops
+    // Symbolic links give a folder more names.
+    def names(path: Path) =
+      if (path.toUri.getScheme == table.root.toUri.getScheme) Seq(path, ops.realPath(path)).distinct else Seq(path)
     others.foreach { other =>
       // A location of another file system that cannot be reached is not ours.
       val location = GenerationFolder.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
-      mine.find(overlaps(_, location)).foreach { folder =>
+      val theirs = names(location)
+      mine.find(folder => names(folder).exists(name => theirs.exists(overlaps(name, _)))).foreach { folder =>
         throw ZOrderErrors.sharedLocation(
           table.name,
           other.identifier.quotedString,

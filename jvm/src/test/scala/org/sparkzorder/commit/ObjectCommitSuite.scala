@@ -2,6 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The commit on object stores: every request fails, or is the last one, with others beside it. */
@@ -286,6 +287,63 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     there.ops.writeNew(there.record(ofStore, RecordState.Publishing), RecordJson.write(ofStore))
     val file = SideListing.records(there.ops.list(there.side)).head
     assert(intercept[UnreadableRecordException](RecordJson.read(there, file)).getMessage.contains("an object store"))
+  }
+
+  test("a copy that is made midway, by one listing, has each row once or is refused") {
+    for {
+      dirs <- folders
+      listed <- 1 to requests(dirs, keeps = true)
+      later <- Seq(0, 1, 3, 10, 40)
+    } explore {
+      withClue(s"folders $dirs, listed at request $listed and copied at ${listed + later}: ") {
+        val table = new StoreTable(dirs)
+        var keys = Seq.empty[String]
+        var copied = Option.empty[MemoryStore]
+        def copy(): Unit = {
+          val gone = keys.filterNot(table.shared.objects.contains)
+          // A program that copies fails when an object is gone.
+          if (gone.isEmpty) {
+            val made = new MemoryStore
+            keys.foreach(k => made.objects(k.replaceFirst("^/t/", "/u/")) = table.shared.objects(k))
+            copied = Some(made)
+          }
+        }
+        val client = new MemoryClient(
+          table.shared,
+          other = {
+            case n if n == listed || n == listed + later =>
+              if (n == listed) keys = table.shared.below("/t")
+              if (n == listed + later) copy()
+          }
+        )
+        assert(table.optimize(client, "a"))
+        copied.foreach { store =>
+          def data = store.below("/u").filterNot(_.contains("/_"))
+          val before = data
+          val mine = new MemoryClient(store)
+          val here = TableFolder(new Path("mem:/u"), new ObjectFileOps(mine), threads = 1)
+          try {
+            table.recover(mine, here)
+            assert(store.rows(data) == table.allRows)
+            assert(!store.below("/u").exists(_.endsWith(".publishing")))
+            dirs.foreach(dir => new FolderMarker(mine, here, dir).claim("b"))
+          } catch { case e: IOException => assert(data == before && e.getMessage.contains("copy it again")) }
+        }
+      }
+    }
+  }
+
+  test("who deletes all new files before the old ones are gone has the old ones") {
+    for (dirs <- folders; at <- 1 to requests(dirs, keeps = true)) explore {
+      val table = new StoreTable(dirs)
+      dying(table.optimize(new MemoryClient(table.shared, at, StoreFault.DieBefore), "a"))
+      val (made, old) = table.shared.visible.partition(_.contains("part-a-"))
+      if (table.shared.rows(old) == table.allRows) {
+        table.shared.remove(made)
+        table.recover(new MemoryClient(table.shared))
+        assert(table.shared.rows(table.shared.visible) == table.allRows, s"folders $dirs, died at request $at")
+      }
+    }
   }
 
   test("a view that is older or newer than the listing names every row once, or files that are gone") {

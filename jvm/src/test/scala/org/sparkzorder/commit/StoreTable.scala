@@ -77,8 +77,9 @@ final class StoreTable(val dirs: Seq[String]) {
     shared.objects.get(s"/t/$name").fold(throw new FileNotFoundException(name))(_.rows)
 
   /** What the next statement does before its own work. */
-  def recover(client: MemoryClient): Unit = {
-    val here = folder(client)
+  def recover(client: MemoryClient): Unit = recover(client, folder(client))
+
+  def recover(client: MemoryClient, here: TableFolder): Unit = {
     val listed = client.list(here.side)
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
       try ObjectRecovery.settle(client, here, RecordJson.read(here, file), () => (), None)
