@@ -185,15 +185,13 @@ final class CatalogCommitter(
   }
 
   /**
-   * The names of copies of what others appended to the old folder. Of the files that no operation brought
-   * to the first folder all know: whatever watches it was made later.
+   * The names of copies of what others appended to the old folder. Nobody makes copies of a file that all
+   * folders know which watch the old one.
    */
-  private def appended(state: CatalogState, s: Switch): Seq[String] = state.folder(new Path(s.from)).toSeq.flatMap {
-    from =>
-      val own = from.own.toSet
-      s.inputs.filterNot(i => own(FileNames.name(i.path)))
-        .map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
-        .map(LateFiles.carriedName)
+  private def appended(state: CatalogState, s: Switch): Seq[String] = {
+    val watches = state.folders.flatMap(_.watches).filter(_.folder == s.from)
+    s.inputs.map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
+      .filterNot(m => watches.forall(_.knows(m))).map(LateFiles.carriedName)
   }
 
   /** Steps 10 to 13. */

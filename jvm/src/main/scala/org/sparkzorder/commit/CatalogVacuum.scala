@@ -91,10 +91,21 @@ private[sparkzorder] object CatalogVacuum {
       gone.get(w.folder).fold(w)(names => w.copy(known = w.known.filterNot(k => names(k.name))))
     }
     val lost = emptied.folders.filter(f => isGivenUp(f, current, now)).map(_.path).toSet
-    val after = emptied.without(lost)
+    val after = trimmed(home, emptied.without(lost))
     if (after != before) CatalogStateFile.write(home, lock, after)
     (lost ++ emptyFolders(home, after, current, now)).toSeq.sorted.foreach(f => remove(home, lock, new Path(f)))
   }
+
+  /** Without the names of files of which neither the original nor a copy is left. */
+  private def trimmed(home: TableFolder, state: CatalogState): CatalogState =
+    if (state.folders.forall(_.has.isEmpty)) state
+    else {
+      val folders = state.folders.flatMap(f => f.path +: f.watches.map(_.folder)).distinct
+      val left = WorkerThreads.map(folders, home.threads) { folder =>
+        home.ops.list(new Path(folder)).filter(LateFiles.isVisible).map(LateFiles.carriedName)
+      }.flatten.toSet
+      state.copy(folders = state.folders.map(f => f.copy(has = f.has.filter(left))))
+    }
 
   /** The folder of an operation that was undone a day ago: its call does not come any more. */
   private def isGivenUp(f: CatalogFolder, current: Set[Path], now: Long): Boolean =

@@ -2,7 +2,6 @@ package org.sparkzorder.commit
 
 import scala.util.Random
 
-import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
@@ -14,11 +13,11 @@ class CatalogHistoriesSuite extends AnyFunSuite {
   private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 2000
   private val Steps = 16
 
-  for (slot <- Seq(Slot.Table, Slot(Seq("p" -> "1"))))
-    test(s"statements, appends to any folder and locations that go back keep each row once: $slot") {
+  for { slot <- Seq(Slot.Table, Slot(Seq("p" -> "1"))); dies <- Seq(false, true) }
+    test(s"statements${if (dies) " that may die" else ""}, appends to any folder and locations that go back: $slot") {
       var (clear, unclear) = (0, 0)
       for (seed <- 1 to Histories) withClue(s"seed $seed: ") {
-        val history = new CatalogHistoriesSuite.History(slot, new Random(seed))
+        val history = new CatalogHistoriesSuite.History(slot, dies, new Random(seed))
         val ended = (1 to Steps).takeWhile(_ => history.step()).size
         if (ended == Steps) clear += 1 else unclear += 1
       }
@@ -29,7 +28,9 @@ class CatalogHistoriesSuite extends AnyFunSuite {
 
 private object CatalogHistoriesSuite {
 
-  private final class History(slot: Slot, random: Random) {
+  private val MostCalls = 150
+
+  private final class History(slot: Slot, dies: Boolean, random: Random) {
     private val table = new MemoryCatalogTable(Seq(slot))
     private var expected = table.allRows
     private var folders = Vector(table.locations(slot))
@@ -44,11 +45,20 @@ private object CatalogHistoriesSuite {
     /** One more step. False when the table is unclear from now on, which it may become after a VACUUM only. */
     def step(): Boolean = {
       val id = s"op-${fresh()}"
-      val ops = new MemoryOps(table.fs)
+      val ops =
+        if (dies && random.nextInt(3) == 0)
+          new MemoryOps(
+            table.fs,
+            1 + random.nextInt(MostCalls),
+            if (random.nextBoolean()) Fault.DieBefore else Fault.DieAfter
+          )
+        else new MemoryOps(table.fs)
       val failed: Option[Throwable] = random.nextInt(10) match {
         case 0 | 1 | 2 => did("OPTIMIZE")(table.attempt(id)(table.optimize(ops, id, keeps = random.nextBoolean())))
         case 3 | 4     =>
-          val newest = History.read(table.folder(ops)).headOption.fold(0L)(_.record.version)
+          val newest = org.sparkzorder.commit.History.read(table.folder(new MemoryOps(table.fs))).headOption.fold(0L)(
+            _.record.version
+          )
           val to = random.nextLong(newest + 1)
           did(s"RESTORE $to")(table.attempt(id)(table.restore(ops, id, to)))
         case 5 => did("VACUUM")(table.attempt(id)(table.vacuum(ops, id)))
@@ -68,7 +78,13 @@ private object CatalogHistoriesSuite {
       folders = (folders :+ table.locations(slot)).distinct
       val seen = table.seenRows
       // A refused RESTORE changes nothing. Nor does a statement on a table that is unclear.
-      assert(failed.forall(e => e.isInstanceOf[NotRestorableException] || seen.isEmpty), trace.mkString("\n"))
+      assert(
+        failed.forall {
+          case _: NotRestorableException | _: Died => true
+          case _                                   => seen.isEmpty
+        },
+        trace.mkString("\n")
+      )
       assert(seen.forall(_ == expected), s"$seen in place of $expected after\n${trace.mkString("\n")}")
       seen.isDefined
     }
