@@ -58,12 +58,27 @@ private[sparkzorder] object CatalogStateFile {
     def attempt(listed: Seq[FileMeta], left: Int): CatalogState = {
       val newest = in(listed).headOption
       val found =
-        try newest.map { case (number, meta) => cached(folder, meta).copy(number = number).of(folder.root) }
+        try newest.map { case (number, meta) => ofRoot(folder, meta).copy(number = number) }
             .orElse(Some(CatalogState.Empty))
         catch { case _: FileNotFoundException if left > 0 => None }
       if (found.isDefined) found.get else attempt(folder.ops.list(folder.side), left - 1)
     }
     attempt(statuses, Attempts)
+  }
+
+  private def ofRoot(folder: TableFolder, meta: FileMeta): CatalogState = {
+    val all = cached(folder, meta)
+    val own = all.of(folder.root)
+    if (own.folders.isEmpty && all.folders.nonEmpty) {
+      val real = folder.ops.realPath(folder.root)
+      if (all.of(real).folders.nonEmpty)
+        throw new UnreadableRecordException(
+          meta.path,
+          s"it tells of ${real.toUri.getPath}, to which ${folder.root.toUri.getPath} leads by a link. " +
+            s"Run ALTER TABLE .. SET LOCATION '${real.toUri.getPath}'"
+        )
+    }
+    own
   }
 
   def read(folder: TableFolder): CatalogState = read(folder, folder.ops.list(folder.side))

@@ -22,20 +22,60 @@ private[commit] object CopiedMidway {
   private[commit] def isSame(one: Path, other: Path): Boolean =
     one.toUri.getAuthority == other.toUri.getAuthority && one.toUri.getPath == other.toUri.getPath
 
+  /** Which files of a folder are its rows. */
+  sealed trait Rows
+
+  /** The inputs. Outputs that are there as well do not count. */
+  case object HasInputs extends Rows
+
+  /** The outputs. */
+  case object HasOutputs extends Rows
+
+  /** Others, since somebody has overwritten or deleted the folder. */
+  case object Overwritten extends Rows
+
   /**
-   * Whether the inputs of a folder are its rows, or else the outputs.
+   * Which files of a folder are its rows.
    *
    * @param found a listing of the folder, by relative paths
+   * @param isMarked whether the operation's marker is there. Whoever overwrites the folder deletes it
    * @throws java.io.IOException when the copy has neither all inputs nor all outputs
    */
-  def hasInputs(folder: TableFolder, record: Record, work: FolderWork, found: Map[String, FileMeta]): Boolean = {
+  def judge(
+      folder: TableFolder,
+      record: Record,
+      work: FolderWork,
+      found: Map[String, FileMeta],
+      isMarked: Boolean
+  ): Rows = {
     def isThere(path: String, length: Long) = found.get(path).exists(m => !m.isDirectory && m.length == length)
-    if (work.inputs.forall(i => isThere(i.path, i.length))) true
-    else if (work.outputs.forall(o => isThere(o.path, o.length))) false
+    val (inputs, outputs) = (work.inputs.map(i => i.path -> i.length), work.outputs.map(o => o.path -> o.length))
+    if (!isMarked && !(inputs ++ outputs).exists { case (path, _) => found.contains(path) }) Overwritten
+    else if (inputs.forall((isThere _).tupled)) HasInputs
+    else if (outputs.forall((isThere _).tupled)) HasOutputs
     else
       throw new IOException(
         s"${folder.root} is a copy that was made while version ${record.version} of ${record.metrics(Root)} was being " +
           s"published, and '${work.folder}' lacks some of its old and some of its new files: copy it again"
       )
+  }
+
+  /**
+   * Refuses to roll back an operation of which new files are there: no record of the table tells of them,
+   * as in a copy to which the record did not come.
+   *
+   * @param dirs the folders that the operation marked
+   * @throws java.io.IOException when there are such files
+   */
+  def refuseUntold(store: ObjectStore, folder: TableFolder, operationId: String, dirs: Seq[String]): Unit = {
+    def outputs = dirs.iterator.flatMap(dir => store.list(folder.resolve(dir)))
+      .filter(m => !m.isDirectory && FileNames.isData(m.name) && m.name.contains(s"-$operationId-"))
+    def isPublished = History.read(folder).exists(_.record.operationId == operationId)
+    outputs.nextOption().filterNot(_ => isPublished).foreach { m =>
+      throw new IOException(
+        s"${folder.root} is a copy that was made while files were being exchanged, and the record of the operation " +
+          s"that wrote ${m.path} is not in it: copy it again"
+      )
+    }
   }
 }

@@ -104,7 +104,15 @@ object LateFiles {
    * then the files that are in the folder now are all.
    */
   def isBegunAnew(state: CatalogState, current: Path, look: FileOps): Boolean =
-    state.emptiedFor(current).exists(elsewhere(state, current, _, look).isEmpty)
+    state.emptiedFor(current).exists(elsewhere(state, current, _, look).isEmpty) ||
+      state.folder(current).exists(_.watches.exists(w => w.newer && isRemoved(new Path(w.folder), look)))
+
+  /**
+   * Whether somebody has removed all folders that operations made, and the copy of the state beside them.
+   * Whoever only overwrites a folder leaves that.
+   */
+  private def isRemoved(folder: Path, look: FileOps): Boolean =
+    GenerationFolder.homeOf(folder).flatMap(GenerationFolder.parentOf).exists(p => !CatalogStateFile.isThere(look.list(p)))
 
   /** The files of a slot that are not in the folder that the catalog names again. */
   private def elsewhere(state: CatalogState, current: Path, newer: Path, look: FileOps): Seq[FileMeta] =
@@ -192,7 +200,7 @@ object LateFiles {
       if (missing.nonEmpty && missing.size == watch.known.size) {
         // Without any of the old files, the current folder has other rows than those that had moved on.
         val old = if (owner.path == current.toString) oldFiles(state, owner, watch, look) else Nil
-        if (late.nonEmpty || old.nonEmpty)
+        if ((late.nonEmpty || old.nonEmpty) && !isRemoved(folder, look))
           unclear(folder, current, late ++ old, "all files are gone that an operation had put there")
       }
       if (late.nonEmpty && isOverwritten(state, owner, watch, look))

@@ -290,6 +290,7 @@ private[sparkzorder] object ObjectCommitter {
       operationId: String,
       dirs: Seq[String]
   ): Unit = {
+    CopiedMidway.refuseUntold(store, folder, operationId, dirs)
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.
     def isPublished(trash: FileMeta) =

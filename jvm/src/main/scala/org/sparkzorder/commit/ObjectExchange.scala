@@ -47,7 +47,7 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
           case MarkerState.Exchanged =>
             val found = listed(work)
             if (isLost(work, found)) {
-              // Somebody has deleted the outputs before the inputs were gone. These are the only rows.
+              // Somebody has deleted outputs, or put a copy back that lacks some. The inputs have all rows.
               marker.decide(m, MarkerState.Kept)
               settle(work, isStale)
             } else retired(work, m, found)
@@ -73,10 +73,12 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
     }
   }
 
-  /** Whether no output is there, but all inputs are. */
-  private def isLost(work: FolderWork, found: Map[String, FileMeta]): Boolean =
-    work.inputs.nonEmpty && !work.outputs.exists(o => found.contains(o.path)) &&
-      work.inputs.forall(i => found.get(i.path).exists(isThis(_, i)))
+  /** Whether outputs are gone, and all inputs are there. A copy of an input may have another etag. */
+  private def isLost(work: FolderWork, found: Map[String, FileMeta]): Boolean = {
+    def isThere(path: String, length: Long) = found.get(path).exists(m => !m.isDirectory && m.length == length)
+    work.inputs.nonEmpty && !work.outputs.forall(o => isThere(o.path, o.length)) &&
+    work.inputs.forall(i => isThere(i.path, i.length))
+  }
 
   /**
    * The same in a copy of the table, where no marker counts.
@@ -84,20 +86,24 @@ private[commit] final class ObjectExchange(store: ObjectStore, folder: TableFold
    * @throws java.io.IOException when the copy lacks files, see [[CopiedMidway]]
    */
   def settleCopy(work: FolderWork): FolderOutcome = {
-    val found = listed(work)
-    val marker = new FolderMarker(store, folder, work.folder).read().filter(_.operationId == record.operationId)
-    if (CopiedMidway.hasInputs(folder, record, work, found)) {
-      drop(work)
-      Kept(marker, "the table was copied while its files were being exchanged", Nil)
-    } else {
-      store.deleteAll(work.inputs.map(_.path).filter(found.contains).map(folder.resolve))
-      Exchanged(marker, work.outputs.map(o => o.path -> found(o.path)).toMap, Nil)
+    val (found, marker) = (listed(work), own(work))
+    CopiedMidway.judge(folder, record, work, found, marker.isDefined) match {
+      case CopiedMidway.HasInputs =>
+        drop(work)
+        Kept(marker, "the table was copied while its files were being exchanged", Nil)
+      case CopiedMidway.HasOutputs =>
+        store.deleteAll(work.inputs.map(_.path).filter(found.contains).map(folder.resolve))
+        Exchanged(marker, work.outputs.map(o => o.path -> found(o.path)).toMap, Nil)
+      case CopiedMidway.Overwritten => Overwritten
     }
   }
 
+  private def own(work: FolderWork): Option[Marked] =
+    new FolderMarker(store, folder, work.folder).read().filter(_.operationId == record.operationId)
+
   /** Whether a copy of the table can be settled in this folder. Throws what [[settleCopy]] throws. */
   def requireWhole(work: FolderWork): Unit = {
-    CopiedMidway.hasInputs(folder, record, work, listed(work))
+    CopiedMidway.judge(folder, record, work, listed(work), own(work).isDefined)
     ()
   }
 

@@ -21,7 +21,13 @@ private[commit] object ObjectView {
   private def ofCopy(store: ObjectStore, folder: TableFolder, record: Record, threads: Int): ReadAround = {
     val leaveOut = WorkerThreads.map(record.folders, threads) { work =>
       val found = store.list(folder.resolve(work.folder)).map(m => FileNames.in(work.folder, m.name) -> m).toMap
-      if (CopiedMidway.hasInputs(folder, record, work, found)) work.outputs.map(_.path) else work.inputs.map(_.path)
+      val isMarked =
+        new FolderMarker(store, folder, work.folder).read().exists(_.operationId == record.operationId)
+      CopiedMidway.judge(folder, record, work, found, isMarked) match {
+        case CopiedMidway.HasInputs   => work.outputs.map(_.path)
+        case CopiedMidway.HasOutputs  => work.inputs.map(_.path)
+        case CopiedMidway.Overwritten => Nil
+      }
     }
     ReadAround(leaveOut.flatten.toSet, Nil)
   }

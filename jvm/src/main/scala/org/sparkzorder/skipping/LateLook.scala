@@ -40,8 +40,21 @@ private[skipping] final class LateLook(
    *   earlier folder cannot be listed: a query without its late files would lack rows
    */
   def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
-    if (!reads(current) || state.folder(current).isEmpty) Nil
-    else known.computeIfAbsent(current, _ => located.fold(byPath(current))(lateIn(current, listed, _)))
+    if (!reads(current)) Nil
+    else if (state.folder(current).isEmpty) {
+      refuseLink(current)
+      Nil
+    } else known.computeIfAbsent(current, _ => located.fold(byPath(current))(lateIn(current, listed, _)))
+
+  /** The state names folders by their real paths. By another name late files would not be found. */
+  private def refuseLink(current: Path): Unit = {
+    val real = folder.ops.realPath(current).toUri.getPath
+    if (real != current.toUri.getPath && state.folders.exists(f => new Path(f.path).toUri.getPath == real))
+      throw ZOrderErrors.recoveryFailed(
+        table,
+        new IOException(s"$current leads by a link to $real. Run ALTER TABLE .. SET LOCATION '$real'")
+      )
+  }
 
   private def lateIn(current: Path, listed: Seq[FileStatus], located: () => Map[Path, Slot]): Seq[FileStatus] =
     try LateFiles.ofSlot(state, current, listed.map(meta), folder.ops, located())
