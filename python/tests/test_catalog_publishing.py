@@ -312,6 +312,35 @@ def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkPro
     ours.sql("DROP TABLE beside")
 
 
+def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
+    (tmp_path / "other").symlink_to(tmp_path)
+    for name, made, back in (("by_real", tmp_path, tmp_path / "other"), ("by_link", tmp_path / "other", tmp_path)):
+        make(ours, name, made / name, "flat")
+        optimize = f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+        ours.sql(optimize)
+        ours.sql(f"INSERT INTO {name} VALUES (90001, 5)")
+        ours.sql(f"ALTER TABLE {name} SET LOCATION '{back / name}'")
+        for statement in (f"SELECT count(*) FROM {name}", optimize, f"VACUUM {name} RETAIN 0 HOURS"):
+            condition, message = ours.refused(statement)
+            assert condition == "ZORDER_LINKED_LOCATION", statement
+            assert f"SET LOCATION '{made / name}'" in message
+        ours.sql(f"ALTER TABLE {name} SET LOCATION '{made / name}'")
+        ours.sql(optimize)
+        assert ids(ours, name) == (ROWS + 1, ROWS + 1)
+
+
+def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
+    ours: SparkProcess, plain: SparkProcess, tmp_path: Path
+) -> None:
+    make(ours, "removed", tmp_path / "t", "flat")
+    ours.sql("OPTIMIZE removed ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.sql(f"ALTER TABLE removed SET LOCATION '{tmp_path / 't'}'")
+    shutil.rmtree(tmp_path / "t__zorder")
+    for statement in ("SELECT 1", "VACUUM removed", "OPTIMIZE removed ZORDER BY (id)", "VACUUM removed RETAIN 0 HOURS"):
+        ours.sql(statement)
+        assert ids(ours, "removed") == ids(plain, "removed") == (ROWS, ROWS), statement
+
+
 def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "cached", tmp_path / "t", "flat")
     ours.sql("CACHE TABLE cached OPTIONS ('storageLevel' 'MEMORY_ONLY')")

@@ -22,6 +22,9 @@ private[command] object CatalogTables extends Logging {
   def recover(table: TableLocation): Unit = {
     if (table.catalogTable.exists(_.partitionColumnNames.nonEmpty)) bringBackState(table)
     look(table).foreach { side =>
+      CatalogStateFile.throughLink(side.folder, side.statuses).foreach { real =>
+        throw ZOrderErrors.linkedLocation(table.name, table.root, real.toUri.getPath)
+      }
       if (CatalogRecovery.isNeeded(side.statuses) && !isHeld(table, side)) settle(table, "Recovery")
     }
   }

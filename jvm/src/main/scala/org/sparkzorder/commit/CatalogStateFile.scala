@@ -58,7 +58,7 @@ private[sparkzorder] object CatalogStateFile {
     def attempt(listed: Seq[FileMeta], left: Int): CatalogState = {
       val newest = in(listed).headOption
       val found =
-        try newest.map { case (number, meta) => ofRoot(folder, meta).copy(number = number) }
+        try newest.map { case (number, meta) => cached(folder, meta).copy(number = number).of(folder.root) }
             .orElse(Some(CatalogState.Empty))
         catch { case _: FileNotFoundException if left > 0 => None }
       if (found.isDefined) found.get else attempt(folder.ops.list(folder.side), left - 1)
@@ -66,20 +66,19 @@ private[sparkzorder] object CatalogStateFile {
     attempt(statuses, Attempts)
   }
 
-  private def ofRoot(folder: TableFolder, meta: FileMeta): CatalogState = {
-    val all = cached(folder, meta)
-    val own = all.of(folder.root)
-    if (own.folders.isEmpty && all.folders.nonEmpty) {
-      val real = folder.ops.realPath(folder.root)
-      if (all.of(real).folders.nonEmpty)
-        throw new UnreadableRecordException(
-          meta.path,
-          s"it tells of ${real.toUri.getPath}, to which ${folder.root.toUri.getPath} leads by a link. " +
-            s"Run ALTER TABLE .. SET LOCATION '${real.toUri.getPath}'"
-        )
-    }
-    own
-  }
+  /**
+   * Another name of the table's folder, if links give it two and the state names folders by the other
+   * one. By this name nothing would be found in it.
+   */
+  def throughLink(folder: TableFolder, statuses: Seq[FileMeta]): Option[Path] =
+    try in(statuses).headOption.map { case (_, meta) => cached(folder, meta) }
+        .filter(all => all.folders.nonEmpty && all.of(folder.root).folders.isEmpty)
+        .flatMap { all =>
+          val real = folder.ops.realPath(folder.root)
+          all.folders.flatMap(f => GenerationFolder.homeOf(new Path(f.path))).distinct
+            .find(home => home != folder.root && folder.ops.realPath(home) == real)
+        }
+    catch { case _: FileNotFoundException => None }
 
   def read(folder: TableFolder): CatalogState = read(folder, folder.ops.list(folder.side))
 

@@ -112,7 +112,9 @@ object LateFiles {
    * Whoever only overwrites a folder leaves that.
    */
   private def isRemoved(folder: Path, look: FileOps): Boolean =
-    GenerationFolder.homeOf(folder).flatMap(GenerationFolder.parentOf).exists(p => !CatalogStateFile.isThere(look.list(p)))
+    GenerationFolder.homeOf(folder).flatMap(GenerationFolder.parentOf).exists(p =>
+      !CatalogStateFile.isThere(look.list(p))
+    )
 
   /** The files of a slot that are not in the folder that the catalog names again. */
   private def elsewhere(state: CatalogState, current: Path, newer: Path, look: FileOps): Seq[FileMeta] =

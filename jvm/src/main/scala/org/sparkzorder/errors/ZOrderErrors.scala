@@ -177,6 +177,13 @@ object ZOrderErrors {
   def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
     analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
 
+  def linkedLocation(target: String, location: Path, other: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_LINKED_LOCATION",
+      Map("table" -> target, "location" -> location.toUri.getPath, "other" -> other),
+      null
+    )
+
   def linkedFiles(target: String, first: String, count: Int): Throwable =
     analysis("ZORDER_LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)
 

@@ -42,7 +42,7 @@ private[skipping] final class LateLook(
   def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
     if (!reads(current)) Nil
     else if (state.folder(current).isEmpty) {
-      refuseLink(current)
+      if (located.isDefined) refuseLink(current)
       Nil
     } else known.computeIfAbsent(current, _ => located.fold(byPath(current))(lateIn(current, listed, _)))
 
@@ -50,10 +50,7 @@ private[skipping] final class LateLook(
   private def refuseLink(current: Path): Unit = {
     val real = folder.ops.realPath(current).toUri.getPath
     if (real != current.toUri.getPath && state.folders.exists(f => new Path(f.path).toUri.getPath == real))
-      throw ZOrderErrors.recoveryFailed(
-        table,
-        new IOException(s"$current leads by a link to $real. Run ALTER TABLE .. SET LOCATION '$real'")
-      )
+      throw ZOrderErrors.linkedLocation(table, current, real)
   }
 
   private def lateIn(current: Path, listed: Seq[FileStatus], located: () => Map[Path, Slot]): Seq[FileStatus] =

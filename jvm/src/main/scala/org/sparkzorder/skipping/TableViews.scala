@@ -222,7 +222,12 @@ object TableViews extends Logging {
       located: Option[() => Map[Path, Slot]]
   ): Option[LateLook] =
     if (!CatalogStateFile.isThere(side)) None
-    else lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
+    else {
+      if (located.isDefined) CatalogStateFile.throughLink(folder, side.statuses).foreach { real =>
+        throw ZOrderErrors.linkedLocation(RecoveryErrors.quoted(folder.root), folder.root, real.toUri.getPath)
+      }
+      lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
+    }
 
   private def lateBy(
       folder: TableFolder,
