@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
  */
 class CatalogHistoriesSuite extends AnyFunSuite {
 
-  private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 2000
+  private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 1000
   private val Steps = 16
 
   for { slot <- Seq(Slot.Table, Slot(Seq("p" -> "1"))); dies <- Seq(false, true) }
