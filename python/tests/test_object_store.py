@@ -323,6 +323,24 @@ def test_a_versioned_bucket_works_the_same(server: S3Server, ours: SparkProcess,
     assert left_over(ours, server, root) == []
 
 
+@pytest.mark.extended
+def test_folders_of_other_formats_are_refused(server: S3Server, ours: SparkProcess) -> None:
+    refused = {
+        "_delta_log/0.json": "ZORDER_OTHER_TABLE_FORMAT",
+        ".hoodie/hoodie.properties": "ZORDER_OTHER_TABLE_FORMAT",
+        "_spark_metadata/0": "ZORDER_OTHER_TABLE_FORMAT",
+        "metadata/v1.metadata.json": "ZORDER_OTHER_TABLE_FORMAT",
+        "_metadata": "ZORDER_SUMMARY_FILE",
+        # Looked for in each of two folders, by one listing.
+        "p=1/_metadata": "ZORDER_SUMMARY_FILE",
+    }
+    for number, (marker, condition) in enumerate(refused.items()):
+        root = f"{ROOT}/foreign/t{number}"
+        write(ours, root, "parquet", "p", files=1)
+        server.ask("PUT", f"/{BUCKET}/foreign/t{number}/{marker}", b"x")
+        assert ours.refused(f"OPTIMIZE parquet.`{root}` ZORDER BY (a)")[0] == condition, marker
+
+
 def copied(server: S3Server, keys: list[str], root: str, target: str) -> None:
     """Copy objects to another folder, as other programs do."""
     for key in keys:

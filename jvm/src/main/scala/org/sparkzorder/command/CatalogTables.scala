@@ -22,8 +22,8 @@ private[command] object CatalogTables extends Logging {
   def recover(table: TableLocation): Unit = {
     if (table.catalogTable.exists(_.partitionColumnNames.nonEmpty)) bringBackState(table)
     look(table).foreach { side =>
-      CatalogStateFile.throughLink(side.folder, side.statuses).foreach { real =>
-        throw ZOrderErrors.linkedLocation(table.name, table.root, real.toUri.getPath)
+      CatalogStateFile.throughLink(side.folder, side.statuses).foreach { other =>
+        throw ZOrderErrors.linkedLocation(table.name, table.root, other.toUri.getPath)
       }
       if (CatalogRecovery.isNeeded(side.statuses) && !isHeld(table, side)) settle(table, "Recovery")
     }
@@ -62,7 +62,7 @@ private[command] object CatalogTables extends Logging {
         WorkerThreads.map(current, folder.threads)(CatalogCopies.lateIn(folder, state, _, located)).exists(_.nonEmpty)
       )
     }
-    def isBegunAnew = current.exists(LateFiles.isBegunAnew(state, _, folder.ops))
+    def isBegunAnew = LateFiles.begunAnew(state, current, folder.ops).nonEmpty
     if (state.withoutTaken(located.keySet) != state || isBegunAnew || hasLate) settle(table, operation)
   }
 

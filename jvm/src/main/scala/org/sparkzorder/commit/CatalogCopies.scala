@@ -76,7 +76,7 @@ private[sparkzorder] object CatalogCopies {
   ): Int = {
     val before = CatalogStateFile.read(home, lock.listing())
     val own = before.withoutTaken(located.keySet)
-    val state = current.filter(LateFiles.isBegunAnew(own, _, home.ops)).foldLeft(own)(_.begunAnew(_))
+    val state = LateFiles.begunAnew(own, current, home.ops).foldLeft(own)(_.begunAnew(_))
     val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
       folder -> lateIn(home, state, folder, located)
     }.filter(_._2.nonEmpty)

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -100,21 +102,24 @@ object LateFiles {
       .sortBy(f => (f.watches.filterNot(_.newer).map(_.since).max, f.path)).reverseIterator.map(f => new Path(f.path))
 
   /**
-   * Whether the slot was left, VACUUM deleted its files, and nobody has the rows any more that moved on:
-   * then the files that are in the folder now are all.
+   * The folders whose files are all rows of the slot: nobody has rows any more that had moved on from
+   * there. Either VACUUM had deleted its files, or somebody has removed the folder with all generations.
+   *
+   * @param current folders that the catalog names
    */
-  def isBegunAnew(state: CatalogState, current: Path, look: FileOps): Boolean =
-    state.emptiedFor(current).exists(elsewhere(state, current, _, look).isEmpty) ||
-      state.folder(current).exists(_.watches.exists(w => w.newer && isRemoved(new Path(w.folder), look)))
+  def begunAnew(state: CatalogState, current: Seq[Path], look: FileOps): Seq[Path] = {
+    // The new folders of all partitions are below one.
+    val removed = mutable.HashMap.empty[Path, Boolean]
+    def isRemoved(w: Watch) = generations(w).exists(all => removed.getOrElseUpdate(all, look.list(all).isEmpty))
+    current.filter { path =>
+      state.emptiedFor(path).exists(elsewhere(state, path, _, look).isEmpty) ||
+      state.folder(path).exists(_.watches.exists(w => w.newer && isRemoved(w)))
+    }
+  }
 
-  /**
-   * Whether somebody has removed all folders that operations made, and the copy of the state beside them.
-   * Whoever only overwrites a folder leaves that.
-   */
-  private def isRemoved(folder: Path, look: FileOps): Boolean =
-    GenerationFolder.homeOf(folder).flatMap(GenerationFolder.parentOf).exists(p =>
-      !CatalogStateFile.isThere(look.list(p))
-    )
+  /** The folder with all generations, if the watched folder is one of them. */
+  private def generations(watch: Watch): Option[Path] =
+    GenerationFolder.homeOf(new Path(watch.folder)).flatMap(GenerationFolder.parentOf)
 
   /** The files of a slot that are not in the folder that the catalog names again. */
   private def elsewhere(state: CatalogState, current: Path, newer: Path, look: FileOps): Seq[FileMeta] =
@@ -202,7 +207,7 @@ object LateFiles {
       if (missing.nonEmpty && missing.size == watch.known.size) {
         // Without any of the old files, the current folder has other rows than those that had moved on.
         val old = if (owner.path == current.toString) oldFiles(state, owner, watch, look) else Nil
-        if ((late.nonEmpty || old.nonEmpty) && !isRemoved(folder, look))
+        if ((late.nonEmpty || old.nonEmpty) && !generations(watch).exists(look.list(_).isEmpty))
           unclear(folder, current, late ++ old, "all files are gone that an operation had put there")
       }
       if (late.nonEmpty && isOverwritten(state, owner, watch, look))

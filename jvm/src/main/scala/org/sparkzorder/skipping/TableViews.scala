@@ -223,8 +223,8 @@ object TableViews extends Logging {
   ): Option[LateLook] =
     if (!CatalogStateFile.isThere(side)) None
     else {
-      if (located.isDefined) CatalogStateFile.throughLink(folder, side.statuses).foreach { real =>
-        throw ZOrderErrors.linkedLocation(RecoveryErrors.quoted(folder.root), folder.root, real.toUri.getPath)
+      if (located.isDefined) CatalogStateFile.throughLink(folder, side.statuses).foreach { other =>
+        throw ZOrderErrors.linkedLocation(RecoveryErrors.quoted(folder.root), folder.root, other.toUri.getPath)
       }
       lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
     }

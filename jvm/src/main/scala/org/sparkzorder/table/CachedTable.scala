@@ -1,8 +1,7 @@
 package org.sparkzorder.table
 
-import scala.util.control.NonFatal
-
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.storage.StorageLevel
 
 /** What `CACHE TABLE` keeps in memory. Spark knows it by the table's location. */
@@ -24,7 +23,8 @@ private[sparkzorder] object CachedTable extends Logging {
             rows.unpersist()
             session.catalog.cacheTable(name.get, level)
           }
-        catch { case NonFatal(e) => logWarning(s"${table.name} is not cached any more", e) }
+        // Somebody has dropped the table meanwhile.
+      catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
       }
   }
 }

@@ -23,7 +23,7 @@ object SummaryFiles {
   /**
    * The first such file in the table's folder, in a table above it, or in one of these folders.
    *
-   * @param count the number of files in these folders
+   * @param count the number of files of the table
    */
   def first(conf: Configuration, root: Path, folders: Seq[Path], count: Long): Option[Path] = {
     val files = (ForeignFormats.withTablesAbove(root) ++ folders).distinct.map(new Path(_, name))

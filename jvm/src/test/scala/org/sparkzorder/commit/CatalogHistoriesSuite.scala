@@ -17,7 +17,7 @@ class CatalogHistoriesSuite extends AnyFunSuite {
     test(s"statements${if (dies) " that may die" else ""}, appends to any folder and locations that go back: $slot") {
       var (clear, unclear) = (0, 0)
       for (seed <- 1 to Histories) withClue(s"seed $seed: ") {
-        val history = new CatalogHistoriesSuite.History(slot, dies, new Random(seed))
+        val history = new CatalogHistoriesSuite.RandomHistory(slot, dies, new Random(seed))
         val ended = (1 to Steps).takeWhile(_ => history.step()).size
         if (ended == Steps) clear += 1 else unclear += 1
       }
@@ -30,7 +30,7 @@ private object CatalogHistoriesSuite {
 
   private val MostCalls = 150
 
-  private final class History(slot: Slot, dies: Boolean, random: Random) {
+  private final class RandomHistory(slot: Slot, dies: Boolean, random: Random) {
     private val table = new MemoryCatalogTable(Seq(slot))
     private var expected = table.allRows
     private var folders = Vector(table.locations(slot))
@@ -42,7 +42,7 @@ private object CatalogHistoriesSuite {
       ids
     }
 
-    /** One more step. False when the table is unclear from now on, which it may become after a VACUUM only. */
+    /** One more step. False when the table is unclear from now on. */
     def step(): Boolean = {
       val id = s"op-${fresh()}"
       val ops =
@@ -56,9 +56,7 @@ private object CatalogHistoriesSuite {
       val failed: Option[Throwable] = random.nextInt(10) match {
         case 0 | 1 | 2 => did("OPTIMIZE")(table.attempt(id)(table.optimize(ops, id, keeps = random.nextBoolean())))
         case 3 | 4     =>
-          val newest = org.sparkzorder.commit.History.read(table.folder(new MemoryOps(table.fs))).headOption.fold(0L)(
-            _.record.version
-          )
+          val newest = History.read(table.folder(new MemoryOps(table.fs))).headOption.fold(0L)(_.record.version)
           val to = random.nextLong(newest + 1)
           did(s"RESTORE $to")(table.attempt(id)(table.restore(ops, id, to)))
         case 5 => did("VACUUM")(table.attempt(id)(table.vacuum(ops, id)))
@@ -86,6 +84,8 @@ private object CatalogHistoriesSuite {
         trace.mkString("\n")
       )
       assert(seen.forall(_ == expected), s"$seen in place of $expected after\n${trace.mkString("\n")}")
+      // Only VACUUM deletes rows that an earlier folder lacks. What a dead owner left may be unclear as well.
+      assert(seen.isDefined || dies || trace.contains("VACUUM"), s"unclear after\n${trace.mkString("\n")}")
       seen.isDefined
     }
 

@@ -43,6 +43,21 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
     out.close()
   }
 
+  test("on an object store a small index is read by one request, and one that was cut off is not used") {
+    write(contents(1L), 1L)
+    var requests = 0
+    def reader(cut: Int)(path: Path, limit: Long): Array[Byte] = {
+      requests += 1
+      val in = fs.open(path)
+      try in.readAllBytes().take(limit.toInt - cut)
+      finally in.close()
+    }
+    assert(new IndexStore(fs, big, Some(reader(cut = 1) _)).newest(listing).isEmpty && requests == 1)
+    requests = 0
+    val found = new IndexStore(fs, big, Some(reader(cut = 0) _)).newest(listing)
+    assert(maxOf(found.get) == 1L && requests == 1)
+  }
+
   test("the index with the highest number counts, and other files are ignored") {
     val store = new IndexStore(fs, big)
     assert(store.newest(listing).isEmpty)
