@@ -24,7 +24,7 @@ private[sparkzorder] object CachedTable extends Logging {
             session.catalog.cacheTable(name.get, level)
           }
         // Somebody has dropped the table meanwhile.
-      catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
+        catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
       }
   }
 }
