@@ -66,7 +66,7 @@ REPO ?= build/m2
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built fetched
+.PHONY: help demo test test-older test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built built-newest fetched
 .PHONY: fuzz kills load layout sizes requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -74,7 +74,8 @@ ROWS ?= 2000000
 help:
 	@echo "make demo                      cluster 336,776 real flights and see the files that five questions read"
 	@echo "make demo DATA=tpch SCALE=1    the same on TPC-H's wide table"
-	@echo "make test                      every main behaviour on Spark $(NEWEST), the main job on $(OLDER): 15 minutes"
+	@echo "make test                      every main behaviour, on Spark $(NEWEST)"
+	@echo "make test-older                the main job on Spark $(OLDER)"
 	@echo "make test-jvm SUITE='*LockSuite'   one suite; make test-python TEST=python/tests/test_golden.py one file"
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
 	@echo "make test-all                  both, the long suites on the newest Spark, and S3 on each"
@@ -100,10 +101,14 @@ help:
 demo: $(STAMPS)/installed
 	@$(BIN)/python python/demo/main.py --data $(DATA) --scale $(SCALE) --out build/demo
 
-# Every main behaviour on the newest Spark, and the main job on each older one. Building and testing each keep two cores
-# busy: `make` prints what ran side by side one after the other.
-test: built
+# Every main behaviour, on the newest Spark. Building and testing each keep two cores busy: `make` prints what ran side by
+# side one after the other.
+test: built-newest
 	@$(MAKE) -j2 --output-sync --no-print-directory test-jvm test-python
+
+# The main job on each older Spark, with the wheel for all of them.
+test-older: built
+	$(BIN)/python -m pytest python/tests/test_package.py -m "matrix and not extended"
 	@$(MAKE) -j2 --output-sync --no-print-directory $(addprefix test-main-job-,$(OLDER))
 
 # What is slow, and the tests of older Sparks: all of them on the first minor of Spark 3 and of Spark 4, and the statements
@@ -115,7 +120,7 @@ test-matrix: fetched
 
 # The long suites: rivals at every step, plans, every kind of target, Hive, Iceberg beside us, clusters, Java versions, and
 # S3 on each Spark.
-test-all: test test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) $(addprefix test-store-,$(OLDER)) $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
+test-all: test test-older test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(OLDER))) $(addprefix test-store-,$(OLDER)) $(STAMPS)/env-store $(STAMPS)/env-readers $(STAMPS)/env-airflow $(STAMPS)/env-dbt \
 		$(STAMPS)/javas $(addprefix $(STAMPS)/fetched-,iceberg store yarn)
 	EXHAUSTIVE=1 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly org.sparkzorder.commit.*"
 	FUZZ_FILES=100000 $(SBT) "$(call sbt_name,$(NEWEST))/testOnly *FuzzSuite"
@@ -167,8 +172,8 @@ test-jvm test-jvm-slow: SBT_FLAGS += -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 test-jvm-slow: $(SBT_JAR)
 	$(SBT) "$(call sbt_name,$(NEWEST))/testOnly -- -n org.scalatest.tags.Slow"
 
-# `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test, for which the newest Spark's jar is enough.
-test-python: $(STAMPS)/installed$(if $(TEST),,-all) $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
+# `make test-python TEST='python/tests/test_golden.py -k pack'` runs one test.
+test-python: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
 	$(BIN)/python -m pytest $(or $(TEST),python/tests -m "not matrix and not extended")
 
 test-python-matrix: $(STAMPS)/installed-all $(STAMPS)/dev
@@ -188,7 +193,12 @@ $(addprefix test-store-,$(OLDER)): test-store-%: $(STAMPS)/installed-% $(STAMPS)
 $(addprefix test-statements-,$(OLDER)): test-statements-%: $(STAMPS)/installed-%
 	$(call older_env,$*) -m pytest python/tests/test_golden.py python/tests/test_plans.py -m every_spark
 
-# All that tests need, made two at a time where possible. Two pips or two sbts never write into the same folder.
+# All that `make test` needs. Two pips or two sbts never write into the same folder.
+built-newest: $(STAMPS)/env-$(NEWEST)
+	@$(MAKE) -j2 --output-sync --no-print-directory $(STAMPS)/compiled $(STAMPS)/env-store $(STAMPS)/fetched-store
+	@$(MAKE) --no-print-directory $(STAMPS)/installed $(STAMPS)/dev
+
+# All that the tests of every Spark need, made two at a time where possible.
 built:
 	@$(MAKE) -j2 --output-sync --no-print-directory envs
 	@$(MAKE) --no-print-directory $(STAMPS)/compiled
@@ -341,11 +351,11 @@ $(call jar,$(NEWEST)): $(MAIN_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
 	$(SBT) $(call sbt_name,$(NEWEST))/package
 	@mkdir -p $(@D) && cp $(call sbt_output,$(NEWEST)) $@
 
-# For the tests: one start of sbt makes all jars and compiles the tests, two modules at a time.
-$(STAMPS)/compiled: $(MAIN_SOURCES) $(TEST_SOURCES) | $(SBT_JAR) envs
-	$(SBT) "all $(foreach m,$(SPARKS),$(call sbt_name,$(m))/package) $(call sbt_name,$(NEWEST))/Test/compile"
-	@mkdir -p build/jars $(@D) && cp $(foreach m,$(SPARKS),$(call sbt_output,$(m))) build/jars
-	@touch $(STAMPS)/jars-older $@
+# For the tests: one start of sbt makes the newest Spark's jar and compiles the tests.
+$(STAMPS)/compiled: $(MAIN_SOURCES) $(TEST_SOURCES) | $(SBT_JAR) $(STAMPS)/env-$(NEWEST)
+	$(SBT) $(call sbt_name,$(NEWEST))/package $(call sbt_name,$(NEWEST))/Test/compile
+	@mkdir -p build/jars $(@D) && cp $(call sbt_output,$(NEWEST)) build/jars
+	@touch $@
 
 # One start of sbt makes all older jars.
 $(STAMPS)/jars-older: $(MAIN_SOURCES) | $(SBT_JAR) $(addprefix $(STAMPS)/env-,$(OLDER))

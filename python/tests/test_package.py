@@ -40,6 +40,7 @@ def test_the_jar_is_that_of_the_installed_spark() -> None:
     assert path.exists()
 
 
+@pytest.mark.matrix
 def test_there_is_a_jar_for_each_spark() -> None:
     assert list(artifacts.available_jars().values()) == [spark.jar for spark in SPARKS]
 
