@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from comparison import condition_of, no_skipping
+from comparison import condition_of, no_skipping, settings
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -15,6 +15,9 @@ from spark_zorder import explain_skipping
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+PUSHDOWN = ("spark_sql_parquet_filterPushdown", "spark_sql_orc_filterPushdown")
+"""The settings for filters in Spark's readers."""
 
 Answer = list[int] | str
 """Sorted ids, or the condition of an error."""
@@ -48,9 +51,10 @@ class Questions:
             return None
         return [sorted(ids) for ids in found]
 
-    def filtered(self, n: int, skipping: bool) -> Answer:
-        """Ids by one filter."""
-        with nullcontext() if skipping else no_skipping(self._spark):
+    def filtered(self, n: int, skipping: bool, pushdown: bool | None = None) -> Answer:
+        """Ids by one filter. `pushdown` says whether Spark's readers get it too, whatever the settings are."""
+        pushed = {} if pushdown is None else dict.fromkeys(PUSHDOWN, str(pushdown).lower())
+        with nullcontext() if skipping else no_skipping(self._spark), settings(self._spark, **pushed):
             try:
                 rows = self._spark.sql(f"SELECT id FROM {self._relation} WHERE {self._conditions[n]}").collect()
             except (PySparkException, Py4JJavaError) as error:

@@ -54,6 +54,8 @@ class Tally:
     """Queries on a listing from before a file was overwritten."""
     pairs: int = 0
     """Queries that have the same condition twice, in two orders."""
+    pushed: int = 0
+    """Queries without skipping of files that OPTIMIZE wrote, with and without filters in Spark's readers."""
     files: int = 0
     kept: int = 0
     by_curve: int = 0
@@ -74,7 +76,8 @@ class Tally:
         return (
             f"seed {self.seed}: {self.queries:,} queries of {self.tables:,} tables, {self.by_duck:,} of them also in "
             f"DuckDB ({self.refused_by_duck:,} more it refused), {self.raised:,} raised an error without skipping; "
-            f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders; "
+            f"{self.held:,} more on cached listings during an overwrite, {self.pairs:,} of conditions in both orders, "
+            f"{self.pushed:,} of rewritten files with filters in Spark's readers and without; "
             f"{self.files - self.kept:,} of {self.files:,} files skipped ({self.skipped:.1%}), in "
             f"{self.by_curve:,} queries some by the curve; {self.strategies['incremental']} of "
             f"{self.strategies.total()} OPTIMIZE were incremental; "
@@ -199,12 +202,22 @@ class Campaign:
                 self._say("\n".join([*(f"{k}={v}" for k, v in settings.items()), f"WHERE {condition.spark}"]))
                 self._say(f"{table.target}, {files - kept} of {files} files skipped: {answer}, DuckDB {by_duck}")
             self._judge(table, q, condition, answer, by_duck)
+        if all(path.name.startswith("zorder-") for path in table.in_any_order()):
+            self._ask_readers(table, questions, numbers, conditions)
         for q, one, other in zip(numbers, conditions[::4], conditions[1::4], strict=False):
             query = both_orders(table.name, *(c.spark.replace(TABLE, table.name) for c in (one, other)))
             self.tally.pairs += 1
             wrong = lost(table.spark, query)
             if wrong is not None:
                 self._mismatch(table.number, q, f"{wrong}; {table.words()}")
+
+    def _ask_readers(self, table: FuzzTable, questions: Questions, numbers: list[int], conditions: list[Text]) -> None:
+        """Check that Spark's own readers skip no row of a rewritten table."""
+        for n in range(0, len(numbers), 3):
+            pushed, plain = (questions.filtered(n, skipping=False, pushdown=on) for on in (True, False))
+            self.tally.pushed += 1
+            if isinstance(plain, list) and pushed != plain:
+                self._mismatch(table.number, numbers[n], _line("a reader", pushed, plain, conditions[n].spark, table))
 
     def _ask_duck(self, copy: Copy, condition: Text) -> list[int] | None:
         if condition.duck is None:

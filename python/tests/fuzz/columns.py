@@ -73,6 +73,10 @@ PLAIN = (
     _leaf("binary", "b"),
     _leaf("boolean", "bo"),
     _leaf("null", "nothing"),
+    _leaf("double without zero", "dz"),
+    _leaf("float without zero", "fz"),
+    _leaf("map", "mp"),
+    _leaf("map of numbers", "mn"),
     _leaf("int", "x.y"),
     _leaf("string", "a b"),
     _leaf("d9", "größe"),
@@ -82,6 +86,8 @@ STRUCT = (
     _leaf("string", "st", "b c"),
     _leaf("double", "st", "in", "d"),
     _leaf("date", "st", "in", "x.y"),
+    _leaf("map", "st", "in", "m"),
+    _leaf("float without zero", "st", "in", "z"),
 )
 PARQUET_ONLY = (_leaf("time", "tm"), _leaf("variant", "va"), _leaf("bigint", "q`t"))
 SPARK_ONLY = (_leaf("months", "ym"), _leaf("span", "ds"), _leaf("array", "ar"))

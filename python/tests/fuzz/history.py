@@ -166,7 +166,7 @@ class History:
     def _contents(self) -> list[tuple[int, int]]:
         """Ids with a hash of the row's values."""
         table = self._table
-        values = ", ".join(self._hashed(c) for c in table.columns if c.kind.family != "kept")
+        values = ", ".join(self._hashed(c) for c in table.columns)
         with no_skipping(table.spark):
             rows = table.spark.sql(f"SELECT id, xxhash64({values}) AS h FROM {table.relation()}").collect()
         return sorted((row.id, row.h) for row in rows)
@@ -174,7 +174,12 @@ class History:
     def _hashed(self, column: Column) -> str:
         if column.path[0] in self._table.cased:
             return "1"
-        return replace(column, called=self._table.called().get(column.path[0])).spark
+        name = replace(column, called=self._table.called().get(column.path[0])).spark
+        if column.kind.family == "kept":
+            # Maps have no hash. The text has the entries in their order.
+            return f"to_json(named_struct('value', {name}))"
+        # Spark's hash takes -0.0 for 0.0.
+        return f"CAST({name} AS STRING)" if column.kind.family == "fraction" else name
 
     # --- other programs
 

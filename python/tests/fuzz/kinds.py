@@ -74,6 +74,32 @@ def _fraction(sql: str, most: str) -> Kind:
     return Kind(sql, "fraction", sql, lambda _, x: round((x - 0.5) * 1e6, 3), literal, odd, outside)
 
 
+def _without_zero(sql: str) -> Kind:
+    """Few values, with -0.0 and without 0.0: readers that compare bits find no row where `x = 0.0`."""
+    literal = _cast_to(sql)
+    return Kind(
+        sql,
+        "fraction",
+        sql,
+        lambda _, x: round(x * 12) - 6.0 or -0.0,
+        literal,
+        outside=tuple(literal(v) for v in ("0.0", "-0.0", "1e30")),
+    )
+
+
+def _map(key: str) -> Kind:
+    """Entries that are not in the order of their keys. Foreign writers repeat the first one."""
+    return Kind(
+        f"MAP<{key}, INT>",
+        "kept",
+        "INT",
+        lambda _, x: int(x * 1000),
+        lambda v: only_spark(str(v)),
+        cast=f"IF({{c}} IS NULL, NULL, map(CAST('7' AS {key}), {{c}}, CAST('2' AS {key}), {{c}} + 1))",
+        ordered=False,
+    )
+
+
 def _short(r: Random, x: float) -> Value:
     return ("k", "ka", "kä", "k\uffee")[int(x * 3.99)] + f"{int(x * 10_000):05d}"
 
@@ -127,6 +153,10 @@ KINDS = {
     "d38,37": _decimal(38, 37),
     "float": _fraction("FLOAT", "1e30"),
     "double": _fraction("DOUBLE", "1e300"),
+    "float without zero": _without_zero("FLOAT"),
+    "double without zero": _without_zero("DOUBLE"),
+    "map": _map("STRING"),
+    "map of numbers": _map("INT"),
     "string": _text("STRING", _short),
     "long string": _text("STRING", _long),
     "few strings": _text("STRING", lambda _, x: LATIN[int(x * (len(LATIN) - 0.01))]),

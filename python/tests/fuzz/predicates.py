@@ -310,4 +310,8 @@ class Conditions:
     def _kept(self, column: Column, c: Text) -> Text:
         if column.kind.sql == "VARIANT":
             return form("variant_get({c}, '$.a', 'int') = {v}", c=c, v=self.literal(column))
+        if column.kind.sql.startswith("MAP"):
+            key = both("'7'" if "STRING" in column.kind.sql else "7")
+            words = ("{c}[{k}] = {v}", "try_element_at({c}, {k}) > {v}", "size({c}) = 2", "map_keys({c})[0] = {k}")
+            return form(self._random.choice(words), c=c, k=key, v=self.literal(column))
         return form("element_at({c}, 1) = {v}", c=c, v=self.literal(column))

@@ -142,7 +142,7 @@ class ArrowWriter(ForeignWriter):
         plain = table if self.tells_schema else table.replace_schema_metadata(None)
         some = [name for name in table.column_names if name not in ("s", "d", "l")]
         statistics = {"all": True, "none": False, "some": some}[self._statistics]
-        pq.write_table(plain, path, write_statistics=statistics, **self._options)
+        pq.write_table(_with_repeated_keys(plain), path, write_statistics=statistics, **self._options)
 
     def words(self) -> str:
         said = " ".join(f"{k}={v}" for k, v in self._options.items())
@@ -164,7 +164,7 @@ class ArrowOrcWriter(ForeignWriter):
         }
 
     def write_file(self, table: pa.Table, path: Path) -> None:
-        orc.write_table(table.replace_schema_metadata(None), str(path), **self._options)
+        orc.write_table(_with_repeated_keys(table.replace_schema_metadata(None)), str(path), **self._options)
 
     def words(self) -> str:
         return f"pyarrow orc {self._options}"
@@ -207,6 +207,18 @@ def rows_of(frame: DataFrame, scratch: Path) -> pa.Table:
         frame.coalesce(1).write.mode("overwrite").parquet(str(scratch))
     table = pa.concat_tables([pq.ParquetFile(path).read() for path in sorted(scratch.glob("*.parquet"))])
     shutil.rmtree(scratch)
+    return table
+
+
+def _with_repeated_keys(table: pa.Table) -> pa.Table:
+    """Repeat the first key of each second map, with another value. Spark reads all entries and finds the first."""
+    for n, field in enumerate(table.schema):
+        if pa.types.is_map(field.type):
+            maps = table[field.name].to_pylist()
+            repeated = [
+                [*entries, (entries[0][0], -1)] if entries and at % 2 else entries for at, entries in enumerate(maps)
+            ]
+            table = table.set_column(n, field, pa.array(repeated, field.type))
     return table
 
 
