@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.orc.{OrcProto, Reader}
+import org.apache.orc.{OrcProto, Reader, TypeDescription}
 import org.apache.orc.impl.RecordReaderImpl
 
 /** The traits of an ORC file. */
@@ -13,13 +13,22 @@ private[footer] object OrcTraits {
   def of(reader: Reader, encryption: Encryption): FileTraits = {
     val (keys, extents) = FileTraits.keysOf(texts(reader))
     FileTraits(
-      schema = FileTraits.digest(reader.getSchema.toString),
+      schema = FileTraits.digest(schemaText(reader)),
       keys = keys,
       extents = extents,
       bloomFilters = if (encryption.isNone) bloomFilters(reader) else Set.empty,
       pageVersions = Set.empty,
       codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
     )
+  }
+
+  /** Types, attributes of types, and the calendar. */
+  private def schemaText(reader: Reader): String = {
+    def attributes(t: TypeDescription): Seq[String] =
+      t.getAttributeNames.asScala.toSeq.sorted.map(key => s"${t.getId}.$key=${t.getAttributeValue(key)}") ++
+        Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(attributes)
+    (reader.getSchema.toString +: reader.writerUsedProlepticGregorian.toString +: attributes(reader.getSchema))
+      .mkString("\n")
   }
 
   /**

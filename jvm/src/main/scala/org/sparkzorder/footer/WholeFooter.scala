@@ -4,11 +4,20 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
+import org.apache.orc.TypeDescription
 import org.apache.parquet.schema.MessageType
 import org.apache.spark.sql.types.StructType
 
 /** Schema and key-value metadata of one file, which are too long to be kept for many files. */
 final case class WholeFooter(schema: MessageType, keyValues: Map[String, String])
+
+/**
+ * The same of an ORC file.
+ *
+ * @param proleptic whether its dates and times are in the proleptic Gregorian calendar
+ * @param keyValues the user metadata, with each byte as one character
+ */
+final case class WholeOrcFooter(schema: TypeDescription, proleptic: Boolean, keyValues: Map[String, String])
 
 object WholeFooter {
 
@@ -19,11 +28,11 @@ object WholeFooter {
     WholeFooter(file.getSchema, texts(file.getKeyValueMetaData))
   }
 
-  /** The user metadata of an ORC file, with each byte as one character. */
-  def orc(conf: Configuration, status: FileStatus): Map[String, String] = {
+  /** @throws NotDataFileException for a file that is not intact */
+  def orc(conf: Configuration, status: FileStatus): WholeOrcFooter = {
     val settings = FooterSettings(caseSensitive = false, fieldIds = false)
     val reader = new OrcFooter(conf, new StructType, Nil, settings).open(status.getPath)
-    try OrcTraits.texts(reader)
+    try WholeOrcFooter(reader.getSchema, reader.writerUsedProlepticGregorian, OrcTraits.texts(reader))
     finally reader.close()
   }
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{FileSpelling, KeptOrc, KeptParquet, KeptSchema, KeptTraits, RewriteJob}
+import org.sparkzorder.write.{KeptParquet, KeptSchema, KeptTraits, RewriteJob}
 
 /**
  * What the new files take over from the inputs beside the rows, such as field ids and key-value
@@ -70,21 +70,7 @@ private[sparkzorder] object KeptFromInputs {
     val traits = inputs.flatMap(_.footer.traits).toIndexedSeq
     if (traits.isEmpty || traits.size < inputs.size) nothing
     else if (table.formatName == "parquet") new KeptOfParquet(table, inputs.toIndexedSeq, traits, writeConf).result
-    else orc(table, inputs.toIndexedSeq, traits)
-  }
-
-  private def orc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]): KeptFromInputs = {
-    val conf = table.session.sessionState.newHadoopConf()
-    val keys =
-      KeptKeys.of(traits, Texts(i => WholeFooter.orc(conf, inputs(i).status)), sameSchema = true, sameCalendar = true)
-    val schema = FileNames.of(table.dataSchema, inputs.map(_.footer.schema).distinct)
-    val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
-    KeptFromInputs(
-      files = Some(KeptOrc(RewriteJob.nullable(schema), keys.values, batch, schema != table.dataSchema)),
-      options = Map.empty,
-      bloomFilters = traits.flatMap(_.bloomFilters).distinct,
-      lost = keys.lost ++ mixedCodecs(traits)
-    )
+    else new KeptOfOrc(table, inputs.toIndexedSeq, traits).result
   }
 
   def mixedCodecs(traits: Seq[FileTraits]): Seq[String] = {
@@ -93,7 +79,7 @@ private[sparkzorder] object KeptFromInputs {
   }
 
   /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */
-  final case class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
+  private[optimize] final case class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
     private val seen = mutable.Map.empty[Int, Map[String, String]]
     override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
   }
@@ -172,34 +158,5 @@ private final class KeptOfParquet(
     case m: MapType    => hasVariant(m.keyType) || hasVariant(m.valueType)
     case VariantType   => true
     case _             => false
-  }
-}
-
-/** Gives the table's schema the files' spelling of names, where all files agree. */
-private[sparkzorder] object FileNames {
-
-  def of(table: StructType, files: Seq[StructType]): StructType = {
-    val ofFiles =
-      files.map(file => FileSpelling.find(table.fieldNames.toSeq, file.fields.toSeq)((f: StructField) => f.name))
-    StructType(table.fields.zipWithIndex.map { case (f, i) => field(f, ofFiles.flatMap(_(i))) })
-  }
-
-  private def field(f: StructField, found: Seq[StructField]): StructField = {
-    val name = found.map(_.name).distinct match {
-      case Seq(one) => one
-      case _        => f.name
-    }
-    f.copy(name = name, dataType = dataType(f.dataType, found.map(_.dataType)))
-  }
-
-  private def dataType(t: DataType, files: Seq[DataType]): DataType = t match {
-    case s: StructType => of(s, files.collect { case f: StructType => f })
-    case a: ArrayType  =>
-      a.copy(elementType = dataType(a.elementType, files.collect { case f: ArrayType => f.elementType }))
-    case m: MapType => m.copy(
-        keyType = dataType(m.keyType, files.collect { case f: MapType => f.keyType }),
-        valueType = dataType(m.valueType, files.collect { case f: MapType => f.valueType })
-      )
-    case other => other
   }
 }

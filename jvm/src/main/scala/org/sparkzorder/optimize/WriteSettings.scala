@@ -3,6 +3,8 @@ package org.sparkzorder.optimize
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType, UserDefinedType}
 
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.table.PlainTable
@@ -28,7 +30,29 @@ private[sparkzorder] object WriteSettings {
     val ofParquet = Option.when(table.formatName == "parquet")(
       "spark.sql.parquet.outputTimestampType" -> timestamps.sparkName
     )
-    (codec ++ ofParquet).toMap
+    (codec ++ ofParquet).toMap ++ (if (table.formatName == "orc") readMapsOfOrc(table.dataSchema) else Map.empty)
+  }
+
+  /**
+   * Spark's row reader for ORC makes a sorted map of every map, so it loses their order, and all
+   * but one of the values of a key that a map has twice. Its vectorized reader does not, but by
+   * default it reads no table with many columns.
+   */
+  private def readMapsOfOrc(schema: StructType): Map[String, String] =
+    if (!hasMap(schema)) Map.empty
+    else Map(
+      SQLConf.ORC_VECTORIZED_READER_ENABLED.key -> "true",
+      SQLConf.ORC_VECTORIZED_READER_NESTED_COLUMN_ENABLED.key -> "true",
+      SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key -> "true",
+      SQLConf.WHOLESTAGE_MAX_NUM_FIELDS.key -> Int.MaxValue.toString
+    )
+
+  private def hasMap(t: DataType): Boolean = t match {
+    case _: MapType            => true
+    case s: StructType         => s.exists(f => hasMap(f.dataType))
+    case a: ArrayType          => hasMap(a.elementType)
+    case u: UserDefinedType[_] => hasMap(u.sqlType)
+    case _                     => false
   }
 
   /**

@@ -1,0 +1,200 @@
+package org.sparkzorder.write
+
+import java.io.File
+import java.nio.file.Files
+import java.util.{Random, TimeZone}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.orc.{OrcFile, OrcProto, TypeDescription}
+import org.apache.orc.impl.RecordReaderImpl
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, DateTimeUtils, GenericArrayData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.LocalSpark
+
+/** Spark's readers read what was written, for each type, nested in each way, with nulls at each level. */
+class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
+
+  private val scalars: Seq[DataType] = Seq(
+    BooleanType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    StringType,
+    BinaryType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+    DecimalType(9, 2),
+    DecimalType(18, 18),
+    DecimalType(38, 10),
+    YearMonthIntervalType(),
+    DayTimeIntervalType()
+  )
+
+  private val shapes: Seq[DataType => DataType] = Seq(
+    identity,
+    t => new StructType().add("f", t).add("g", new StructType().add("h", t)),
+    t => ArrayType(ArrayType(ArrayType(t))),
+    t => MapType(StringType, MapType(IntegerType, t)),
+    t => ArrayType(new StructType().add("f", ArrayType(t)).add("m", MapType(LongType, t))),
+    t => new StructType().add("m", MapType(IntegerType, new StructType().add("f", t)))
+  )
+
+  private val microsOfYear = 31556952L * 1000000L
+
+  /** @param ancient whether values before 1900 may come */
+  private final class Values(random: Random, ancient: Boolean) {
+
+    def row(schema: StructType): InternalRow = InternalRow.fromSeq(schema.map(f => nullable(f.dataType)))
+
+    private def nullable(t: DataType): Any = if (random.nextInt(5) == 0) null else of(t)
+
+    private def times(n: => Any): Array[Any] = Array.fill(random.nextInt(4))(n)
+
+    private def of(t: DataType): Any = t match {
+      case s: StructType    => row(s)
+      case a: ArrayType     => new GenericArrayData(times(nullable(a.elementType)))
+      case MapType(k, v, _) =>
+        val keys = times(of(k))
+        // Keys in no order, and sometimes one of them twice.
+        if (keys.length > 1 && random.nextBoolean()) keys(keys.length - 1) = keys(0)
+        new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(keys.map(_ => nullable(v))))
+      case BooleanType => random.nextBoolean()
+      case ByteType    => random.nextInt().toByte
+      case ShortType   => random.nextInt().toShort
+      case IntegerType => pick(random.nextInt(), Int.MinValue, Int.MaxValue, 0)
+      case LongType    => pick(random.nextLong(), Long.MinValue, Long.MaxValue, 0L)
+      case FloatType   => pick(random.nextFloat(), -0.0f, Float.NaN, Float.MinPositiveValue, Float.NegativeInfinity)
+      case DoubleType  => pick(random.nextGaussian(), -0.0d, Double.NaN, Double.MaxValue, Double.PositiveInfinity)
+      case StringType  =>
+        UTF8String.fromString(pick("", "ä", "x " * random.nextInt(40), s"k${random.nextInt(9)}", "\u0000"))
+      case BinaryType => pick(Array.empty[Byte], bytes)
+      case DateType   => pick(0, -1, if (ancient) random.nextInt(1000000) - 700000 else random.nextInt(40000) - 20000)
+      case TimestampNTZType => random.nextLong() >> 8
+      case TimestampType    => instant
+      case d: DecimalType   =>
+        val digits = new java.math.BigInteger(1 + random.nextInt(d.precision * 3), random)
+        val signed = if (random.nextBoolean()) digits.negate else digits
+        Decimal(new java.math.BigDecimal(signed, d.scale), d.precision, d.scale)
+      case _: YearMonthIntervalType => random.nextInt()
+      case _: DayTimeIntervalType   => random.nextLong()
+    }
+
+    private def instant: Long = {
+      val micros = pick(
+        random.nextInt().toLong * 1000000L,
+        (random.nextInt() * 1000L).toLong * 1000L,
+        random.nextLong() % (60L * microsOfYear),
+        -1500000L - random.nextInt(10000000),
+        -1000000L - random.nextInt(1000),
+        if (ancient) random.nextLong() % (1900L * microsOfYear) - 1900L * microsOfYear / 100L else 0L
+      )
+      // No ORC file can hold a fraction of this second.
+      if (micros > -1000000L && micros < 0L) 0L else micros
+    }
+
+    private def bytes: Array[Byte] = {
+      val b = new Array[Byte](random.nextInt(300))
+      random.nextBytes(b)
+      b
+    }
+
+    private def pick[T](values: T*): T = values(random.nextInt(values.size))
+  }
+
+  private def schemaOf(shape: DataType => DataType, types: Seq[DataType]): StructType =
+    StructType(types.zipWithIndex.map { case (t, i) => StructField(s"c$i", shape(t)) })
+
+  private def write(
+      file: File,
+      rows: Seq[InternalRow],
+      schema: StructType,
+      kept: KeptOrc,
+      conf: (String, String)*
+  ): Unit = {
+    val hadoop = new Configuration
+    conf.foreach { case (key, value) => hadoop.set(key, value) }
+    val context = new TaskAttemptContextImpl(hadoop, new TaskAttemptID("t", 0, TaskType.MAP, 0, 0))
+    val writer = new OrcRowWriter(file.toString, schema, context, kept)
+    val unsafe = UnsafeProjection.create(schema)
+    try rows.foreach(row => writer.write(unsafe(row)))
+    finally writer.close()
+  }
+
+  private def keptOf(schema: StructType, proleptic: Boolean = false, batch: Int = 7): KeptOrc =
+    KeptOrc(KeptOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batch, namesInAnyCase = false)
+
+  private def read(file: File, schema: StructType): DataFrame = spark.read.schema(schema).orc(file.toString)
+
+  /** The rows as text in which all values differ that Spark distinguishes. */
+  private def texts(rows: Iterator[InternalRow], schema: StructType): Seq[String] = {
+    val unsafe = UnsafeProjection.create(schema)
+    rows.map(row => unsafe(row).toString).toVector
+  }
+
+  private def textsOf(frame: DataFrame): Seq[String] =
+    texts(frame.queryExecution.executedPlan.executeCollect().iterator, frame.schema)
+
+  private def vectorized(on: Boolean)(body: => Unit): Unit = {
+    val keys = Seq("spark.sql.orc.enableVectorizedReader", "spark.sql.orc.enableNestedColumnVectorizedReader")
+    keys.foreach(spark.conf.set(_, on))
+    try body
+    finally keys.foreach(spark.conf.unset(_))
+  }
+
+  private def hasMap(t: DataType): Boolean = t.catalogString.contains("map<")
+
+  private def inZone(id: String)(body: => Unit): Unit = {
+    val before = TimeZone.getDefault
+    TimeZone.setDefault(TimeZone.getTimeZone(id))
+    try body
+    finally TimeZone.setDefault(before)
+  }
+
+  for (proleptic <- Seq(false, true))
+    test(s"all types nested in all ways are read as they were written, proleptic = $proleptic") {
+      val values = new Values(new Random(7), ancient = false)
+      for ((shape, s) <- shapes.zipWithIndex) {
+        val schema = schemaOf(shape, scalars)
+        val rows = Seq.fill(60)(values.row(schema))
+        val file = new File(dir, s"types-$s-$proleptic.orc")
+        write(file, rows, schema, keptOf(schema, proleptic))
+        val expected = texts(rows.iterator, schema)
+        vectorized(on = true)(assert(textsOf(read(file, schema)) == expected))
+        // The row reader makes a sorted map of each map.
+        if (!hasMap(schema)) vectorized(on = false)(assert(textsOf(read(file, schema)) == expected))
+      }
+    }
+
+  test("dates and timestamps of all times, in several time zones") {
+    val schema = schemaOf(identity, Seq(DateType, TimestampType, ArrayType(DateType), ArrayType(TimestampType)))
+    for (zone <- Seq("UTC", "America/Los_Angeles", "Europe/Amsterdam", "Asia/Kolkata"); proleptic <- Seq(false, true))
+      inZone(zone) {
+        val values = new Values(new Random(11), ancient = true)
+        val file = new File(dir, s"times-${zone.replace('/', '-')}-$proleptic.orc")
+        write(file, Seq.fill(300)(values.row(schema)), schema, keptOf(schema, proleptic))
+        // Some ancient days exist in one calendar only, so a first reading may shift values. What is
+        // read once must be read again after a rewrite.
+        val once = read(file, schema).queryExecution.executedPlan.executeCollect().map(_.copy()).toSeq
+        val again = new File(dir, s"again-${zone.replace('/', '-')}-$proleptic.orc")
+        write(again, once, schema, keptOf(schema, proleptic))
+        val expected = texts(once.iterator, schema)
+        vectorized(on = true)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
+        vectorized(on = false)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
+      }
+  }
+}
