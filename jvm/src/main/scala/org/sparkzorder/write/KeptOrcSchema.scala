@@ -26,7 +26,7 @@ object KeptOrcSchema {
    */
   def of(table: StructType, inputs: Seq[TypeDescription]): KeptOrcSchema = {
     val merge = new OrcSchemaMerge
-    val schema = merge.struct(table, inputs, Nil)
+    val schema = merge.struct(table, inputs.filter(_.getCategory == Category.STRUCT), Nil)
     KeptOrcSchema(schema, merge.lost.toSeq.distinct, merge.respelled)
   }
 }

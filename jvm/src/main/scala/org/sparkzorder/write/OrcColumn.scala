@@ -70,7 +70,7 @@ private[write] object OrcColumn {
       case (Category.BINARY, BinaryType, v: BytesColumnVector)                         => new OrcBinary(v)
       case (Category.DATE, DateType, v: DateColumnVector)                              => new OrcDate(v, proleptic)
       case (Category.TIMESTAMP | Category.TIMESTAMP_INSTANT, TimestampType, v: TimestampColumnVector) =>
-        new OrcTimestamp(v, proleptic)
+        new OrcTimestamp(v)
       case (Category.DECIMAL, d: DecimalType, v: DecimalColumnVector) => new OrcDecimal(v, d)
       case _ => throw new IllegalArgumentException(s"Spark's type ${dataType.catalogString} cannot be stored as $orc")
     }

@@ -18,13 +18,18 @@ private[write] final class OrcDate(vector: DateColumnVector, proleptic: Boolean)
   }
 }
 
-/** Instants, for both of ORC's types: ORC makes wall clocks of them where the type is TIMESTAMP. */
-private[write] final class OrcTimestamp(vector: TimestampColumnVector, proleptic: Boolean) extends OrcColumn(vector) {
-  vector.changeCalendar(proleptic, false)
+/**
+ * Instants, for both of ORC's types: ORC makes wall clocks of them where the type is TIMESTAMP.
+ *
+ * They are always given in the calendar with Julian days, which is what Spark takes from ORC.
+ * Where the file has the other one, ORC converts the wall clock, just as it does when it reads.
+ */
+private[write] final class OrcTimestamp(vector: TimestampColumnVector) extends OrcColumn(vector) {
 
   override protected def put(values: SpecializedGetters, ordinal: Int, i: Int): Unit = {
-    val instant = values.getLong(ordinal)
-    val micros = if (proleptic) instant else RebaseDateTime.rebaseGregorianToJulianMicros(instant)
+    // After a batch was converted, the vector takes itself for one of the other calendar.
+    vector.changeCalendar(false, false)
+    val micros = RebaseDateTime.rebaseGregorianToJulianMicros(values.getLong(ordinal))
     val millis = Math.floorDiv(micros, 1000L)
     // ORC stores the second rounded towards zero, so the fractions of this second are read as those
     // of the next one.
