@@ -352,6 +352,21 @@ object ZOrderErrors {
       Map("table" -> target, "folder" -> folder, "rows" -> rows.toString)
     )
 
+  /** @param reason what reading the new file gave */
+  def readBackFailed(target: String, path: String, reason: String): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_READ_BACK_FAILED",
+      Map("table" -> target, "path" -> path, "reason" -> reason)
+    )
+
+  /** @param cause why the new file cannot be read */
+  def readBackFailed(target: String, path: String, cause: Throwable): Throwable =
+    new ZOrderRuntimeException(
+      "ZORDER_READ_BACK_FAILED",
+      Map("table" -> target, "path" -> path, "reason" -> rootMessage(cause)),
+      cause
+    )
+
   def diskFull(operation: String, target: String, reason: String, cause: Throwable): Throwable =
     new ZOrderRuntimeException(
       "ZORDER_DISK_FULL",

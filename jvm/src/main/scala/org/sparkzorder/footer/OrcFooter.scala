@@ -1,6 +1,5 @@
 package org.sparkzorder.footer
 
-import java.io.IOException
 import java.util.IdentityHashMap
 
 import scala.jdk.CollectionConverters._
@@ -34,7 +33,8 @@ private[footer] final class OrcFooter(
     val reader = open(status.getPath)
     try footerOf(path, reader)
     catch {
-      case e: IndexOutOfBoundsException => throw new NotDataFileException(path, "its ORC footer is damaged", e)
+      // Parts of the footer, and the footers of stripes, are decoded here.
+      case e @ OrcDamage() => throw new NotDataFileException(path, "a footer in the ORC file is damaged", e)
     } finally reader.close()
   }
 
@@ -114,14 +114,8 @@ private[footer] final class OrcFooter(
     catch {
       case e: FileFormatException => throw new NotDataFileException(path.toString, "it is not a readable ORC file", e)
       case e: ChecksumException   => throw new NotDataFileException(path.toString, "its checksum does not match", e)
-      case e: IOException if damaged(e) => throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
-      case e @ (_: IllegalArgumentException | _: IndexOutOfBoundsException) =>
-        throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
+      case e @ OrcDamage()        => throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
     }
-
-  private def damaged(e: IOException): Boolean =
-    e.getClass.getName.contains("protobuf") || e.isInstanceOf[java.io.EOFException] ||
-      (e.getCause != null && e.getCause.getClass.getName.contains("protobuf"))
 
   private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
     place match {

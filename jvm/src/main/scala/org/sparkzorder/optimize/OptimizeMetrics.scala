@@ -28,6 +28,8 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param millis how long the statement took, or is likely to take; None where nobody can tell
  * @param workload what recorded queries read; only of a dry run
  * @param dryRun whether nothing was done: then the other values are what would be
+ * @param readBack how many new files were read back before they were published, and how long this
+ *   took in all tasks; for the history
  * @param rowHash a hash of all rewritten rows that does not depend on their order; for the history
  */
 final case class OptimizeMetrics(
@@ -47,7 +49,8 @@ final case class OptimizeMetrics(
     millis: Option[Long] = None,
     workload: Option[WorkloadShares] = None,
     dryRun: Boolean = false,
-    rowHash: Option[String] = None
+    rowHash: Option[String] = None,
+    readBack: Option[ReadBackCost] = None
 ) {
 
   /** Files of the table afterwards. */
@@ -86,7 +89,8 @@ final case class OptimizeMetrics(
     "numRemovedFiles" -> removed.size.toString,
     "numAddedBytes" -> added.sum.toString,
     "numRemovedBytes" -> removed.sum.toString
-  ) ++ strategy.history ++ millis.map("rewriteMillis" -> _.toString) ++ rowHash.map("rowHash" -> _) ++ quantilesOfSizes
+  ) ++ strategy.history ++ millis.map("rewriteMillis" -> _.toString) ++ rowHash.map("rowHash" -> _) ++
+    readBack.fold(Map.empty[String, String])(_.history) ++ quantilesOfSizes
 
   private def quantilesOfSizes: Map[String, String] =
     if (added.isEmpty) Map.empty
@@ -101,6 +105,11 @@ final case class OptimizeMetrics(
         "maxFileSize" -> at(1)
       )
     }
+}
+
+/** @param millis of all tasks together */
+final case class ReadBackCost(files: Int, millis: Long) {
+  def history: Map[String, String] = Map("numReadBackFiles" -> files.toString, "readBackMillis" -> millis.toString)
 }
 
 object OptimizeMetrics {

@@ -96,6 +96,8 @@ private[optimize] object OptimizeRecord {
     target = plan.options.writtenSize,
     untouched = plan.filesBeside,
     elsewhere = plan.filesElsewhere,
-    millis = Some(result.sampleMillis + result.writeMillis)
+    millis = Some(result.sampleMillis + result.writeMillis),
+    readBack =
+      Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum))
   )
 }

@@ -3,8 +3,10 @@ package org.sparkzorder.optimize
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.SparkException
 
 import org.sparkzorder.commit.{ObjectStore, ObjectStores, TableFolder}
+import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{LayoutModel, LayoutShape}
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.TableSideFolder
@@ -31,11 +33,17 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
       store: Option[ObjectStore] = None,
       stagingOf: Option[Rewrite => Path] = None
   ): RewriteResult =
-    RewriteJobs.run(
-      plan.table.session,
-      jobs(folder, operationId, indexed, store, stagingOf),
-      plan.options.fileGroups.maxConcurrentRewrites
-    )
+    try RewriteJobs.run(
+        plan.table.session,
+        jobs(folder, operationId, indexed, store, stagingOf),
+        plan.options.fileGroups.maxConcurrentRewrites
+      )
+    catch {
+      case e: SparkException =>
+        throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst {
+          case back: ReadBackException => ZOrderErrors.readBackFailed(plan.table.name, back.path, back)
+        }.getOrElse(e)
+    }
 
   /** Predicts what [[run]] would write. Nothing is written. */
   def predict(): Seq[RewritePrediction] =

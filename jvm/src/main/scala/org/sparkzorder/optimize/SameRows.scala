@@ -1,7 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.write.{RewriteResult, RowSum}
+import org.sparkzorder.write.{ReadBackRows, RewriteResult, RowSum, StagedFile}
 
 /** Checks that a rewrite kept every row, before anything is published. */
 private[sparkzorder] object SameRows {
@@ -9,7 +9,7 @@ private[sparkzorder] object SameRows {
   /**
    * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the
    * scan, in the writers, and in the footers of the outputs. The hash of the rows must be the same
-   * in the scan and in the writers.
+   * in the scan and in the writers. A file that was read back must hold what its writer got.
    *
    * @param found rows by the footer of each output
    * @throws org.sparkzorder.errors.ZOrderRuntimeException naming the first folder where something
@@ -30,6 +30,7 @@ private[sparkzorder] object SameRows {
   ): Unit = {
     require(found.length == result.outputs.length, s"${found.length} footers of ${result.outputs.length} files")
     require(result.read.length == units.length, s"${units.length} units, and rows read of ${result.read.length}")
+    result.outputs.foreach(o => o.readBack.filterNot(_.isSame).foreach(b => throw notInFile(table, o, b)))
     val foundOf = result.outputs.zip(found).groupMapReduce(_._1.unit)(_._2)(_ + _)
     val written = result.written
     units.indices.foreach { u =>
@@ -43,4 +44,11 @@ private[sparkzorder] object SameRows {
     val all = RowSum.of(result.outputs.map(o => RowSum(o.rows, o.rowHash)))
     require(all == RowSum.of(written), s"$all is written, and ${RowSum.of(written)} for the units")
   }
+
+  private def notInFile(table: String, output: StagedFile, back: ReadBackRows): Throwable =
+    ZOrderErrors.readBackFailed(
+      table,
+      output.path.toString,
+      s"${back.written.rows} rows were written and ${back.found.rows} read, and their hashes differ"
+    )
 }

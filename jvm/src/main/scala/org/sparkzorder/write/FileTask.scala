@@ -24,6 +24,7 @@ import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
  * @param modificationTime 0 if it is no file yet
  * @param rowHash sum of the hashes of its rows
  * @param upload set when the file is an upload that was left open
+ * @param readBack set when the file was read back
  */
 private[write] final case class WrittenFile(
     path: String,
@@ -31,7 +32,8 @@ private[write] final case class WrittenFile(
     modificationTime: Long,
     stats: FileStats,
     rowHash: Long,
-    upload: Option[StagedUpload] = None
+    upload: Option[StagedUpload] = None,
+    readBack: Option[ReadBackRows] = None
 )
 
 /**
@@ -48,6 +50,7 @@ private[write] final case class WrittenFile(
  * @param hash set to hash the rows
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload]]
+ * @param readBack set to read the files back
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -59,7 +62,8 @@ private[write] final class FileTask(
     keepEmpty: Set[Int],
     limits: Option[SlotLimits],
     hash: Option[RowHash],
-    uploads: Option[OpenUploads]
+    uploads: Option[OpenUploads],
+    readBack: Option[ReadBack]
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -83,26 +87,37 @@ private[write] final class FileTask(
     val path = pathOf(slot, part, task, factory.getFileExtension(context))
     val collector = new StatsCollector(schema, indexed)
     val rowHash = hash.orNull
+    val check = readBack.map(_.begin()).orNull
     var sum = 0L
     var complete = false
+    // An open upload cannot be read.
+    val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
     try {
-      val writer = factory.newInstance(path.toString, schema, context)
+      val at = local.fold(path)(_.path)
+      val writer = factory.newInstance(at.toString, schema, context)
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)
-          if (rowHash != null) sum += rowHash.of(data)
+          if (rowHash != null) {
+            val h = rowHash.of(data)
+            sum += h
+            if (check != null) check.add(data, h)
+          }
           writer.write(data)
           collector.add(data)
         }
       }
       val stats = collector.result()
+      val back = Option(check).map(_.end(at, conf.value))
+      local.foreach(_.copyTo(path))
       val file = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
       complete = true
-      file
+      file.copy(readBack = back)
     } finally {
+      local.foreach(_.delete())
       if (!complete) discard(path)
     }
   }

@@ -221,7 +221,8 @@ final class RewriteJob(
         f.stats,
         interval = intervals(unit).map(_(slot - model.slotOffsets(unit))),
         f.rowHash,
-        f.upload
+        f.upload,
+        f.readBack
       )
     }
   }
@@ -270,7 +271,11 @@ final class RewriteJob(
       keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet,
       limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, curveField, shape, plan)),
       hash = Option.when(hashed)(new RowHash(schema)),
-      uploads
+      uploads,
+      readBack =
+        Option.when(hashed && ProvenWriters.unproven(session, format, schema, kept, job.getConfiguration).nonEmpty)(
+          ReadBack.of(session, format, schema, readOptions)
+        )
     )
   }
 

@@ -15,6 +15,7 @@ import org.sparkzorder.stats.FileStats
  * @param interval the part of the curve that the file holds; None where there is no curve
  * @param rowHash sum of the hashes of the rows that the writer got; see [[RowSum]]
  * @param upload set on an object store, where it is no file yet; its path then has no suffix
+ * @param readBack set when the file was read back, which [[ProvenWriters]] decides
  */
 final case class StagedFile(
     path: Path,
@@ -26,7 +27,8 @@ final case class StagedFile(
     stats: FileStats,
     interval: Option[CurveInterval] = None,
     rowHash: Long = 0,
-    upload: Option[StagedUpload] = None
+    upload: Option[StagedUpload] = None,
+    readBack: Option[ReadBackRows] = None
 )
 
 /**
@@ -48,6 +50,9 @@ final case class RewriteResult(
     read: IndexedSeq[RowSum] = IndexedSeq.empty
 ) {
   def rows: Long = outputs.map(_.rows).sum
+
+  /** What was found in the files that were read back. */
+  def readBack: Seq[ReadBackRows] = outputs.flatMap(_.readBack)
 
   /** For each unit, the rows that the writers got. */
   def written: IndexedSeq[RowSum] = {

@@ -50,9 +50,12 @@ private[write] final class RowHash(schema: StructType) extends Serializable {
   @transient private lazy val projection =
     UnsafeProjection.create(schema.zipWithIndex.map { case (f, i) => BoundReference(i, f.dataType, nullable = true) })
 
-  def of(row: InternalRow): Long = row match {
-    case unsafe: UnsafeRow => hash(unsafe)
-    case other             => hash(projection(other))
+  def of(row: InternalRow): Long = hash(unsafe(row))
+
+  /** The row as an unsafe row. It is valid until the next call. */
+  def unsafe(row: InternalRow): UnsafeRow = row match {
+    case unsafe: UnsafeRow => unsafe
+    case other             => projection(other)
   }
 
   private def hash(row: UnsafeRow): Long = {

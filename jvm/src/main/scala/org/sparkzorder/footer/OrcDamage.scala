@@ -1,0 +1,25 @@
+package org.sparkzorder.footer
+
+import java.io.{EOFException, IOException}
+import java.util.zip.DataFormatException
+
+/**
+ * Matches what ORC throws when it decodes damaged bytes, and not what a file system throws. ORC has
+ * no class of its own for it: the errors are those of protobuf, of the codecs, and of checks in
+ * arrays.
+ */
+private[footer] object OrcDamage {
+
+  def unapply(e: Throwable): Boolean = e match {
+    case _: IllegalArgumentException | _: IllegalStateException | _: IndexOutOfBoundsException => true
+    case _: NullPointerException | _: NegativeArraySizeException | _: ArithmeticException      => true
+    case _: EOFException                                                                       => true
+    case io: IOException => isOfDecoder(io) || Option(io.getCause).exists(isOfDecoder)
+    case other           => isOfDecoder(other)
+  }
+
+  private def isOfDecoder(e: Throwable): Boolean = e match {
+    case _: DataFormatException => true
+    case _                      => Seq("protobuf", "airlift.compress", "luben.zstd").exists(e.getClass.getName.contains)
+  }
+}
