@@ -14,7 +14,7 @@ import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.PublishWay
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder, TiedFiles}
 
 /**
  * What statements do around their own work: they recover the table, take its lock and translate
@@ -139,6 +139,7 @@ object LockedStatements {
           case RestoreObstacle.Forgotten => ZOrderErrors.restoreForgottenVersions(table.name, e.version, e.paths)
           case RestoreObstacle.Damaged   => ZOrderErrors.restoreDamagedFiles(table.name, e.version, e.paths, e)
         }
+      case e: TiedFileException                 => throw TiedFiles.errorOf(table, e)
       case e: CommitException                   => throw ZOrderErrors.operationFailed(operation, table.name, e)
       case e @ DiskFull(reason)                 => throw ZOrderErrors.diskFull(operation, table.name, reason, e)
       case e: IOException if isDenied(table, e) => throw ZOrderErrors.noWritePermission(table.root.toUri.getPath, e)

@@ -32,6 +32,7 @@ private[command] object RestoreByCatalog {
     }
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
+    CompleteFiles.refuseSecret(table, damaged)
     if (damaged.nonEmpty)
       throw new NotRestorableException(version, RestoreObstacle.Damaged, damaged.map(_.path.toString))
     val plan = RestorePlan(

@@ -5,7 +5,15 @@ import java.io.IOException
 import org.apache.hadoop.fs.{ChecksumException, ChecksumFileSystem, FileStatus, FileSystem, Path}
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.commit.{NotRestorableException, OutputFile, RestoreObstacle, RestorePlan}
+import org.sparkzorder.commit.{
+  FileNames,
+  NotRestorableException,
+  OutputFile,
+  RestoreObstacle,
+  RestorePlan,
+  TiedNames
+}
+import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
@@ -38,11 +46,22 @@ private[command] object RestoredFiles {
 
   private def byFooter(table: PlainTable, files: Seq[(OutputFile, FileStatus)]): Seq[OutputFile] = {
     val format = DataFormat.of(table.formatName).get
-    val footers = Footers.tryAll(table.session, files.map(_._2), format, table.dataSchema, Nil)
-    files.zip(footers).collect {
-      case ((output, _), Left(_))                                     => output
-      case ((output, _), Right(footer)) if footer.rows != output.rows => output
+    val options = table.relation.options
+    val footers = Footers.tryAll(table.session, files.map(_._2), format, table.dataSchema, Nil, options = options)
+    files.zip(footers).flatMap { case ((output, _), footer) =>
+      val isIntact = footer match {
+        case Left(e) if e.isEncrypted => hasKeysInPlace(table, output) || (throw ZOrderErrors.notDecrypted(e.path, e.reason))
+        case Left(_)       => false
+        case Right(footer) => footer.rows == output.rows
+      }
+      Option.unless(isIntact)(output)
     }
+  }
+
+  /** A file whose keys are beside its place in the table can be opened only there. */
+  private def hasKeysInPlace(table: PlainTable, output: OutputFile): Boolean = {
+    val place = table.names.resolve(output.path)
+    table.fileSystem.exists(FileNames.child(place.getParent, TiedNames.keyMaterialOf(place.getName)))
   }
 
   private def byChecksum(

@@ -49,6 +49,9 @@ private[sparkzorder] object CatalogCopies {
 
   /** Brings files to a folder. Returns the copies in the order of the files. */
   def carried(home: TableFolder, lock: Lock, files: Seq[FileMeta], to: Path): Seq[FileMeta] = {
+    files.groupBy(_.path.getParent).foreach { case (from, some) =>
+      TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
+    }
     copy(home, lock, files.map(m => m -> FileNames.child(to, LateFiles.carriedName(m))), to)
     val there = home.ops.list(to).map(m => m.name -> m).toMap
     files.map { m =>

@@ -48,13 +48,10 @@ private[sparkzorder] object CatalogVacuum {
       .filter { case (_, watches) => watches.forall(w => w.vacuumed || isOld(w)) }
       .map { case (folder, watches) =>
         val path = new Path(folder)
-        ExpiredFolder(
-          path,
-          watches.map(_.operationId).toSet,
-          home.ops.list(path).filter(m =>
-            watches.exists(_.knows(m)) || LateFiles.isVisible(m) && had.exists(_(m))
-          )
-        )
+        val listed = home.ops.list(path)
+        val files = listed.filter(m => watches.exists(_.knows(m)) || LateFiles.isVisible(m) && had.exists(_(m)))
+        TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
+        ExpiredFolder(path, watches.map(_.operationId).toSet, files)
       }
   }
 

@@ -109,3 +109,22 @@ final class UnfinishedOperationException(val records: Seq[Path])
  */
 final class LateFilesUnclearException(val folder: Path, val current: Path, val files: Seq[Path], val reason: String)
     extends CommitException(s"files in $folder were written after the table had moved to $current, and $reason", null)
+
+/**
+ * A data file would move, or go, to which another file is tied by its name. Nothing was touched.
+ *
+ * @param beside the other file
+ */
+final class TiedFileException(val file: Path, val beside: Path, val why: TiedFileException.Reason)
+    extends CommitException(s"${beside.getName} is tied to $file. ${why.sentence}", null)
+
+object TiedFileException {
+
+  /** @param sentence without its end */
+  sealed abstract class Reason(val sentence: String)
+
+  case object Moves
+      extends Reason("The statement would give that file, or its rows, another name or place, and leave the other behind")
+
+  case object Deletes extends Reason("The statement would delete that file, which RESTORE could bring back to its name")
+}

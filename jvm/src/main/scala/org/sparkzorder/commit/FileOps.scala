@@ -159,6 +159,12 @@ trait FileOps {
    */
   def realPath(path: Path): Path = path
 
+  /**
+   * Whether another file system is mounted at this folder, as far as it can be told. Nothing can be renamed
+   * between it and a folder beside it.
+   */
+  def isMountPoint(path: Path): Boolean = false
+
   def exists(path: Path): Boolean = status(path).isDefined
 
   def isFolder(path: Path): Boolean = status(path).exists(_.isDirectory)

@@ -62,6 +62,10 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
   /** The file system's clock minus ours, in milliseconds, as last seen. */
   @volatile private var skew = 0L
 
+  override def isMountPoint(path: Path): Boolean =
+    if (local) LocalMounts.begins(path)
+    else fs.resolvePath(path).getParent != fs.resolvePath(path.getParent)
+
   override def list(dir: Path): Seq[FileMeta] = {
     refuseLinks(dir)
     if (local) disk.list(dir)

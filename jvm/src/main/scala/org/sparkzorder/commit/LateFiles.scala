@@ -47,7 +47,11 @@ object LateFiles {
 
   /** An empty file that says that a slot has left a folder. Whoever overwrites the folder deletes it. */
   def sentinel(folder: Path, operationId: String): Path =
-    new Path(new Path(folder, SideNames.Side), s"${SideNames.Hidden}left-$operationId")
+    new Path(new Path(folder, SideNames.Side), s"$SentinelPrefix$operationId")
+
+  private val SentinelPrefix = s"${SideNames.Hidden}left-"
+
+  def isSentinel(meta: FileMeta): Boolean = !meta.isDirectory && meta.name.startsWith(SentinelPrefix)
 
   /**
    * The late files of the slot whose current folder this is.

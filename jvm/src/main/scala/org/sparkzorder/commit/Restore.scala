@@ -61,6 +61,7 @@ object Restore {
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
+      TiedNames.refuse(there.values.toSeq, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
       inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
     }.sorted
 

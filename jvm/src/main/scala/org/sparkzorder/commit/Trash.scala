@@ -169,6 +169,7 @@ object Trash {
    * that the next statement removes empty folders.
    */
   def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
+    retired.foreach(refuseTied(folder, _))
     lock.check()
     val listing = lock.listing()
     val published = SideListing.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
@@ -203,6 +204,21 @@ object Trash {
         throw e
     }
   }
+
+  /**
+   * Key material of a retired file may still be in its folder. Back under its name, the file could be
+   * read.
+   */
+  private def refuseTied(folder: TableFolder, retired: RetiredFiles): Unit =
+    retired.operation.inputs.groupBy(_.folder).foreach { case (dir, inputs) =>
+      val there = folder.ops.list(folder.resolve(dir))
+      if (there.exists(m => TiedNames.mayBe(m.name)))
+        TiedNames.refuse(
+          there,
+          inputs.map(i => FileNames.name(i.path)).toSet -- there.map(_.name),
+          TiedFileException.Deletes
+        )
+    }
 
   /**
    * Marks versions that are in the checkpoint as vacuumed. False when that failed and left nothing

@@ -144,7 +144,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def unknown(lock: Lock): Seq[LeftAlone] =
     ops.list(folder.side).filter(s => s.name != lock.path.getName && !Uninstall.isShared(s))
-      .map(s => LeftAlone(s.path, if (SideListing.innerRoots(Seq(s)).isEmpty) Uninstall.Unknown else Uninstall.Inner))
+      .map(s => LeftAlone(s.path, Uninstall.reason(s)))
 }
 
 object Uninstall {
@@ -156,6 +156,13 @@ object Uninstall {
    */
   private final case class Removed(left: Seq[LeftAlone], retired: Seq[FileMeta])
 
+  private def reason(left: FileMeta): String =
+    if (CatalogStateFile.isThere(Seq(left)) || LateFiles.isSentinel(left)) OfCatalog
+    else if (SideListing.innerRoots(Seq(left)).nonEmpty) Inner
+    else Unknown
+
+  private val OfCatalog =
+    "it tells of a table that is published through the catalog: without it nobody would notice late files"
   private val Inner = "it names a table over a folder below, which has a history of its own"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 

@@ -125,6 +125,22 @@ object ZOrderErrors {
   def partitionOutsideTable(partition: String, root: String): Throwable =
     analysis("ZORDER_PARTITION_OUTSIDE_TABLE", "partition" -> partition, "root" -> root)
 
+  /** @param folder that would be made */
+  def publishBeside(target: String, folder: String, reason: String): Throwable =
+    analysis("ZORDER_PUBLISH_BESIDE", "table" -> target, "folder" -> folder, "reason" -> reason)
+
+  /**
+   * @param now the table's location
+   * @param partition a folder that an operation on `home` made
+   */
+  def locationChanged(target: String, now: String, partition: String, home: String): Throwable = analysis(
+    "ZORDER_LOCATION_CHANGED",
+    "table" -> target,
+    "location" -> now,
+    "partition" -> partition,
+    "home" -> home
+  )
+
   /** @param how what to do */
   def publishWay(target: String, now: String, asked: String, how: String): Throwable =
     analysis("ZORDER_PUBLISH_WAY", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
@@ -193,8 +209,48 @@ object ZOrderErrors {
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
     analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
-  def encryptedFiles(path: String, what: String): Throwable =
-    analysis("ZORDER_ENCRYPTED_FILES", "path" -> path, "what" -> what)
+  /** @param what of the file is encrypted */
+  def encryptedFiles(path: String, what: String): Throwable = encrypted(
+    s"The file $path is encrypted ($what)",
+    "the files written in its place would not be",
+    "Give the table, or the session, the same encryption settings as its writer had " +
+      "(`parquet.crypto.factory.class` and what belongs to it), or leave these files out. " +
+      "Encrypted ORC files are not rewritten"
+  )
+
+  /** @param reason what Parquet says */
+  def notDecrypted(path: String, reason: String): Throwable = encrypted(
+    s"The file $path is encrypted",
+    s"this session has no key that opens it (${reason.stripSuffix(".")})",
+    "Give the table, or the session, the settings with which it can be read (`parquet.crypto.factory.class` and " +
+      "what belongs to it), then run the statement again"
+  )
+
+  /**
+   * @param what a sentence about what the statement would do
+   * @param isRetired whether VACUUM would delete the file
+   */
+  def keyMaterialBeside(path: String, beside: String, what: String, isRetired: Boolean): Throwable = encrypted(
+    s"The file $path is encrypted",
+    s"the material of its keys is in $beside. $what",
+    if (isRetired) "Run RESTORE, or delete the key material if nobody needs these rows"
+    else
+      "Write these rows anew with `parquet.encryption.key.material.store.internally` = true, or leave them out with WHERE"
+  )
+
+  /** @param setting that keeps the material outside */
+  def keyMaterialOutside(target: String, setting: String): Throwable = encrypted(
+    s"The setting `$setting` is false",
+    s"Parquet would write key material of new files of $target that is tied to the names they have while they are written",
+    "Set it to true for this statement, in the session or in the options of the table"
+  )
+
+  private def encrypted(subject: String, reason: String, hint: String): Throwable =
+    analysis("ZORDER_ENCRYPTED_FILES", "subject" -> subject, "reason" -> reason, "hint" -> hint)
+
+  /** @param what a sentence about what the statement would do */
+  def tiedFile(target: String, path: String, beside: String, what: String): Throwable =
+    analysis("ZORDER_TIED_FILES", "table" -> target, "path" -> path, "beside" -> beside, "reason" -> what)
 
   def excludedColumn(column: Seq[String], property: String): Throwable =
     analysis("ZORDER_EXCLUDED_COLUMN", "column" -> quoteNameParts(column), "property" -> quoteIdentifier(property))

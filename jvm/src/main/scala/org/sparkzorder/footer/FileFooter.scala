@@ -167,10 +167,12 @@ object DataFormat {
  * data.
  *
  * @param isGone whether the file does not exist any more
+ * @param isEncrypted whether it is encrypted, and this session cannot decrypt it
  */
 final class NotDataFileException(
     val path: String,
     val reason: String,
     cause: Throwable = null,
-    val isGone: Boolean = false
+    val isGone: Boolean = false,
+    val isEncrypted: Boolean = false
 ) extends RuntimeException(s"$path: $reason", cause)

@@ -30,6 +30,7 @@ object Footers {
    * @param tableSchema of the table's data columns
    * @param columns the columns to judge
    * @param progress called from any thread with the number of files that are done
+   * @param options of the table: they may have the keys of encrypted files
    * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
    * @throws NotDataFileException for the first file, in order, that is not intact
    */
@@ -40,15 +41,17 @@ object Footers {
       tableSchema: StructType,
       columns: Seq[ColumnKey],
       progress: Int => Unit = _ => (),
+      options: Map[String, String] = Map.empty,
       withTraits: Boolean = false
   ): Seq[FileFooter] =
-    tryAll(spark, files, format, tableSchema, columns, progress, withTraits = withTraits).map(_.fold(throw _, identity))
+    tryAll(spark, files, format, tableSchema, columns, progress, options, withTraits)
+      .map(_.fold(throw _, identity))
 
   /**
    * Like [[readAll]], with a Left in the place of a file that is gone or damaged. Other input and
    * output errors are thrown.
    *
-   * @param options of the table; one of them makes ORC's readers find columns by position
+   * @param options of the table; one of them makes ORC's readers find columns by position, others have keys
    */
   def tryAll(
       spark: SparkSession,

@@ -3,18 +3,24 @@ package org.sparkzorder.indexing
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.FileMeta
-import org.sparkzorder.footer.{DataFormat, Footers}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, FileFooter, Footers, NotDataFileException}
 import org.sparkzorder.table.PlainTable
 
 /** Tells complete files from those that somebody is still writing. */
 private[sparkzorder] object CompleteFiles {
 
-  /** The rows that a file's footer tells; None if the file has no footer, or is gone. */
-  def rowsOf(table: PlainTable): FileMeta => Option[Long] = {
-    val format = DataFormat.of(table.formatName).get
-    meta => {
-      val status = new FileStatus(meta.length, false, 1, 0L, meta.modificationTime, meta.path)
-      Footers.tryAll(table.session, Seq(status), format, table.dataSchema, Nil).head.toOption.map(_.rows)
-    }
+  /** The rows that a file's footer tells; None if the file has no footer that this session can read, or is gone. */
+  def rowsOf(table: PlainTable): FileMeta => Option[Long] = meta => footerOf(table, meta).toOption.map(_.rows)
+
+  /** @throws org.apache.spark.sql.AnalysisException if one of the files is encrypted and this session has no key */
+  def refuseSecret(table: PlainTable, files: Seq[FileMeta]): Unit = files.foreach { meta =>
+    footerOf(table, meta).left.toOption.filter(_.isEncrypted).foreach(e => throw ZOrderErrors.notDecrypted(e.path, e.reason))
+  }
+
+  private def footerOf(table: PlainTable, meta: FileMeta): Either[NotDataFileException, FileFooter] = {
+    val (format, options) = (DataFormat.of(table.formatName).get, table.relation.options)
+    val status = new FileStatus(meta.length, false, 1, 0L, meta.modificationTime, meta.path)
+    Footers.tryAll(table.session, Seq(status), format, table.dataSchema, Nil, options = options).head
   }
 }

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.apache.parquet.crypto.EncryptionPropertiesFactory
+import org.apache.parquet.crypto.keytools.KeyToolkit
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, Encryption, FileFooter}
@@ -25,6 +26,18 @@ private[sparkzorder] object EncryptedFiles {
           EncryptionPropertiesFactory.CRYPTO_FACTORY_CLASS_PROPERTY_NAME
         ) != null
       if (!encrypts) refuse(i.footer, Encryption.none)
+    }
+
+  /**
+   * Refuses settings by which Parquet writes key material beside the new files. Its files would have the
+   * names that the new files have before they are published.
+   */
+  def refuseOutside(table: PlainTable, writeOptions: Map[String, String]): Unit =
+    if (table.formatName == DataFormat.Parquet.name) {
+      val conf = table.session.sessionState.newHadoopConfWithOptions(writeOptions)
+      val encrypts = conf.get(EncryptionPropertiesFactory.CRYPTO_FACTORY_CLASS_PROPERTY_NAME) != null
+      if (encrypts && !conf.getBoolean(KeyToolkit.KEY_MATERIAL_INTERNAL_PROPERTY_NAME, true))
+        throw ZOrderErrors.keyMaterialOutside(table.name, KeyToolkit.KEY_MATERIAL_INTERNAL_PROPERTY_NAME)
     }
 
   /**

@@ -34,7 +34,9 @@ private[sparkzorder] object Input {
     val format = DataFormat.of(table.formatName).get
     StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.05, files = files.size.toLong))
     UnreadableFiles.told(table) {
-      val footers = Footers.readAll(table.session, files, format, table.dataSchema, columns, withTraits = withTraits)
+      val (schema, options) = (table.dataSchema, table.relation.options)
+      val footers =
+        Footers.readAll(table.session, files, format, schema, columns, options = options, withTraits = withTraits)
       files.zip(footers).map { case (file, footer) => Input(file, footer) }
     }
   }

@@ -91,7 +91,7 @@ private final class KeptOfParquet(
     traits: IndexedSeq[FileTraits],
     writeConf: Map[String, String]
 ) {
-  private val conf: Configuration = table.session.sessionState.newHadoopConf()
+  private val conf: Configuration = table.session.sessionState.newHadoopConfWithOptions(table.relation.options)
   private val footers = mutable.Map.empty[Int, WholeFooter]
   private def footer(i: Int): WholeFooter =
     footers.getOrElseUpdate(i, WholeFooter.parquet(conf, inputs(i).status))

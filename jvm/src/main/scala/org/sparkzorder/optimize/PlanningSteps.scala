@@ -83,6 +83,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val all = table.listed
     val scope = Scope(all, statement.where.fold(all)(PartitionPredicate.select(table, _, all)))
     UnsafeTables.refuse(table, scope.all, scope.folders)
+    EncryptedFiles.refuseOutside(table, WriteSettings.options(table, asked))
     scope
   }
 

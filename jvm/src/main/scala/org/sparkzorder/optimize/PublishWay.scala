@@ -9,6 +9,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.PathTarget
 import org.sparkzorder.table.{
   DataFolder,
+  FolderBeside,
   Homes,
   PlainTable,
   SessionCatalogLocations,
@@ -51,6 +52,7 @@ private[sparkzorder] object PublishWay {
     if (GenerationFolder.parentOf(table.root).isEmpty)
       throw ZOrderErrors.publishNeedsCatalog(table.name, "its folder is the root of a file system")
     SharedLocations.refuse(table)
+    if (isFirst) FolderBeside.refuse(table)
     if (isFirst && hasRetired(table))
       throw ZOrderErrors.publishWay(
         table.name,

@@ -23,15 +23,13 @@ private[sparkzorder] object UnsafeTables {
         throw ZOrderErrors.bucketFile(table.name, f.getPath.toUri.getPath)
       }
     refuseShared(table, all)
+    val folders = (table.root +: chosen.map(_.path)).distinct
+    val hidden = HiddenEntries.in(table, folders, all.map(_.files.size.toLong).sum)
     if (table.formatName == DataFormat.Parquet.name)
-      SummaryFiles.first(
-        table.fileSystem.getConf,
-        table.root,
-        chosen.map(_.path),
-        all.map(_.files.size.toLong).sum
-      ).foreach { f =>
+      SummaryFiles.first(table.fileSystem.getConf, table.root, hidden).foreach { f =>
         throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
       }
+    TiedFiles.refuse(table, chosen.flatMap(_.files.map(_.getPath)), hidden)
     val links = LinkedFiles.of(chosen.flatMap(_.files))
     links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
   }

@@ -16,7 +16,8 @@ private[optimize] object WrittenFiles {
    */
   def check(plan: OptimizePlan, result: RewriteResult, files: Seq[FileStatus]): Encryption = {
     val table = plan.table
-    val footers = Footers.readAll(table.session, files, DataFormat.of(table.formatName).get, table.dataSchema, Nil)
+    val (format, options) = (DataFormat.of(table.formatName).get, table.relation.options)
+    val footers = Footers.readAll(table.session, files, format, table.dataSchema, Nil, options = options)
     SameRows.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
-  FileIndex,
   PartitioningAwareFileIndex,
   PathFilterFactory
 }
@@ -42,16 +41,18 @@ object TableViews extends Logging {
    * @param listing of the relation's index
    * @param options of the relation, which may choose files
    * @param named files that the query names itself
+   * @param homes folders with side folders that tell of some partitions of a catalog's table, if they are known
    */
   def of(
       session: SparkSession,
       listing: Listing,
       options: Map[String, String],
       table: Option[CatalogTable],
-      named: Option[NamedFiles]
+      named: Option[NamedFiles],
+      homes: Seq[Path] = Nil
   ): Option[Seq[TableView]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val found = roots(classicSession, listing.of, table, named).filterNot(isBare(classicSession, _))
+    val found = roots(classicSession, listing, table, named, homes).filterNot(isBare(classicSession, _))
     val known = if (found.isEmpty) Nil else of(classicSession, listing, options, found, table)
     val views = known ++ table.flatMap(overwritten(classicSession, _, known, options))
     table.foreach(refuseOverwritten(classicSession, _, views))
@@ -165,16 +166,23 @@ object TableViews extends Logging {
 
   private def roots(
       session: classic.SparkSession,
-      location: FileIndex,
+      listing: Listing,
       table: Option[CatalogTable],
-      named: Option[NamedFiles]
+      named: Option[NamedFiles],
+      homes: Seq[Path]
   ): Seq[Path] =
     table match {
-      case Some(t) => Seq(home(Targets.qualified(session, new Path(t.location))))
+      case Some(t) =>
+        // If somebody has changed the location of the table alone, its partitions have another home.
+        val others = listing.of match {
+          case _: CatalogFileIndex => homes
+          case pruned              => CheckedFileIndex.homes(pruned.rootPaths)
+        }
+        (home(Targets.qualified(session, new Path(t.location))) +: others).distinct
       // A partition's folder read by its path belongs to the table above.
       case None =>
         val files = named.fold(Set.empty[Path])(_.paths)
-        (location.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
+        (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
           .map(p => home(ForeignFormats.withTablesAbove(p).last)).distinct
     }
 

@@ -44,6 +44,20 @@ private[sparkzorder] object Homes {
       }
     }
 
+  /**
+   * Refuses a table with a folder that an operation on another folder made: somebody has changed the
+   * table's location since, and not those of its partitions.
+   */
+  def refuseChanged(table: TableLocation, folders: Seq[Path]): Unit =
+    for {
+      folder <- folders.iterator
+      home <- GenerationFolder.homeOf(folder)
+      if home != table.root && stateOf(table.session, home).folder(folder).isDefined
+    } {
+      def shown(path: Path) = path.toUri.getPath
+      throw ZOrderErrors.locationChanged(table.name, shown(table.location), shown(folder), shown(home))
+    }
+
   /** The state of a table that is published through the catalog; empty for other tables. */
   def stateOf(session: SparkSession, home: Path): CatalogState = {
     val folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))

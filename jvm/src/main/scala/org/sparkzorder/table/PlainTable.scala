@@ -32,8 +32,15 @@ final class PlainTable(place: TableLocation, val formatName: String, val relatio
   /**
    * The folders as they were when the table was opened, in the order of their paths. This does not
    * list the files again.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when a folder was made by an operation on another folder
+   *   than the table's
    */
-  lazy val listed: Seq[DataFolder] = inListing()
+  lazy val listed: Seq[DataFolder] = {
+    val all = inListing()
+    if (catalogTable.isDefined) Homes.refuseChanged(this, all.map(_.path))
+    all
+  }
 
   /** The folders as they are now, by a new listing. */
   def folders(): Seq[DataFolder] = {

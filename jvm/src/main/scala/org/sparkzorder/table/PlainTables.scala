@@ -7,6 +7,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
+import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
@@ -119,7 +120,7 @@ object PlainTables {
         case NonFatal(e) =>
           val files = dataFiles(fs, root).toSeq
           refuseEmpty(files.nonEmpty)
-          throw firstForeignFile(fs, target, files, format).getOrElse(e)
+          throw firstForeignFile(fs, target, files, format).orElse(firstSecretFile(fs, files, e)).getOrElse(e)
       }
     val table = relation.map(new PlainTable(place, format, _))
       .getOrElse(throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source"))
@@ -186,6 +187,14 @@ object PlainTables {
     }
   }
 
+  /** The error for a file with an encrypted footer, if that is why the files cannot be read. */
+  private def firstSecretFile(fs: FileSystem, files: Seq[FileStatus], cause: Throwable): Option[Throwable] =
+    Iterator.iterate(cause)(_.getCause).takeWhile(_ != null).collectFirst { case e: ParquetCryptoRuntimeException => e }
+      .flatMap { e =>
+        files.find(f => isThere(FileMagic.of(fs, f.getPath, f.getLen)).contains(FileMagic.EncryptedFooter))
+          .map(f => ZOrderErrors.notDecrypted(f.getPath.toUri.getPath, e.getMessage))
+      }
+
   private def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
 
   /**
@@ -196,15 +205,6 @@ object PlainTables {
     try Some(look)
     catch { case _: FileNotFoundException | _: AccessControlException | _: AccessDeniedException => None }
 
-  private def magic(fs: FileSystem, file: FileStatus): Option[String] = {
-    val head = new Array[Byte](math.min(4L, file.getLen).toInt)
-    val in = fs.open(file.getPath)
-    try in.readFully(0, head)
-    finally in.close()
-    new String(head, java.nio.charset.StandardCharsets.ISO_8859_1) match {
-      case "PAR1" | "PARE"          => Some("parquet")
-      case s if s.startsWith("ORC") => Some("orc")
-      case _                        => None
-    }
-  }
+  private def magic(fs: FileSystem, file: FileStatus): Option[String] =
+    FileMagic.format(fs, file.getPath, file.getLen)
 }

@@ -1,11 +1,9 @@
 package org.sparkzorder.table
 
-import java.util.concurrent.{Callable, ExecutionException, Executors}
-
-import scala.jdk.CollectionConverters._
-
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.commit.FileMeta
 
 /**
  * Parquet's summary file `_metadata` (of dask, fastparquet and old versions of Spark). It lists all
@@ -14,39 +12,16 @@ import org.apache.hadoop.fs.Path
  */
 object SummaryFiles {
 
-  private val Threads = 16
   private val name = "_metadata"
 
-  /** One listing of an object store has so many objects. */
-  private val PageOfListing = 1000
-
   /**
-   * The first such file in the table's folder, in a table above it, or in one of these folders.
+   * The first such file in a table above the table's folder, or among the hidden entries of its folders.
    *
-   * @param count the number of files of the table
+   * @param hidden of the table's folder and of those that the statement is about
    */
-  def first(conf: Configuration, root: Path, folders: Seq[Path], count: Long): Option[Path] = {
-    val files = (ForeignFormats.withTablesAbove(root) ++ folders).distinct.map(new Path(_, name))
-    // On an object store, one listing of the whole table takes the place of a look into each folder.
-    val below = Option.when(count < PageOfListing / 2 * (folders.size - 1))(root)
-      .flatMap(r => PathKinds.filesBelow(r.getFileSystem(conf), r))
-    val (listed, others) = files.partition(f => below.isDefined && isBelow(f, root))
-    listed.find(f => below.get(f.toUri.getPath)).orElse(firstOf(conf, others))
-  }
-
-  private def isBelow(file: Path, root: Path): Boolean =
-    Iterator.iterate(file.getParent)(_.getParent).takeWhile(_ != null).contains(root)
-
-  private def firstOf(conf: Configuration, files: Seq[Path]): Option[Path] = if (files.isEmpty) None
-  else {
-    val pool = Executors.newFixedThreadPool(math.min(Threads, files.size))
-    try
-      pool.invokeAll(files.map(f => (() => isFile(f, conf)): Callable[Boolean]).asJava).asScala.toSeq.map(_.get())
-        .zip(files).collectFirst { case (true, file) => file }
-    catch { case e: ExecutionException => throw e.getCause }
-    finally pool.shutdownNow()
-  }
-
-  private def isFile(file: Path, conf: Configuration): Boolean =
-    PathKinds.isFile(file.getFileSystem(conf), file)
+  def first(conf: Configuration, root: Path, hidden: Seq[FileMeta]): Option[Path] =
+    hidden.find(m => !m.isDirectory && m.name == name).map(_.path).orElse {
+      ForeignFormats.withTablesAbove(root).drop(1).map(new Path(_, name))
+        .find(file => PathKinds.isFile(file.getFileSystem(conf), file))
+    }
 }

@@ -44,7 +44,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   }
 
   override protected def beforeEach(): Unit =
-    (keys.keySet ++ writing(false).keySet).foreach(spark.conf.unset)
+    (keys.keySet ++ writing(false).keySet + outside._1 + "parquet.encryption.uniform.key").foreach(spark.conf.unset)
 
   /** Settings that a reader of encrypted columns needs. */
   private val keys = Map(
@@ -170,6 +170,101 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     set(keys ++ writing(plainFooter = true))
     spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (secret, id) OPTIONS ('num-files' = '4')").collect()
     assert(encryptions(path).forall(_.columns.size == 2) && indexed(path) == Set("id", "s.open"))
+  }
+
+  /** Settings that leave the keys of a file beside it. */
+  private val outside = "parquet.encryption.key.material.store.internally" -> "false"
+
+  private def everything(path: String): Set[String] =
+    Files.walk(JPath.of(path)).iterator.asScala.map(_.toString).filterNot(_.endsWith(".crc")).toSet
+
+  private def without(extra: String)(statement: String): Unit = {
+    val message = refused(statement).getMessage
+    assert(message.contains(extra), message)
+    ()
+  }
+
+  for {
+    (kind, of) <- Seq(
+      "keys of columns" -> writing(plainFooter = false),
+      "a plain footer" -> writing(plainFooter = true),
+      "one key" -> Map("parquet.encryption.uniform.key" -> "k3")
+    )
+  } test(s"files whose keys are in files beside them are not touched: $kind") {
+    val path = write(s"outside_${kind.replace(' ', '_')}", keys ++ of + outside)
+    set(keys)
+    val before = everything(path)
+    assert(before.exists(_.contains("_KEY_MATERIAL_FOR_")))
+    set(of)
+    val byPath = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    without("_KEY_MATERIAL_FOR_")(byPath)
+    without("_KEY_MATERIAL_FOR_")(s"$byPath DRY RUN")
+    withTable("outside", s"LOCATION '$path'") {
+      without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
+      without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'publish' = 'catalog')")
+    }
+    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+    spark.sql(s"VACUUM parquet.`$path` RETAIN 0 HOURS")
+    assert(everything(path).filterNot(_.contains("_zorder")) == before && rows(path, "true").size == 300)
+  }
+
+  private def withTable(name: String, rest: String)(work: => Unit): Unit = {
+    spark.sql(s"CREATE TABLE $name (id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>) USING parquet $rest")
+    try work
+    finally { spark.sql(s"DROP TABLE $name"); () }
+  }
+
+  test("new files would not find keys that Parquet puts beside them, so the setting is refused") {
+    val path = write("plain_but_outside", Map.empty)
+    set(keys ++ writing(plainFooter = true) + outside)
+    try without("store.internally")(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    finally spark.conf.unset(outside._1)
+    val options = (keys ++ writing(plainFooter = true) + outside).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
+    withTable("plain_but_outside", s"OPTIONS ($options) LOCATION '$path'") {
+      without("store.internally")("OPTIMIZE plain_but_outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    }
+  }
+
+  test("each statement says that a session has no key, and not that the file is damaged") {
+    val path = write("no_key", keys ++ writing(plainFooter = false))
+    def all(target: String) = Seq(
+      s"OPTIMIZE $target ZORDER BY (id) OPTIONS ('num-files' = '2')",
+      s"CREATE SKIPPING INDEX ON $target",
+      s"DESCRIBE CLUSTERING $target (id)"
+    )
+    all(s"parquet.`$path`").foreach(without("no key"))
+    withTable("no_key", s"LOCATION '$path'")(all("no_key").foreach(without("no key")))
+  }
+
+  test("keys in the options of a table open encrypted footers for all statements") {
+    val path = write("keys_of_table", keys ++ writing(plainFooter = false))
+    val options = (keys ++ writing(plainFooter = false)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
+    withTable("keys_of_table", s"OPTIONS ($options) LOCATION '$path'") {
+      spark.sql("DESCRIBE CLUSTERING keys_of_table (id)").collect()
+      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+      assert(spark.table("keys_of_table").count() == 300)
+      spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
+      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'publish' = 'rename')").collect()
+      assert(spark.table("keys_of_table").count() == 300)
+    }
+  }
+
+  test("RESTORE brings a file back that only its own key material opens, and VACUUM keeps it") {
+    val path = write("lost_material", keys ++ writing(plainFooter = false))
+    val before = names(path)
+    set(keys ++ writing(plainFooter = false))
+    spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+    beforeEach()
+    withTable("lost_material", s"LOCATION '$path'") {
+      without("no key")("RESTORE lost_material TO VERSION AS OF 0")
+      val material = before.map(n => JPath.of(path, s"_KEY_MATERIAL_FOR_$n.json"))
+      material.foreach(m => Files.writeString(m, "{}"))
+      without("_KEY_MATERIAL_FOR_")("VACUUM lost_material RETAIN 0 HOURS")
+      spark.sql("RESTORE lost_material TO VERSION AS OF 0").collect()
+      assert(names(path) == before)
+      material.foreach(Files.delete)
+      spark.sql("VACUUM lost_material RETAIN 0 HOURS").collect()
+    }
   }
 
   test("encrypted ORC files are not rewritten, and their encrypted columns are not in the index") {

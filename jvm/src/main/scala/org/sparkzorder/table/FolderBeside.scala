@@ -1,0 +1,50 @@
+package org.sparkzorder.table
+
+import java.nio.file.AccessDeniedException
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.security.AccessControlException
+
+import org.sparkzorder.commit.{FileMeta, FileOps, GenerationFolder, LateFiles}
+import org.sparkzorder.errors.ZOrderErrors
+
+/**
+ * A table that is published through the catalog gets a folder beside its own. Refuses this where others
+ * may take that folder for a part of their data, before anything is made.
+ */
+private[sparkzorder] object FolderBeside {
+
+  def refuse(table: TableLocation): Unit =
+    for { made <- GenerationFolder.parentOf(table.root); reason <- obstacle(table) }
+      throw ZOrderErrors.publishBeside(table.name, made.toUri.getPath, reason)
+
+  private def obstacle(table: TableLocation): Option[String] = {
+    val ops = TableSideFolder.of(table).ops
+    partitionIn(table.root).orElse(
+      if (ops.isMountPoint(table.root)) Some("it would be on another file system than the table, which is mounted at its folder")
+      else besideIt(table, ops)
+    )
+  }
+
+  /** A reader of the dataset lists whatever is in a partition's folder, and beside it. */
+  private def partitionIn(root: Path): Option[String] =
+    Iterator.iterate(root)(_.getParent).takeWhile(p => p != null && p.getName.nonEmpty).find(ForeignFormats.isPartition)
+      .map(p => s"its place is in a dataset that has the partition ${p.toUri.getPath}, whose readers would read it, too")
+
+  private def besideIt(table: TableLocation, ops: FileOps): Option[String] = {
+    val above = table.root.getParent
+    try {
+      val others = ops.list(above).filter(_.name != table.root.getName).sortBy(_.name)
+      others.find(m => m.isDirectory && isPartition(m)).orElse(others.find(isData(table, _)))
+        .map(m => s"there is ${m.path.toUri.getPath}, and readers of ${above.toUri.getPath} would read it, too")
+    } catch {
+      case _: AccessControlException | _: AccessDeniedException =>
+        Some(s"${above.toUri.getPath} may not be listed, so nobody can tell whether its readers would read it, too")
+    }
+  }
+
+  private def isPartition(m: FileMeta): Boolean = !m.name.startsWith(".") && ForeignFormats.isPartition(m.path)
+
+  private def isData(table: TableLocation, m: FileMeta): Boolean =
+    LateFiles.isVisible(m) && !m.isLink && FileMagic.format(table.fileSystem, m.path, m.length).isDefined
+}
