@@ -69,8 +69,8 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
     def footers(of: Seq[FileStatus], columns: Seq[ColumnKey]): Seq[FileFooter] =
       if (of.isEmpty || columns.isEmpty) Nil
       else UnreadableFiles.told(table) {
-          Footers.readAll(table.session, of, format, table.dataSchema, columns, options = table.relation.options)
-        }
+        Footers.readAll(table.session, of, format, table.dataSchema, columns, options = table.relation.options)
+      }
     val (indexed, late) = files.zip(ordinals).partition(_._2 >= 0)
     new KnownBounds(
       snapshot,

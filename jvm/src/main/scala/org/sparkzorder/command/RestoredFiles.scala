@@ -5,14 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.{ChecksumException, ChecksumFileSystem, FileStatus, FileSystem, Path}
 import org.apache.spark.util.SerializableConfiguration
 
-import org.sparkzorder.commit.{
-  FileNames,
-  NotRestorableException,
-  OutputFile,
-  RestoreObstacle,
-  RestorePlan,
-  TiedNames
-}
+import org.sparkzorder.commit.{FileNames, NotRestorableException, OutputFile, RestoreObstacle, RestorePlan, TiedNames}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, Footers}
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
@@ -50,7 +43,8 @@ private[command] object RestoredFiles {
     val footers = Footers.tryAll(table.session, files.map(_._2), format, table.dataSchema, Nil, options = options)
     files.zip(footers).flatMap { case ((output, _), footer) =>
       val isIntact = footer match {
-        case Left(e) if e.isEncrypted => hasKeysInPlace(table, output) || (throw ZOrderErrors.notDecrypted(e.path, e.reason))
+        case Left(e) if e.isEncrypted =>
+          hasKeysInPlace(table, output) || (throw ZOrderErrors.notDecrypted(e.path, e.reason))
         case Left(_)       => false
         case Right(footer) => footer.rows == output.rows
       }

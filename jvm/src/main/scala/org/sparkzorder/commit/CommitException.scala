@@ -124,7 +124,9 @@ object TiedFileException {
   sealed abstract class Reason(val sentence: String)
 
   case object Moves
-      extends Reason("The statement would give that file, or its rows, another name or place, and leave the other behind")
+      extends Reason(
+        "The statement would give that file, or its rows, another name or place, and leave the other behind"
+      )
 
   case object Deletes extends Reason("The statement would delete that file, which RESTORE could bring back to its name")
 }

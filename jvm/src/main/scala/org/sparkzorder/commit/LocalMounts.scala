@@ -27,11 +27,16 @@ private[commit] object LocalMounts {
     catch { case _: UnsupportedOperationException | _: IllegalArgumentException => Files.getFileStore(path) }
 
   private def mounted(folder: String): Boolean = Files.isReadable(List) &&
-    Files.readAllLines(List).asScala.map(_.split(' ')).exists(line => line.length > Folder && plain(line(Folder)) == folder)
+    Files.readAllLines(List).asScala.map(_.split(' ')).exists(line =>
+      line.length > Folder && plain(line(Folder)) == folder
+    )
 
   /** The list writes a space as `\\040`. */
   private def plain(folder: String): String = "\\\\([0-7]{3})".r
-    .replaceAllIn(folder, m => scala.util.matching.Regex.quoteReplacement(Integer.parseInt(m.group(1), 8).toChar.toString))
+    .replaceAllIn(
+      folder,
+      m => scala.util.matching.Regex.quoteReplacement(Integer.parseInt(m.group(1), 8).toChar.toString)
+    )
 
   private def nio(path: Path): LocalPath = Paths.get(path.toUri.getPath)
 }

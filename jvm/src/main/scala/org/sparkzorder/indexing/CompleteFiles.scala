@@ -15,7 +15,9 @@ private[sparkzorder] object CompleteFiles {
 
   /** @throws org.apache.spark.sql.AnalysisException if one of the files is encrypted and this session has no key */
   def refuseSecret(table: PlainTable, files: Seq[FileMeta]): Unit = files.foreach { meta =>
-    footerOf(table, meta).left.toOption.filter(_.isEncrypted).foreach(e => throw ZOrderErrors.notDecrypted(e.path, e.reason))
+    footerOf(table, meta).left.toOption.filter(_.isEncrypted).foreach(e =>
+      throw ZOrderErrors.notDecrypted(e.path, e.reason)
+    )
   }
 
   private def footerOf(table: PlainTable, meta: FileMeta): Either[NotDataFileException, FileFooter] = {

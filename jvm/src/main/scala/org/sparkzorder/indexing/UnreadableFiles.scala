@@ -17,6 +17,6 @@ private[sparkzorder] object UnreadableFiles {
       case e: NotDataFileException if e.isGone =>
         throw ZOrderErrors.commitConflict(table.name, Seq(e.path), "a file was deleted or moved", e)
       case e: NotDataFileException if e.isEncrypted => throw ZOrderErrors.notDecrypted(e.path, e.reason)
-      case e: NotDataFileException                  => throw ZOrderErrors.notDataFile(e.path, table.formatName, e.reason)
+      case e: NotDataFileException => throw ZOrderErrors.notDataFile(e.path, table.formatName, e.reason)
     }
 }

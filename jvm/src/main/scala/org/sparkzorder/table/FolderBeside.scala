@@ -21,7 +21,8 @@ private[sparkzorder] object FolderBeside {
   private def obstacle(table: TableLocation): Option[String] = {
     val ops = TableSideFolder.of(table).ops
     partitionIn(table.root).orElse(
-      if (ops.isMountPoint(table.root)) Some("it would be on another file system than the table, which is mounted at its folder")
+      if (ops.isMountPoint(table.root))
+        Some("it would be on another file system than the table, which is mounted at its folder")
       else besideIt(table, ops)
     )
   }
@@ -29,7 +30,9 @@ private[sparkzorder] object FolderBeside {
   /** A reader of the dataset lists whatever is in a partition's folder, and beside it. */
   private def partitionIn(root: Path): Option[String] =
     Iterator.iterate(root)(_.getParent).takeWhile(p => p != null && p.getName.nonEmpty).find(ForeignFormats.isPartition)
-      .map(p => s"its place is in a dataset that has the partition ${p.toUri.getPath}, whose readers would read it, too")
+      .map(p =>
+        s"its place is in a dataset that has the partition ${p.toUri.getPath}, whose readers would read it, too"
+      )
 
   private def besideIt(table: TableLocation, ops: FileOps): Option[String] = {
     val above = table.root.getParent
