@@ -32,10 +32,11 @@ def write(spark: SparkSession, folder: Path, rows: int = 60, files: int = 3) -> 
     return sorted(folder.glob("*.parquet"))
 
 
+OTHERS = {"bak": "_{}.bak", "rsync": ".{}.Xy12Zz", "folder": "_of_{}/x", "put": "{}._COPYING_"}
+
+
 @pytest.mark.parametrize(
-    "beside",
-    [".{}.swp", "_{}.bak", ".{}.Xy12Zz", "_of_{}/x", "{}._COPYING_"],
-    ids=["swp", "bak", "rsync", "folder", "put"],
+    "beside", [".{}.swp", *(pytest.param(form, id=name, marks=pytest.mark.matrix) for name, form in OTHERS.items())]
 )
 def test_a_file_with_something_tied_to_its_name_stays_where_it_is(
     spark: SparkSession, tmp_path: Path, beside: str
@@ -129,7 +130,9 @@ def test_a_late_file_with_something_tied_to_it_is_not_copied(
     assert spark.table("tied").count() == rows
 
 
-@pytest.mark.parametrize("place", ["ev/p=1", "ev/p=1/t", "flat/t", "parts/t"])
+@pytest.mark.parametrize(
+    "place", ["ev/p=1", "flat/t", *(pytest.param(place, marks=pytest.mark.matrix) for place in ("ev/p=1/t", "parts/t"))]
+)
 def test_no_folder_is_made_where_readers_of_a_dataset_would_see_it(
     spark: SparkSession, database: Path, tmp_path: Path, place: str
 ) -> None:
