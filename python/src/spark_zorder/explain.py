@@ -147,6 +147,8 @@ def explain_skipping(spark: Session | DataFrame, query: str | DataFrame | None =
             raise TypeError("explain_skipping takes a session and a query, or a DataFrame alone")
         query = cast("DataFrame", spark)
         spark = query.sparkSession
+    if not isinstance(query, str) and not hasattr(query, "createTempView"):
+        raise TypeError(f"the query is {type(query).__name__}, and must be SQL text or a DataFrame")
     session = cast("Session", spark)
     return SkippingExplanation(_explain(session, "EXPLAIN SKIPPING", query), session, query)
 

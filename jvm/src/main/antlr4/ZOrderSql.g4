@@ -34,7 +34,7 @@ layout
     ;
 
 layoutColumn
-    : column (WEIGHT number)?
+    : column (WEIGHT weight)?
     ;
 
 column
@@ -59,6 +59,11 @@ optionValue
     | '-'? number
     | TRUE
     | FALSE
+    ;
+
+// A negative one is refused with a sentence.
+weight
+    : '-'? number
     ;
 
 number
@@ -111,8 +116,9 @@ BACKQUOTED : '`' ( ~'`' | '``' )* '`' ;
 fragment DIGIT : [0-9] ;
 fragment LETTER : [\p{L}] ;
 
-SIMPLE_COMMENT : '--' ~[\r\n]* '\r'? '\n'? -> channel(HIDDEN) ;
-BRACKETED_COMMENT : '/*' (BRACKETED_COMMENT | .)*? '*/' -> channel(HIDDEN) ;
+// Comments end where Spark's end: a backslash carries a simple one on to the next line, and a hint is none.
+SIMPLE_COMMENT : '--' ('\\\n' | ~[\r\n])* '\r'? '\n'? -> channel(HIDDEN) ;
+BRACKETED_COMMENT : '/*' {_input.LA(1) != '+'}? (BRACKETED_COMMENT | .)*? '*/' -> channel(HIDDEN) ;
 WS : [ \r\n\t]+ -> channel(HIDDEN) ;
 
 // Operators and anything else inside predicates and queries.

@@ -5,7 +5,7 @@ import org.apache.spark.sql.SparkSessionExtensions
 
 import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperations, StatementPlanner}
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
-import org.sparkzorder.parser.{ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
+import org.sparkzorder.parser.{ParameterizedStatement, ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.{
@@ -34,6 +34,7 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
     EarlyRules.inject(extensions, _ => CurveHints)
     EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))
+    extensions.injectResolutionRule(_ => ParameterizedStatement.Bind)
     extensions.injectResolutionRule(_ => ResolveRepartition)
     extensions.injectResolutionRule(session => new ResolveDescribeSkippingIndex(session))
     extensions.injectResolutionRule(session => new ResolveShowOperations(session))

@@ -2,13 +2,14 @@ package org.sparkzorder
 
 import java.nio.file.{Files, Path, Paths}
 
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.conf.{Setting, TableProperties, ZOrderConf}
 import org.sparkzorder.optimize.{OptimizeOption, OptimizeOptions, OptionTable}
 import org.sparkzorder.parser.StatementParser
-import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.statement.{OptimizeStatement, Predicate}
 
 /**
  * Compares the reference pages, and Python's list of options, with the tables in the code. With
@@ -73,7 +74,8 @@ class ReferencePagesSuite extends AnyFunSuite {
   }
 
   test("the example of OPTIMIZE on the page of options is a statement that we take") {
-    StatementParser.parse(ReferencePages.optimizeExample, _.stripPrefix("'").stripSuffix("'")) match {
+    def unquote(literal: String) = literal.stripPrefix("'").stripSuffix("'")
+    StatementParser.parse(ReferencePages.optimizeExample, unquote, (text, _) => new Predicate(text, Literal(text))) match {
       case s: OptimizeStatement =>
         val options = OptimizeOptions.parse(s.options, "parquet", tableBytes = 0)
         assert(options.numFiles.contains(8) && options.compression.contains("zstd"))

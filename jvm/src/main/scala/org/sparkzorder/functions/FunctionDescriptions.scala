@@ -31,7 +31,7 @@ object FunctionDescriptions {
       > SELECT hex(_FUNC_(X'FF', X'0000'));
        AAAA00
   """,
-      build = InterleaveBits(_)
+      build = atLeast("interleave_bits", 1)(InterleaveBits(_))
     ),
     describe(
       "ordered_bytes",
@@ -68,7 +68,7 @@ object FunctionDescriptions {
       > SELECT hex(_FUNC_(1Y, 2Y));
        C006
   """,
-      build = new ZValue(_)
+      build = atLeast("zvalue", 1)(new ZValue(_))
     ),
     describe(
       "hilbert_value",
@@ -85,7 +85,7 @@ object FunctionDescriptions {
       > SELECT _FUNC_(2, 3, 0);
        15
   """,
-      build = HilbertValue(_)
+      build = atLeast("hilbert_value", 2)(HilbertValue(_))
     ),
     describe(
       "range_id",
@@ -105,22 +105,23 @@ object FunctionDescriptions {
     )
   )
 
-  private def exactly(
-      name: String,
-      expected: Int
-  )(build: Seq[Expression] => Expression): Seq[Expression] => Expression =
-    children =>
-      if (children.length == expected) build(children)
-      else
-        throw new AnalysisException(
-          "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
-          Map(
-            "functionName" -> quoteIdentifier(name),
-            "expectedNum" -> expected.toString,
-            "actualNum" -> children.length.toString,
-            "docroot" -> "https://spark.apache.org/docs/latest"
-          )
-        )
+  private type Build = Seq[Expression] => Expression
+
+  private def exactly(name: String, expected: Int)(build: Build): Build =
+    children => if (children.length == expected) build(children) else wrongNumber(name, s"$expected", children.length)
+
+  private def atLeast(name: String, least: Int)(build: Build): Build =
+    children => if (children.length >= least) build(children) else wrongNumber(name, s"> ${least - 1}", children.length)
+
+  private def wrongNumber(name: String, expected: String, actual: Int): Nothing = throw new AnalysisException(
+    "WRONG_NUM_ARGS.WITHOUT_SUGGESTION",
+    Map(
+      "functionName" -> quoteIdentifier(name),
+      "expectedNum" -> expected,
+      "actualNum" -> actual.toString,
+      "docroot" -> "https://spark.apache.org/docs/latest"
+    )
+  )
 
   private def describe(
       name: String,

@@ -2,7 +2,6 @@ package org.sparkzorder.functions
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
 import org.apache.spark.sql.catalyst.expressions.{Expression, ImplicitCastInputTypes}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -29,15 +28,12 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val types = super.checkInputDataTypes()
-    def wrong(text: String) = DataTypeMismatch(
-      "VALUE_OUT_OF_RANGE",
-      Map("exprName" -> "bits", "valueRange" -> text, "currentValue" -> children.headOption.fold("none")(_.sql))
-    )
+    val most = HilbertValue.MaxBits / ids.length
     if (types.isFailure) types
-    else if (ids.isEmpty) wrong("a number of bits and at least one id")
-    else if (!children.head.foldable || children.head.eval() == null) wrong("a constant")
-    else if (bits < 1 || bits > HilbertValue.MaxBits / ids.length)
-      wrong(s"[1, ${HilbertValue.MaxBits / ids.length}], with ${ids.length} ids")
+    else if (most == 0) WrongArgument.because(s"It takes at most ${HilbertValue.MaxBits} ids.")
+    else if (!children.head.foldable) WrongArgument.notConstant("bits", children.head)
+    else if (children.head.eval() == null) WrongArgument.isNull("bits")
+    else if (bits < 1 || bits > most) WrongArgument.outOfRange("bits", 1, most, children.head)
     else TypeCheckResult.TypeCheckSuccess
   }
 

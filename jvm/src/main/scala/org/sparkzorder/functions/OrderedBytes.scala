@@ -1,7 +1,6 @@
 package org.sparkzorder.functions
 
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.catalyst.util.CollationFactory
@@ -25,16 +24,7 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
 
   override def checkInputDataTypes(): TypeCheckResult =
     if (OrderedBytes.width(child.dataType).isDefined) TypeCheckResult.TypeCheckSuccess
-    else
-      DataTypeMismatch(
-        "UNEXPECTED_INPUT_TYPE",
-        Map(
-          "paramIndex" -> "first",
-          "requiredType" -> "an atomic type that can be ordered",
-          "inputSql" -> child.sql,
-          "inputType" -> s""""${child.dataType.sql}""""
-        )
-      )
+    else WrongArgument.hasType("first", WrongArgument.OrderedTypes, child)
 
   override protected def nullSafeEval(value: Any): Any = OrderedBytes.of(child.dataType, value)
 

@@ -2,7 +2,6 @@ package org.sparkzorder.functions
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.{TypeCheckResult, TypeCoercion}
-import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.DataTypeMismatch
 import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression, ImplicitCastInputTypes}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -33,24 +32,15 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
     case _ => Nil
   }
 
-  override def checkInputDataTypes(): TypeCheckResult = {
-    def mismatch(required: String, of: Expression) = DataTypeMismatch(
-      "UNEXPECTED_INPUT_TYPE",
-      Map(
-        "paramIndex" -> (if (of eq left) "first" else "second"),
-        "requiredType" -> required,
-        "inputSql" -> of.sql,
-        "inputType" -> s""""${of.dataType.sql}""""
-      )
-    )
-    (left.dataType, right.dataType) match {
-      case (value, _) if OrderedValue.encoding(value).isEmpty => mismatch("an atomic type of binary order", left)
-      case (value, ArrayType(element, _)) if value == element =>
-        if (!right.foldable || right.eval() == null) mismatch("a constant array", right)
-        else if (!bounds.isAscending) mismatch("an array in ascending order without null", right)
-        else TypeCheckResult.TypeCheckSuccess
-      case (value, _) => mismatch(s"an array of ${value.sql}", right)
-    }
+  override def checkInputDataTypes(): TypeCheckResult = (left.dataType, right.dataType) match {
+    case (value, _) if OrderedValue.encoding(value).isEmpty =>
+      WrongArgument.hasType("first", WrongArgument.OrderedTypes, left)
+    case (value, ArrayType(element, _)) if value == element =>
+      if (!right.foldable) WrongArgument.notConstant("bounds", right)
+      else if (right.eval() == null) WrongArgument.isNull("bounds")
+      else if (!bounds.isAscending) WrongArgument.because("The bounds must be in ascending order and must not be null.")
+      else TypeCheckResult.TypeCheckSuccess
+    case (value, _) => WrongArgument.hasType("second", WrongArgument.nameOf(ArrayType(value)), right)
   }
 
   @transient private lazy val bounds = RangeBounds.of(left.dataType, right.eval().asInstanceOf[ArrayData])

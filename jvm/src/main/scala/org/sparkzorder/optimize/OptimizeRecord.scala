@@ -69,7 +69,7 @@ private[optimize] final class OptimizeRecord(
     val zOrderBy = mapper.createArrayNode()
     plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
     Map(
-      "predicate" -> statement.where.getOrElse(""),
+      "predicate" -> statement.where.fold("")(_.text),
       "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
       "isFull" -> statement.full.toString
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++

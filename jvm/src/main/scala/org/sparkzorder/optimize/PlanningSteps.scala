@@ -98,7 +98,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val chosen = LayoutChoice.of(table, statement.layout, asked, history, auto.map(_.layout))
     val options = chosen.fold(asked) { layout =>
       val bytes = scope.files.map(_.getLen).sum
-      RememberedSize.of(asked, layout.spec, statement.where.getOrElse(""), bytes, history.iterator)
+      RememberedSize.of(asked, layout.spec, statement.where.fold("")(_.text), bytes, history.iterator)
     }
     PlannedLayout(chosen, options, auto.map(_.report))
   }
@@ -125,7 +125,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
           read = files => Input.read(table, files, chosen.columns).map(input => chosen.columns.map(input.bounds))
         )
         files.clustered(chosen.spec, incremental)
-      case None => files.packed(statement.where)
+      case None => files.packed(statement.where.map(_.text))
     }
     if (statement.layout.isDefined && scope.files.size == 1 && rewrites.map(_.outputFiles).sum == 1)
       throw ZOrderErrors.singleFile(table.name)

@@ -15,8 +15,8 @@ final case class DeferredStatement(sql: String)(val parse: String => LogicalPlan
 }
 
 object ParseDeferredStatement extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan match {
+  // A script with parameters has each of its statements below a plan with their values.
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
     case deferred: DeferredStatement => deferred.parse(deferred.sql)
-    case other                       => other
   }
 }

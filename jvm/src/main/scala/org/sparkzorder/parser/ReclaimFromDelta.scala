@@ -1,6 +1,6 @@
 package org.sparkzorder.parser
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation, UnresolvedTable}
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -24,7 +24,10 @@ import org.sparkzorder.table.Targets
  */
 class ReclaimFromDelta(session: SparkSession, planOf: TableStatement => LogicalPlan) extends Rule[LogicalPlan] {
 
-  override def apply(plan: LogicalPlan): LogicalPlan = statement(plan).filter(isOurs).fold(plan)(planOf)
+  override def apply(plan: LogicalPlan): LogicalPlan = statement(plan).filter(isOurs).fold(plan) {
+    case s: OptimizeStatement => ParameterizedStatement.planned(s, planOf)
+    case s                    => planOf(s)
+  }
 
   private def isOurs(statement: TableStatement): Boolean = {
     val kind = Targets.kind(session, statement.target)
@@ -49,9 +52,15 @@ class ReclaimFromDelta(session: SparkSession, planOf: TableStatement => LogicalP
         val layout = if (keys.isEmpty) None else Some(LayoutClause.By("zorder", keys))
         targetOf(get(plan, "child"))
           .filter(_ => keys.size == columns.size)
-          .map(OptimizeStatement(_, full, predicates.headOption.map(_.toString), layout, Nil))
+          .map(OptimizeStatement(_, full, predicates.headOption.map(p => predicate(p.toString)), layout, Nil))
       case _ => None
     }
+
+  /** Delta's parser keeps the text of a predicate, with a word behind it that Spark takes for an alias. */
+  private def predicate(text: String): Predicate = {
+    def parse(query: String): LogicalPlan = session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parsePlan(query)
+    new Predicate(text, PredicateParser.read(text, text, 0, parse))
+  }
 
   private def vacuum(plan: LogicalPlan): Option[TableStatement] =
     (get(plan, "horizonHours"), get(plan, "dryRun")) match {

@@ -12,7 +12,8 @@ import org.sparkzorder.parser.antlr.ZOrderSqlLexer
  * Finds our statements in a SQL script such as `BEGIN OPTIMIZE t; SELECT 1; END`, by its tokens.
  *
  * A statement begins after `BEGIN`, `;`, `THEN`, `ELSE`, `DO`, `LOOP`, `REPEAT` or the conditions of
- * a handler, and ends before the next semicolon. `THEN` and `ELSE` of a CASE expression begin none: `CASE` begins a statement
+ * a handler, and ends before the next semicolon. A name before a colon is the label of a block or a
+ * loop. `THEN` and `ELSE` of a CASE expression begin none: `CASE` begins a statement
  * or follows `END`, or else it is an expression.
  */
 private[parser] object ScriptStatements {
@@ -47,7 +48,8 @@ private[parser] object ScriptStatements {
     while (n < all.size) {
       val now = word(all(n))
       val semicolon = all.indexWhere(_.getType == ZOrderSqlLexer.SEMICOLON, n)
-      if (begins && semicolon > n && StatementParser.mayBeOurs(between(all(n), all(semicolon)).of(script))) {
+      val isLabel = n + 1 < all.size && word(all(n + 1)) == ":"
+      if (begins && !isLabel && semicolon > n && StatementParser.mayBeOurs(between(all(n), all(semicolon)).of(script))) {
         places += between(all(n), all(semicolon))
         n = semicolon
         begins = true
@@ -56,9 +58,8 @@ private[parser] object ScriptStatements {
         if (now == "CASE" && !begins && (n == 0 || word(all(n - 1)) != "END")) caseExpressions += 1
         else if (now == "END" && caseExpressions > 0) caseExpressions -= 1
         if (now == ";") caseExpressions = 0
-        begins = now == ";" || handlers(n + 1) || openers(
-          now
-        ) && caseExpressions == 0 || begins && (now == "NOT" || now == "ATOMIC")
+        begins = now == ";" || handlers(n + 1) || openers(now) && caseExpressions == 0 ||
+          begins && (now == "NOT" || now == "ATOMIC")
       }
       n += 1
     }

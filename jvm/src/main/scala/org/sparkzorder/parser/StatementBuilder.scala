@@ -15,8 +15,10 @@ import org.sparkzorder.statement._
  * Turns a parse tree into a [[Statement]].
  *
  * @param unquote gives the value of a SQL string literal, as the session's own parser reads it
+ * @param predicate makes a predicate of its text and of its place in the statement, in code points
  */
-private[parser] class StatementBuilder(unquote: String => String) extends ZOrderSqlBaseVisitor[AnyRef] {
+private[parser] class StatementBuilder(unquote: String => String, predicate: (String, Int) => Predicate)
+    extends ZOrderSqlBaseVisitor[AnyRef] {
 
   override def visitSingleStatement(ctx: SingleStatementContext): Statement =
     visit(ctx.statement).asInstanceOf[Statement]
@@ -24,7 +26,7 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
   override def visitOptimize(ctx: OptimizeContext): Statement = OptimizeStatement(
     target(ctx.target),
     ctx.FULL != null,
-    Option(ctx.predicate).map(text),
+    Option(ctx.predicate).map(p => predicate(text(p), p.getStart.getStartIndex)),
     Option(ctx.layout).map(l => visit(l).asInstanceOf[LayoutClause]),
     Option(ctx.optionList).toSeq.flatMap(_.option.asScala).map(o => optionKey(o.key) -> optionValue(o.value)),
     ctx.DRY != null
@@ -37,7 +39,7 @@ private[parser] class StatementBuilder(unquote: String => String) extends ZOrder
       if (ctx.ZORDER != null) LayoutSpec.ZOrder else if (ctx.HILBERT != null) LayoutSpec.Hilbert else LayoutSpec.Order
     LayoutClause.By(
       curve,
-      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.number).map(_.getText))).toSeq
+      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.weight).map(_.getText))).toSeq
     )
   }
 

@@ -5,15 +5,13 @@ import java.util.Locale
 import org.antlr.v4.runtime._
 
 import org.sparkzorder.parser.antlr.{ZOrderSqlLexer, ZOrderSqlParser => Grammar}
-import org.sparkzorder.statement.Statement
+import org.sparkzorder.statement.{Predicate, Statement}
 
 /** The text is not one of our statements.
  *
  * @param at the first token that does not fit
  */
-final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getText) {
-  def near: String = if (at.getType == Token.EOF) "end of input" else s"'${at.getText}'"
-}
+final class StatementSyntaxError(val at: Token) extends RuntimeException(at.getText)
 
 /** Parses the text of a [[Statement]], without Spark. */
 object StatementParser {
@@ -63,25 +61,37 @@ object StatementParser {
 
   /**
    * @param unquote gives the value of a string literal
+   * @param predicate makes a predicate of its text and of its place in the statement, in code points
    * @throws StatementSyntaxError when the text is not one of our statements
    */
-  def parse(sql: String, unquote: String => String): Statement = {
+  def parse(sql: String, unquote: String => String, predicate: (String, Int) => Predicate): Statement = {
     val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
     val grammar = new Grammar(new CommonTokenStream(lexer))
     grammar.removeErrorListeners()
     grammar.addErrorListener(Listener)
-    new StatementBuilder(unquote).visitSingleStatement(grammar.singleStatement())
+    new StatementBuilder(unquote, predicate).visitSingleStatement(grammar.singleStatement())
   }
 
   /** The tokens of any SQL text, without comments and white space. */
-  private[parser] def tokens(sql: String): Iterator[Token] = {
+  private[parser] def tokens(sql: String): Iterator[Token] = withEnd(sql).takeWhile(_.getType != Token.EOF)
+
+  /**
+   * The first token of a SQL text at or after a place, else the token of its end.
+   *
+   * @param line counted from 1
+   * @param column counted from 0, in code points
+   */
+  private[parser] def tokenAt(sql: String, line: Int, column: Int): Token =
+    withEnd(sql).dropWhile { token =>
+      val isBefore = token.getLine < line || token.getLine == line && token.getCharPositionInLine < column
+      isBefore && token.getType != Token.EOF
+    }.next()
+
+  private def withEnd(sql: String): Iterator[Token] = {
     val lexer = new ZOrderSqlLexer(new AnyCase(CharStreams.fromString(sql)))
     lexer.removeErrorListeners()
-    Iterator
-      .continually(lexer.nextToken())
-      .takeWhile(_.getType != Token.EOF)
-      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
+    Iterator.continually(lexer.nextToken()).filter(_.getChannel == Token.DEFAULT_CHANNEL)
   }
 
   private def firstWords(sql: String, n: Int): List[String] =

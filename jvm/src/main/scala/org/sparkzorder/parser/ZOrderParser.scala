@@ -1,15 +1,17 @@
 package org.sparkzorder.parser
 
-import org.antlr.v4.runtime.ParserRuleContext
+import scala.util.Try
+
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.analysis.UnresolvedTableOrView
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedTableOrView}
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
-import org.apache.spark.sql.internal.VariableSubstitution
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
 import org.sparkzorder.shim.{ParserShim, ScriptShim, ScriptStatement}
-import org.sparkzorder.statement.{SharedStatement, TableStatement}
+import org.sparkzorder.statement._
 import org.sparkzorder.table.{TargetKind, Targets}
 
 /**
@@ -34,14 +36,17 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     else if (!StatementParser.mayBeOurs(sql)) next(sql)
     else {
       val statement =
-        try Right(StatementParser.parse(variables.substitute(sql), unquote))
+        try Right(statementOf(variables.substitute(sql), next))
         catch { case e: StatementSyntaxError => Left(e) }
       statement match {
         case Right(s: TableStatement) => ofTable(s, sql, next)
         case Right(s)                 => plan(s, next)
         case Left(error)              =>
           try next(sql)
-          catch { case e: ParseException if isBetterOurs(sql, e) => throw syntaxError(sql, error) }
+          catch {
+            case e: ParseException if isBetterOurs(sql, e) =>
+              throw SyntaxErrors.at(error.at, s": spark-zorder takes ${StatementParser.form(sql)}")
+          }
       }
     }
 
@@ -54,7 +59,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     val plans = places.map { place =>
       val text = place.of(sql)
       val plan =
-        if (isWellFormed(text)) DeferredStatement(text)(parseOr(_, next))
+        if (isWellFormed(text, next)) DeferredStatement(text)(parseOr(_, next))
         else parseOr(text, next)
       ScriptStatement(plan, place.start, place.end - place.start)
     }
@@ -66,29 +71,52 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
     }
   }
 
-  private def isWellFormed(sql: String): Boolean =
-    try { StatementParser.parse(sql, unquote); true }
+  private def isWellFormed(sql: String, next: String => LogicalPlan): Boolean =
+    try { statementOf(sql, next); true }
     catch { case _: StatementSyntaxError => false }
+
+  private def statementOf(sql: String, next: String => LogicalPlan): Statement = StatementParser.parse(
+    sql,
+    unquote,
+    (text, start) => new Predicate(text, PredicateParser.read(sql, text, start, next))
+  )
 
   private def ofTable(statement: TableStatement, sql: String, next: String => LogicalPlan): LogicalPlan = {
     val kind = Targets.kind(session, statement.target)
-    def ours: LogicalPlan = plan(statement, next)
-    if (Targets.isOurs(statement.target, kind)) ours
-    else
-      try next(sql) match {
-          // For Spark, `DESCRIBE HISTORY a` asks for the column `a` of a table named `history`. The
-          // same holds for DETAIL.
-          case d: DescribeColumn               => if (hasRelation(d)) d else ours
-          case _ if isNobodys(statement, kind) => ours
-          case theirs                          => theirs
-        }
-      catch { case e: ParseException if isUnknown(e) || isNobodys(statement, kind) => ours }
+    def ours: LogicalPlan = statement match {
+      case s: OptimizeStatement => ParameterizedStatement.planned(s, plan(_, next))
+      case s                    => plan(s, next)
+    }
+    ofColumn(statement, next(sql)).getOrElse {
+      if (Targets.isOurs(statement.target, kind)) ours
+      else
+        try next(sql) match {
+            case _: DescribeColumn               => ours
+            case _ if isNobodys(statement, kind) => ours
+            case theirs                          => theirs
+          }
+        catch { case e: ParseException if isUnknown(e) || isNobodys(statement, kind) => ours }
+    }
   }
 
-  private def hasRelation(plan: DescribeColumn): Boolean = plan.relation match {
-    case u: UnresolvedTableOrView =>
-      u.multipartIdentifier.size > 1 || Targets.relationExists(session, u.multipartIdentifier.head)
-    case _ => true
+  /**
+   * For Spark, `DESCRIBE HISTORY a` asks for the column `a` of a table named `history`. That is what
+   * it means if there is such a table and it has the column. The same holds for DETAIL and CLUSTERING.
+   */
+  private def ofColumn(statement: TableStatement, sparks: => LogicalPlan): Option[LogicalPlan] = statement match {
+    case _: DescribeHistoryStatement | _: DescribeDetailStatement | _: DescribeClusteringStatement =>
+      try Some(sparks).collect { case d: DescribeColumn if hasColumn(d) => d }
+      catch { case _: ParseException => None }
+    case _ => None
+  }
+
+  private def hasColumn(plan: DescribeColumn): Boolean = (plan.relation, plan.column) match {
+    case (table: UnresolvedTableOrView, UnresolvedAttribute(Seq(column))) =>
+      val parts = table.multipartIdentifier
+      // A table that cannot be read is left to Spark, which says why.
+      parts.size > 1 || Targets.relationExists(session, parts.head) &&
+      Try(session.table(quoteNameParts(parts)).columns).toOption.forall(_.exists(SQLConf.get.resolver(_, column)))
+    case _ => false
   }
 
   private def isBetterOurs(sql: String, next: ParseException): Boolean =
@@ -103,17 +131,6 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {
     case Literal(value, _) => value.toString
     case other             => other.sql
-  }
-
-  private def syntaxError(sql: String, e: StatementSyntaxError): ParseException = {
-    val place = new ParserRuleContext()
-    place.start = e.at
-    place.stop = e.at
-    new ParseException(
-      "PARSE_SYNTAX_ERROR",
-      Map("error" -> e.near, "hint" -> s": spark-zorder takes ${StatementParser.form(sql)}"),
-      place
-    )
   }
 }
 

@@ -1,6 +1,7 @@
 package org.sparkzorder.repartition
 
 import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.trees.TreePattern.REPARTITION_OPERATION
@@ -76,6 +77,7 @@ object ResolveRepartition extends Rule[LogicalPlan] {
       case key             => key
     }
     keys.zipWithIndex.foreach { case (key, i) =>
+      unsupported(key).foreach(why => throw ZOrderErrors.hintParameter(r.hint, toPrettySQL(key), why))
       if (key.foldable) throw ZOrderErrors.hintParameter(r.hint, toPrettySQL(key), "it is constant")
       if (!key.deterministic) throw ZOrderErrors.hintParameter(r.hint, toPrettySQL(key), "it is not deterministic")
       if (keys.take(i).exists(_.semanticEquals(key))) throw ZOrderErrors.duplicateColumn(Seq(toPrettySQL(key)))
@@ -89,6 +91,13 @@ object ResolveRepartition extends Rule[LogicalPlan] {
           throw ZOrderErrors.unsupportedColumnType(Seq(toPrettySQL(key)), other.sql)
       }
     }
+  }
+
+  /** Why a key has no value of a row alone, if that is so. Spark would complain about our own plan. */
+  private def unsupported(key: Expression): Option[String] = key.collectFirst {
+    case _: WindowExpression    => "it has a window function"
+    case _: AggregateExpression => "it has an aggregate function"
+    case _: Generator           => "it makes several rows of one"
   }
 
   /** Whether equal values of the type have equal hashes in all versions of Spark. */

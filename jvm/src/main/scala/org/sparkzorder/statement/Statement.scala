@@ -1,8 +1,7 @@
 package org.sparkzorder.statement
 
 /**
- * One of our statements, as the user wrote it: names are not resolved, and predicates and queries
- * are text.
+ * One of our statements, as the user wrote it: names are not resolved, and queries are text.
  */
 sealed trait Statement
 
@@ -17,7 +16,7 @@ sealed trait SharedStatement extends TableStatement
 final case class OptimizeStatement(
     target: Target,
     full: Boolean,
-    where: Option[String],
+    where: Option[Predicate],
     layout: Option[LayoutClause],
     options: Seq[(String, String)],
     dryRun: Boolean = false
