@@ -104,9 +104,8 @@ def test_instants_and_attributes_of_types_stay(spark: SparkSession, database: Pa
     found = spark.sql(count.format(f"orc.`{folder}`")).first()[0]
     name = optimize(spark, folder, kind)
     assert stored(folder) == before
-    assert schema(folder).equals(kinds, check_metadata=True) or schema(folder).remove_metadata().equals(
-        kinds.remove_metadata(), check_metadata=True
-    )
+    # Without the metadata of the file, such as Spark's version.
+    assert schema(folder).remove_metadata().equals(kinds.remove_metadata(), check_metadata=True)
     with no_skipping(spark):
         assert spark.sql(count.format(name)).first()[0] == found > 0
     assert not_kept(spark, name) is None
@@ -117,9 +116,9 @@ def test_a_type_that_the_files_disagree_on_is_sparks_own_and_reported(spark: Spa
     folder.mkdir()
     for f, zone in enumerate(["UTC", None]):
         at = pa.array([10**15 + f * 10**9 + i for i in range(ROWS)], pa.timestamp("us", tz=zone))
-        name = pa.field("n", pa.int64(), metadata={"iceberg.id": str(f), "same": "yes"})
-        table = pa.table([pa.array(range(f * ROWS, f * ROWS + ROWS)), at, at.cast(pa.int64())])
-        table = table.cast(pa.schema([pa.field("i", pa.int64()), pa.field("at", at.type), name]))
+        n = pa.field("n", pa.int64(), metadata={"iceberg.id": str(f), "same": "yes"})
+        ids = pa.array(range(f * ROWS, f * ROWS + ROWS))
+        table = pa.table([ids, at, ids], pa.schema([pa.field("i", pa.int64()), pa.field("at", at.type), n]))
         orc.write_table(table, folder / f"{f}.orc")
     rows = spark.sql(f"SELECT * FROM orc.`{folder}` ORDER BY i").collect()
     name = optimize(spark, folder, "path")
