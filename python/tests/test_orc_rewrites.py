@@ -40,8 +40,8 @@ def optimize(spark: SparkSession, folder: Path, kind: str) -> str:
 
 
 def not_kept(spark: SparkSession, name: str) -> str | None:
-    metrics = spark.sql(f"DESCRIBE HISTORY {name}").first()["operationMetrics"]
-    return metrics.get("notKept")
+    last = spark.sql(f"DESCRIBE HISTORY {name}").collect()[0]
+    return dict(last["operationMetrics"]).get("notKept")
 
 
 def stored(folder: Path) -> list[dict[str, Any]]:
@@ -101,13 +101,13 @@ def test_instants_and_attributes_of_types_stay(spark: SparkSession, database: Pa
     before, kinds = stored(folder), schema(folder)
     assert kinds.field("at").metadata == {b"iceberg.id": b"7", b"iceberg.required": b"false"}
     count = "SELECT count(*) FROM {} WHERE at >= TIMESTAMP'2024-03-10 11:00:00Z'"
-    found = spark.sql(count.format(f"orc.`{folder}`")).first()[0]
+    found = spark.sql(count.format(f"orc.`{folder}`")).collect()[0][0]
     name = optimize(spark, folder, kind)
     assert stored(folder) == before
     # Without the metadata of the file, such as Spark's version.
     assert schema(folder).remove_metadata().equals(kinds.remove_metadata(), check_metadata=True)
     with no_skipping(spark):
-        assert spark.sql(count.format(name)).first()[0] == found > 0
+        assert spark.sql(count.format(name)).collect()[0][0] == found > 0
     assert not_kept(spark, name) is None
 
 

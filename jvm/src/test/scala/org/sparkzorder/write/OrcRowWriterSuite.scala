@@ -195,7 +195,12 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
     def refused(value: Any, t: DataType, orc: String): String = {
       val schema = new StructType().add("c", t)
       val kept = keptOf(schema, proleptic = false).copy(schema = TypeDescription.fromString(s"struct<c:$orc>"))
-      intercept[IllegalStateException](write(new File(dir, "refused.orc"), Seq(InternalRow(value)), schema, kept)).getMessage
+      intercept[IllegalStateException](write(
+        new File(dir, s"refused-$orc.orc"),
+        Seq(InternalRow(value)),
+        schema,
+        kept
+      )).getMessage
     }
     assert(refused(-1L, TimestampType, "timestamp").contains("last second before 1970"))
     assert(refused(UTF8String.fromString("abcd"), StringType, "varchar(3)").contains("4 characters"))
@@ -203,7 +208,8 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   }
 
   test("types and attributes that all files have are kept, and others are reported") {
-    val table = new StructType().add("a", LongType).add("S", new StructType().add("t", TimestampType)).add("c", StringType)
+    val table =
+      new StructType().add("a", LongType).add("S", new StructType().add("t", TimestampType)).add("c", StringType)
     def file(text: String, ids: (Int, String)*): TypeDescription = {
       val schema = TypeDescription.fromString(text)
       ids.foreach { case (column, id) => schema.findSubtype(column).setAttribute("id", id) }
