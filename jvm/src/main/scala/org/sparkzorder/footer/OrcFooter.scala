@@ -34,7 +34,8 @@ private[footer] final class OrcFooter(
     try footerOf(path, reader)
     catch {
       // Parts of the footer, and the footers of stripes, are decoded here.
-      case e @ OrcDamage() => throw new NotDataFileException(path, "a footer in the ORC file is damaged", e)
+      case e: NotDataFileException => throw e
+      case e @ OrcDamage()         => throw new NotDataFileException(path, "a footer in the ORC file is damaged", e)
     } finally reader.close()
   }
 
@@ -60,7 +61,7 @@ private[footer] final class OrcFooter(
       positional,
       encryption,
       finerThanMicros = finerThanMicros(reader),
-      traits = if (withTraits) Some(OrcTraits.of(reader, encryption)) else None
+      traits = if (withTraits) Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _))) else None
     )
   }
 

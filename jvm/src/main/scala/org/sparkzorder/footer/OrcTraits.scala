@@ -4,19 +4,19 @@ import java.nio.charset.StandardCharsets
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.orc.{OrcProto, Reader, TypeDescription}
-import org.apache.orc.impl.RecordReaderImpl
+import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
 
 /** The traits of an ORC file. */
 private[footer] object OrcTraits {
 
-  def of(reader: Reader, encryption: Encryption): FileTraits = {
+  /** @param footerOf reads the footer of a stripe */
+  def of(reader: Reader, encryption: Encryption, footerOf: StripeInformation => OrcProto.StripeFooter): FileTraits = {
     val (keys, extents) = FileTraits.keysOf(texts(reader))
     FileTraits(
       schema = FileTraits.digest(schemaText(reader)),
       keys = keys,
       extents = extents,
-      bloomFilters = if (encryption.isNone) bloomFilters(reader) else Set.empty,
+      bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
       pageVersions = Set.empty,
       codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
     )
@@ -46,16 +46,14 @@ private[footer] object OrcTraits {
    * The columns with a Bloom filter in the first stripe. The footer does not list the filters; each
    * stripe lists its own streams.
    */
-  private def bloomFilters(reader: Reader): Set[Seq[String]] = reader.getStripes.asScala.headOption match {
-    case None         => Set.empty
-    case Some(stripe) =>
-      val rows = reader.rows()
-      try
-        rows.asInstanceOf[RecordReaderImpl].readStripeFooter(stripe).getStreamsList.asScala.collect {
-          case s if isBloomFilter(s.getKind) =>
-            reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
-        }.toSet
-      finally rows.close()
+  private def bloomFilters(
+      reader: Reader,
+      footerOf: StripeInformation => OrcProto.StripeFooter
+  ): Set[Seq[String]] = reader.getStripes.asScala.headOption.fold(Set.empty[Seq[String]]) { stripe =>
+    footerOf(stripe).getStreamsList.asScala.collect {
+      case s if isBloomFilter(s.getKind) =>
+        reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
+    }.toSet
   }
 
   private def isBloomFilter(kind: OrcProto.Stream.Kind): Boolean =

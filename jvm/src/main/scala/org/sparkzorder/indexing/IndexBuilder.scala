@@ -1,12 +1,21 @@
 package org.sparkzorder.indexing
 
 import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, Footers, SessionBound, UnchangedFiles}
+import org.sparkzorder.footer.{
+  Calendar,
+  DataFormat,
+  FileFooter,
+  Footers,
+  SessionBound,
+  StripeFooters,
+  UnchangedFiles
+}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 
@@ -100,7 +109,13 @@ private final class IndexBuilder(
 
   /** The statistics of the files that stay as they are until their rows are read. */
   def statistics(files: IndexedSeq[IntactFile]): Seq[(FileStatus, FileStats)] = {
-    val scanned = new RowScans(spark, format, schema, setting.options).of(files)
+    val scanned =
+      try new RowScans(spark, format, schema, setting.options).of(files)
+      catch {
+        case e: SparkException =>
+          StripeFooters.explain(conf, format, e)
+          throw e
+      }
     val unchanged = UnchangedFiles.of(conf, files.map(_.status))
     files.indices.flatMap { i =>
       val IntactFile(status, footer) = files(i)

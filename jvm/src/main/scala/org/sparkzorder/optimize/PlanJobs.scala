@@ -7,6 +7,8 @@ import org.apache.spark.SparkException
 
 import org.sparkzorder.commit.{ObjectStore, ObjectStores, TableFolder}
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, StripeFooters}
+import org.sparkzorder.indexing.UnreadableFiles
 import org.sparkzorder.layout.{LayoutModel, LayoutShape}
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.TableSideFolder
@@ -40,6 +42,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
       )
     catch {
       case e: SparkException =>
+        explain(e)
         throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst {
           case back: ReadBackException => ZOrderErrors.readBackFailed(plan.table.name, back.path, back)
         }.getOrElse(e)
@@ -47,7 +50,18 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
 
   /** Predicts what [[run]] would write. Nothing is written. */
   def predict(): Seq[RewritePrediction] =
-    jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil, None, None).map(_.predict())
+    try jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil, None, None).map(_.predict())
+    catch {
+      case e: SparkException =>
+        explain(e)
+        throw e
+    }
+
+  /** Names a damaged file in an error of ours. */
+  private def explain(failure: SparkException): Unit = UnreadableFiles.told(plan.table) {
+    val conf = plan.table.session.sessionState.newHadoopConf()
+    DataFormat.of(plan.table.formatName).foreach(StripeFooters.explain(conf, _, failure))
+  }
 
   private def jobs(
       folder: TableFolder,

@@ -14,7 +14,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
 /**
- * What was found when a new file was read back. Every NaN counts as the same one, see [[OneNaN]].
+ * What was found when a new file was read back. Every NaN counts as the same one, see [[OneNaN]], and
+ * variants by their texts, see [[VariantTexts]].
  *
  * @param written the rows that the writer got
  * @param found the rows that are in the file
@@ -37,16 +38,20 @@ final class ReadBackException(val path: String, cause: Throwable) extends Runtim
 private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], schema: StructType)
     extends Serializable {
   private val hash = new RowHash(schema)
-  private val oneNaN = new OneNaN(schema)
+  private val variants = new VariantTexts(schema)
+  private val valueHash = if (variants.isNeeded) new RowHash(variants.texts) else hash
+  private val oneNaN = new OneNaN(variants.texts)
 
   /** For one file. */
   def begin(): ReadBack.OfFile = new ReadBack.OfFile(this)
 
   /** The hash of the row's values, where the hash of its bytes is known. */
-  private def hashOf(row: UnsafeRow, ofBytes: Long): Long = {
-    val same = oneNaN.of(row)
-    if (same eq row) ofBytes else hash.of(same)
-  }
+  private def hashOf(row: UnsafeRow, ofBytes: Long): Long =
+    if (variants.isNeeded) valueHash.of(oneNaN.of(variants.of(row)))
+    else {
+      val same = oneNaN.of(row)
+      if (same eq row) ofBytes else hash.of(same)
+    }
 
   private def sumOf(path: Path, conf: Configuration): RowSum =
     try {

