@@ -144,3 +144,35 @@ def test_a_text_in_a_script_stays_as_it_is(scripts: SparkSession) -> None:
     script = r"BEGIN OPTIMIZE r ZORDER BY (id) OPTIONS ('num-files' = 2); SELECT r'\', '; VACUUM r; ', 1; END"
     assert scripts.sql(script.replace("\\\\", "\\")).collect() == [("\\", "; VACUUM r; ", 1)]
     assert scripts.sql("DESCRIBE HISTORY r").count() == 1
+
+
+def test_labels_named_like_our_statements(scripts: SparkSession) -> None:
+    scripts.sql(create("labelled"))
+    scripts.sql("""
+        BEGIN
+          optimize: LOOP
+            OPTIMIZE labelled ZORDER BY (a) OPTIONS ('num-files' = 4);
+            LEAVE optimize;
+          END LOOP optimize;
+          vacuum: BEGIN VACUUM labelled; END vacuum;
+        END""")
+    assert files(scripts, "labelled") == 4
+
+
+@pytest.fixture
+def parts(scripts: SparkSession) -> SparkSession:
+    scripts.sql("CREATE TABLE parts (id BIGINT, p INT) USING parquet PARTITIONED BY (p)")
+    scripts.sql("INSERT INTO parts SELECT /*+ REPARTITION(4) */ id, 1 FROM range(100)")
+    scripts.sql("INSERT INTO parts SELECT /*+ REPARTITION(4) */ id, 2 FROM range(100)")
+    return scripts
+
+
+def test_a_variable_in_where(parts: SparkSession) -> None:
+    parts.sql("BEGIN DECLARE x INT = 1; OPTIMIZE parts WHERE p = x; END")
+    assert files(parts, "parts") == 5
+
+
+@pytest.mark.skipif(MINOR == "4.0", reason="Spark 4.0 refuses our statements in a script with parameters")
+def test_a_parameter_in_where(parts: SparkSession) -> None:
+    parts.sql("BEGIN SELECT 1; OPTIMIZE parts WHERE p = :x; END", args={"x": 2})
+    assert files(parts, "parts") == 5

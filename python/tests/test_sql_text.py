@@ -47,6 +47,7 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.optimize(order_by=["a", "b"]), "OPTIMIZE `db`.`t` ORDER BY (`a`, `b`)"),
         (lambda t: t.optimize({"a": 1e-7}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 0.0000001)"),
         (lambda t: t.optimize(["a"], where="day > '2024'"), "OPTIMIZE `db`.`t` WHERE day > '2024' ZORDER BY (`a`)"),
+        (lambda t: t.optimize(where="p = 1 -- x", dry_run=True), "OPTIMIZE `db`.`t` WHERE p = 1 -- x\n DRY RUN"),
         (
             lambda t: t.optimize(["a"], options={"num-files": 64, "rewrite-all": True, "compression": "it's"}),
             "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '64', 'rewrite-all' = 'true', "
@@ -172,3 +173,9 @@ def test_a_path_is_a_path_however_it_is_given() -> None:
     for path in paths:
         with pytest.raises(ValueError, match=r"is a path: write ZOrderTable.for_path\(spark, '/data/t'\)"):
             ZOrderTable(Recorder(), path)
+
+
+@pytest.mark.parametrize("query", [5, b"SELECT 1", ["SELECT 1"]])
+def test_a_query_that_is_no_query_is_named_by_its_type(query: object) -> None:
+    with pytest.raises(TypeError, match=rf"the query is of type {type(query).__name__}, and must be SQL"):
+        explain_skipping(cast("Any", object()), cast("Any", query))

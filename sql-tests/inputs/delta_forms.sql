@@ -22,6 +22,15 @@ EXPLAIN SKIPPING;
 -- A column may be called like a word of ours.
 CREATE TABLE detail USING parquet AS SELECT 1 AS day, 2 AS hour, 3 AS days, 4 AS `timestamp`;
 DESCRIBE DETAIL day;
+CREATE TABLE day USING parquet AS SELECT 5 AS hour;
+DESCRIBE DETAIL day;
+DESCRIBE CLUSTERING day;
+CREATE TABLE clustering USING parquet AS SELECT 1 AS day;
+DESCRIBE CLUSTERING day;
+CREATE TABLE history USING parquet AS SELECT 1 AS hour, struct(1 AS day) AS default;
+DESCRIBE HISTORY day;
+DESCRIBE HISTORY default.day;
+DROP TABLE clustering;
 CREATE SKIPPING INDEX ON detail (day, hour, days, timestamp, detail);
 CREATE SKIPPING INDEX ON detail (day, hour, days, timestamp);
 

@@ -42,3 +42,8 @@ SELECT range_id(1, 2);
 SELECT range_id(1);
 SELECT range_id(id, array(id)) FROM range(2);
 SELECT range_id(array(1), array(array(1)));
+
+-- Of no argument
+SELECT zvalue();
+SELECT interleave_bits();
+SELECT hilbert_value(1);

@@ -148,7 +148,7 @@ def explain_skipping(spark: Session | DataFrame, query: str | DataFrame | None =
         query = cast("DataFrame", spark)
         spark = query.sparkSession
     if not isinstance(query, str) and not hasattr(query, "createTempView"):
-        raise TypeError(f"the query is {type(query).__name__}, and must be SQL text or a DataFrame")
+        raise TypeError(f"the query is of type {type(query).__name__}, and must be SQL text or a DataFrame")
     session = cast("Session", spark)
     return SkippingExplanation(_explain(session, "EXPLAIN SKIPPING", query), session, query)
 

@@ -75,7 +75,11 @@ class ReferencePagesSuite extends AnyFunSuite {
 
   test("the example of OPTIMIZE on the page of options is a statement that we take") {
     def unquote(literal: String) = literal.stripPrefix("'").stripSuffix("'")
-    StatementParser.parse(ReferencePages.optimizeExample, unquote, (text, _) => new Predicate(text, Literal(text))) match {
+    StatementParser.parse(
+      ReferencePages.optimizeExample,
+      unquote,
+      (text, _) => new Predicate(text, Literal(text))
+    ) match {
       case s: OptimizeStatement =>
         val options = OptimizeOptions.parse(s.options, "parquet", tableBytes = 0)
         assert(options.numFiles.contains(8) && options.compression.contains("zstd"))

@@ -30,7 +30,7 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
     val types = super.checkInputDataTypes()
     val most = HilbertValue.MaxBits / ids.length
     if (types.isFailure) types
-    else if (most == 0) WrongArgument.because(s"It takes at most ${HilbertValue.MaxBits} ids.")
+    else if (most == 0) WrongArgument.because(s"It takes at most ${HilbertValue.MaxBits} ids")
     else if (!children.head.foldable) WrongArgument.notConstant("bits", children.head)
     else if (children.head.eval() == null) WrongArgument.isNull("bits")
     else if (bits < 1 || bits > most) WrongArgument.outOfRange("bits", 1, most, children.head)

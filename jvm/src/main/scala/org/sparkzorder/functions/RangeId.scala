@@ -38,7 +38,7 @@ final case class RangeId(left: Expression, right: Expression) extends BinaryExpr
     case (value, ArrayType(element, _)) if value == element =>
       if (!right.foldable) WrongArgument.notConstant("bounds", right)
       else if (right.eval() == null) WrongArgument.isNull("bounds")
-      else if (!bounds.isAscending) WrongArgument.because("The bounds must be in ascending order and must not be null.")
+      else if (!bounds.isAscending) WrongArgument.because("The bounds must be in ascending order and must not be null")
       else TypeCheckResult.TypeCheckSuccess
     case (value, _) => WrongArgument.hasType("second", WrongArgument.nameOf(ArrayType(value)), right)
   }

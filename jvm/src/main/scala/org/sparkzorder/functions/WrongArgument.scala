@@ -43,7 +43,7 @@ private[functions] object WrongArgument {
     Map("exprName" -> name, "valueRange" -> s"[$least, $most]", "currentValue" -> sql(argument))
   )
 
-  /** @param sentence a whole one */
+  /** @param sentence a whole one. Spark's message adds the full stop. */
   def because(sentence: String): TypeCheckResult = TypeCheckFailure(sentence)
 
   private def sql(argument: Expression): String = quoted(toPrettySQL(argument))

@@ -25,16 +25,18 @@ private[parser] object PredicateParser {
    */
   def read(sql: String, text: String, start: Int, parse: String => LogicalPlan): Expression = {
     // The predicate is in its column. Its line is one later.
-    val before = sql.substring(0, sql.offsetByCodePoints(0, start)).map(c => if (c == '\n' || c == '\r') c else ' ')
-    def parsed(predicate: String): LogicalPlan =
-      try parse(Query + "\n" + before + predicate)
+    val before =
+      sql.codePoints.limit(start.toLong).toArray.map(c => if (c == '\n' || c == '\r') c.toChar else ' ').mkString
+    def parsed(open: String, close: String): LogicalPlan =
+      try parse(s"$Query $open\n$before$text$close")
       catch { case e: ParseException => throw inStatement(sql, e) }
-    parsed(text) match {
+    parsed("", "") match {
       case IsPredicate(condition) => condition
       // A clause such as GROUP BY follows. In parentheses it is an error, which shows the clause.
       case _ =>
-        parsed(s"($text\n)")
-        throw SyntaxErrors.at(StatementParser.tokens(sql).find(_.getStartIndex == start).get, ": WHERE takes one predicate")
+        parsed("(", ")")
+        val first = StatementParser.tokens(sql).find(_.getStartIndex == start).get
+        throw SyntaxErrors.at(first, ": WHERE takes one predicate")
     }
   }
 

@@ -58,7 +58,8 @@ class ReclaimFromDelta(session: SparkSession, planOf: TableStatement => LogicalP
 
   /** Delta's parser keeps the text of a predicate, with a word behind it that Spark takes for an alias. */
   private def predicate(text: String): Predicate = {
-    def parse(query: String): LogicalPlan = session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parsePlan(query)
+    def parse(query: String): LogicalPlan =
+      session.asInstanceOf[classic.SparkSession].sessionState.sqlParser.parsePlan(query)
     new Predicate(text, PredicateParser.read(text, text, 0, parse))
   }
 

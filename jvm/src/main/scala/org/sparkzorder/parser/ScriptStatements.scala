@@ -49,7 +49,9 @@ private[parser] object ScriptStatements {
       val now = word(all(n))
       val semicolon = all.indexWhere(_.getType == ZOrderSqlLexer.SEMICOLON, n)
       val isLabel = n + 1 < all.size && word(all(n + 1)) == ":"
-      if (begins && !isLabel && semicolon > n && StatementParser.mayBeOurs(between(all(n), all(semicolon)).of(script))) {
+      if (
+        begins && !isLabel && semicolon > n && StatementParser.mayBeOurs(between(all(n), all(semicolon)).of(script))
+      ) {
         places += between(all(n), all(semicolon))
         n = semicolon
         begins = true
@@ -58,7 +60,9 @@ private[parser] object ScriptStatements {
         if (now == "CASE" && !begins && (n == 0 || word(all(n - 1)) != "END")) caseExpressions += 1
         else if (now == "END" && caseExpressions > 0) caseExpressions -= 1
         if (now == ";") caseExpressions = 0
-        begins = now == ";" || handlers(n + 1) || openers(now) && caseExpressions == 0 ||
+        // In `END LOOP label` nothing begins.
+        val opens = openers(now) && caseExpressions == 0 && (n == 0 || word(all(n - 1)) != "END")
+        begins = now == ";" || handlers(n + 1) || opens ||
           begins && (now == "NOT" || now == "ATOMIC")
       }
       n += 1

@@ -49,6 +49,12 @@ class ScriptStatementsSuite extends AnyFunSuite {
     assert(found("BEGIN SELECT handler FOR; END").isEmpty)
   }
 
+  test("a label is not a statement, and the block behind it may have some") {
+    assert(found("BEGIN optimize: LOOP OPTIMIZE t; LEAVE optimize; END LOOP optimize; END") == Seq("OPTIMIZE t"))
+    assert(found("BEGIN vacuum : BEGIN SELECT 1; END vacuum; VACUUM t; END") == Seq("VACUUM t"))
+    assert(found("BEGIN restore: WHILE a DO SELECT 1; END WHILE restore; END").isEmpty)
+  }
+
   test("names, strings and expressions are not statements") {
     Seq(
       "BEGIN SELECT optimize FROM t; END",
