@@ -51,6 +51,7 @@ private[write] final case class WrittenFile(
  * @param uploads set when the folders are such that S3A leaves uploads open there, see
  *   [[StagedUpload]]
  * @param readBack set to read the files back
+ * @param zeros how files with -0.0 are written; None when no column can have it
  */
 private[write] final class FileTask(
     factory: OutputWriterFactory,
@@ -63,7 +64,8 @@ private[write] final class FileTask(
     limits: Option[SlotLimits],
     hash: Option[RowHash],
     uploads: Option[OpenUploads],
-    readBack: Option[ReadBack]
+    readBack: Option[ReadBack],
+    zeros: Option[ZeroSettings]
 ) extends Serializable {
 
   /** Returns the files in the order of their rows. */
@@ -122,6 +124,10 @@ private[write] final class FileTask(
     }
   }
 
+  /** All rows of the slot are sorted by now, and so they were looked at. */
+  private def zerosOf(task: TaskContext): IndexedSeq[Boolean] =
+    NotedZeros.of(task).getOrElse(FloatLeaf.of(schema).map(_ => true))
+
   private def stored(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
     dropChecksum(path)
     val status = path.getFileSystem(conf.value).getFileStatus(path)
@@ -173,6 +179,7 @@ private[write] final class FileTask(
     own.set("mapreduce.task.attempt.id", id.toString)
     own.setBoolean("mapreduce.task.ismap", true)
     own.setInt("mapreduce.task.partition", slot)
+    zeros.foreach(_.put(own, zerosOf(task)))
     new TaskAttemptContextImpl(own, id)
   }
 }

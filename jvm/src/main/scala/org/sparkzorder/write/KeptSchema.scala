@@ -37,7 +37,8 @@ object KeptSchema {
       case (path, Seq(one)) => path -> one
     }
 
-  private def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toSeq.flatMap { f =>
+  /** The paths of all leaves, depth first. */
+  private[write] def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toSeq.flatMap { f =>
     if (f.isPrimitive) Seq(Seq(f.getName)) else leafPaths(f.asGroupType).map(f.getName +: _)
   }
 }

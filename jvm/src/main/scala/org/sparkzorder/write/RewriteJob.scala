@@ -4,12 +4,15 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.Job
+import org.apache.parquet.schema.MessageType
 import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.FileFormat
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, SparkToParquetSchemaConverter}
 import org.apache.spark.sql.types._
 import org.apache.spark.util.SerializableConfiguration
 
@@ -70,7 +73,7 @@ final class RewriteJob(
 
   private val session = {
     val own = RewriteSession.of(spark, sessionConf)
-    own.experimental.extraStrategies = own.experimental.extraStrategies :+ HashedRowsStrategy
+    own.experimental.extraStrategies = own.experimental.extraStrategies ++ Seq(HashedRowsStrategy, NotedZerosStrategy)
     own
   }
   private val queries = new RewriteQueries(session, description)
@@ -197,7 +200,7 @@ final class RewriteJob(
     session.sparkContext.register(read)
     val plan = session.sparkContext.broadcast(new RowPlan(model))
     try {
-      val query = queries.planned(scan().ordered(plan, model.slots, shape, Option.when(hashed)(read)))
+      val query = queries.planned(scan().ordered(plan, model.slots, shape, Option.when(hashed)(read), zeros.isDefined))
       val task = fileTask(model, plan)
       def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
       val written = queries.run("write", query, ended)(task.write)
@@ -275,9 +278,22 @@ final class RewriteJob(
       readBack =
         Option.when(hashed && ProvenWriters.unproven(session, format, schema, kept, job.getConfiguration).nonEmpty)(
           ReadBack.of(session, format, schema, readOptions)
-        )
+        ),
+      zeros = zeros
     )
   }
+
+  /** None when no column can have -0.0. */
+  private lazy val zeros: Option[ZeroSettings] =
+    if (FloatLeaf.of(schema).isEmpty) None
+    else format match {
+      case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema))
+      case _: OrcFileFormat     => Some(OrcZeros(FloatLeaf.of(schema)))
+      case _                    => None
+    }
+
+  private def parquetSchema: MessageType = kept.collect { case KeptParquet(Some(own), _, _, _) => own }
+    .getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))
 
   private def ofUnits(read: ReadRows): IndexedSeq[RowSum] = {
     val ofFiles = read.ofFiles.groupMap { case (file, _) => unitOfFile(file) }(_._2)

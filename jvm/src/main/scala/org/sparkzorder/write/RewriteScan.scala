@@ -55,8 +55,15 @@ private[write] final class RewriteScan(
    * has the data columns, then those of [[addedFields]].
    *
    * @param read set to count and hash the rows before the shuffle
+   * @param zeros whether to note for each task which columns have -0.0
    */
-  def ordered(plan: Broadcast[RowPlan], slots: Int, shape: LayoutShape, read: Option[ReadRows]): LogicalPlan = {
+  def ordered(
+      plan: Broadcast[RowPlan],
+      slots: Int,
+      shape: LayoutShape,
+      read: Option[ReadRows],
+      zeros: Boolean
+  ): LogicalPlan = {
     val base = withTie(data ++ Seq(file) ++ bytesKey)
     // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
     // file are read in order.
@@ -73,7 +80,8 @@ private[write] final class RewriteScan(
     // among them.
     val within = if (shape.isSort(placedBy.length)) placedBy else Nil
     val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
-    Sort(order, global = false, exchanged)
+    val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged
+    Sort(order, global = false, noted)
   }
 
   private def withTie(columns: Seq[NamedExpression]): LogicalPlan = Project(columns :+ tieAlias, table)

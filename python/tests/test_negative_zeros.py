@@ -1,0 +1,82 @@
+"""OPTIMIZE writes files with -0.0 so that readers find it, though some look for the bits of 0.0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyarrow import parquet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+# Each column has -0.0 and no 0.0, but for `clean`.
+COLUMNS = """
+    IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7)) d,
+    IF(id % 3 = 0, float('-0.0'), float(id % 7 - 7)) f,
+    named_struct('x', IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7)), 'clean', double(id % 7)) s,
+    array(IF(id % 3 = 0, float('-0.0'), float(id % 7 - 7))) a,
+    map('k', IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7))) m,
+    IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7)) `dotted.name`,
+    double(id % 7) clean, id % 5 n
+"""
+FILTERS = ("d = 0", "d >= 0", "d IN (0, 5)", "f = 0", "s.x = 0", "a[0] = 0", "m['k'] = 0", "`dotted.name` = 0")
+ZEROS = {"d", "f", "s.x", "a.list.element", "m.key_value.value", "dotted.name"}
+
+
+def counts(spark: SparkSession, path: Path, kind: str, skipping: str) -> list[int]:
+    spark.conf.set("spark.zorder.skipping.enabled", skipping)
+    found = [spark.read.format(kind).load(str(path)).where(f).count() for f in FILTERS]
+    spark.conf.unset("spark.zorder.skipping.enabled")
+    return found
+
+
+def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -> None:
+    rows = spark.sql(f"SELECT {COLUMNS} FROM range(300)").coalesce(2)
+    rows.write.format(kind).options(**options).save(str(path))
+
+
+def test_columns_with_negative_zeros_have_no_dictionary_and_no_bloom_filter(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    write(spark, path, "parquet", {"parquet.enable.dictionary": "false"})
+    assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
+    blooms = "d, f, s.x, s.clean, clean"
+    spark.sql(
+        f"OPTIMIZE parquet.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2', 'bloom-filter-columns' = '{blooms}')"
+    ).collect()
+    assert counts(spark, path, "parquet", "false") == [100] * len(FILTERS)
+    assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
+    files = sorted(path.glob("*.parquet"))
+    assert len(files) == 2
+    with_zeros = 0
+    for file in files:
+        for name, has_dictionary, least, most in chunks(parquet.read_metadata(file)):
+            zero = name in ZEROS and least <= 0 <= most
+            with_zeros += zero
+            assert has_dictionary != zero, (file, name)
+    assert with_zeros >= len(ZEROS)
+
+
+def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float]]:
+    """Of each chunk: its column, whether it has a dictionary, and its bounds if they are numbers."""
+    groups = [metadata.row_group(g) for g in range(metadata.num_row_groups)]
+    found = []
+    for c in [g.column(i) for g in groups for i in range(g.num_columns)]:
+        number = c.statistics.has_min_max and not isinstance(c.statistics.min, str)
+        least, most = (c.statistics.min, c.statistics.max) if number else (1, 1)
+        found.append((c.path_in_schema, c.has_dictionary_page, least, most))
+    return found
+
+
+@pytest.mark.parametrize("bloom", ["", ", 'bloom-filter-columns' = 'd, f, s.x'"])
+def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_path: Path, bloom: str) -> None:
+    path = tmp_path / "t"
+    write(spark, path, "orc", {"orc.row.index.stride": "0"})
+    assert counts(spark, path, "orc", "false") == [100] * len(FILTERS)
+    spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2'{bloom})").collect()
+    assert counts(spark, path, "orc", "false") == [100] * len(FILTERS)
+    assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
