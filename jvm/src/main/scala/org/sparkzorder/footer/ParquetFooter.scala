@@ -17,9 +17,9 @@ import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
-import org.apache.spark.sql.types.{StructType, TimestampType}
+import org.apache.spark.sql.types.{ArrayType, MapType, StructType, TimestampType}
 
-import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
 /**
  * Reads the footers of Parquet files with parquet-java, which itself drops bounds that it knows to
@@ -53,12 +53,12 @@ private[footer] final class ParquetFooter(
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))
     val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
+    val (stored, unreadable) = types.of(file.getSchema)
     val judged = Judgement(columns.map { key =>
       if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
         JudgedColumn(key, StatisticsTrust.Unknown, None)
-      else judge(key, places, chunks, writer)
+      else judge(key, places, chunks, writer, stored)
     })
-    val (stored, unreadable) = types.of(file.getSchema)
     val noted = Option(keys.get(SparkRowTypes.key)).filter(_ => writer.isSpark)
     val moved = if (settings.int96Conversion && !writer.isParquetJava) ParquetTypes.int96(file.getSchema) else Nil
     FileFooter(
@@ -138,7 +138,8 @@ private[footer] final class ParquetFooter(
       key: ColumnKey,
       places: ParquetPlaces,
       chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
-      writer: ParquetWriter
+      writer: ParquetWriter,
+      stored: StructType
   ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
   else places.of(key.path) match {
     case ParquetPlace.Leaf(leaf, path, exact, required) =>
@@ -153,7 +154,31 @@ private[footer] final class ParquetFooter(
     case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
     case ParquetPlace.Lacking(false) | ParquetPlace.Unclear =>
       JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
-    case ParquetPlace.NoLeaf => JudgedColumn(key, StatisticsTrust.Unknown, None)
+    case place: ParquetPlace.Group => JudgedColumn(key, judgeGroup(key, place, chunks, writer, stored), None)
+    case ParquetPlace.NoLeaf       => JudgedColumn(key, StatisticsTrust.Unknown, None)
+  }
+
+  /** Of an array, map or struct only the nulls are counted. If the footer does not tell, no rows are read for it. */
+  private def judgeGroup(
+      key: ColumnKey,
+      place: ParquetPlace.Group,
+      chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
+      writer: ParquetWriter,
+      stored: StructType
+  ): StatisticsTrust = {
+    val isNested = key.dataType match {
+      case _: StructType | _: ArrayType | _: MapType => true
+      case _                                         => false
+    }
+    val isSame = isNested && place.exact &&
+      ParquetGroups.typeAt(stored, place.path).exists(ParquetGroups.isSame(key.dataType, _))
+    val rowGroups = chunks.filter(_._1 > 0).map { case (rows, byPath) =>
+      (leaf: Seq[String]) => byPath.get(ColumnPath.get(leaf: _*)).map(chunkOf(rows, _))
+    }
+    val nulls =
+      if (isSame) ParquetGroups.nulls(place.group, place.path, place.required, writer.countsEmptyLists, rowGroups)
+      else None
+    nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
   }
 
   private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =

@@ -19,13 +19,22 @@ private[footer] object ParquetPlace {
    */
   final case class Leaf(leaf: PrimitiveType, path: Seq[String], exact: Boolean, required: Boolean) extends ParquetPlace
 
+  /**
+   * An array, map or struct.
+   *
+   * @param path by the names in the file
+   * @param exact whether the names agree in case as well
+   * @param required whether neither it nor a struct above it can be null
+   */
+  final case class Group(group: GroupType, path: Seq[String], exact: Boolean, required: Boolean) extends ParquetPlace
+
   /** @param inAnyCase whether the file has no column of this name in any case */
   final case class Lacking(inAnyCase: Boolean) extends ParquetPlace
 
   /** Several columns of the file could be meant. */
   case object Unclear extends ParquetPlace
 
-  /** The column is not a leaf that has only structs above it. */
+  /** The column is not one that has only structs above it. */
   case object NoLeaf extends ParquetPlace
 }
 
@@ -61,7 +70,8 @@ private[footer] final class ParquetPlaces(schema: GroupType, caseSensitive: Bool
         val never = required && field.isRepetition(Repetition.REQUIRED)
         if (field.isRepetition(Repetition.REPEATED)) NoLeaf
         else if (names.tail.isEmpty) {
-          if (field.isPrimitive) Leaf(field.asPrimitiveType, path.reverse, exact && same, never) else NoLeaf
+          if (field.isPrimitive) Leaf(field.asPrimitiveType, path.reverse, exact && same, never)
+          else Group(field.asGroupType, path.reverse, exact && same, never)
         } else if (field.isPrimitive || field.getLogicalTypeAnnotation != null) NoLeaf
         else walk(field.asGroupType, names.tail, path, exact && same, never)
     }

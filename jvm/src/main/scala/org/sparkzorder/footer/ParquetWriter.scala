@@ -44,6 +44,14 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
   val boundsExcludeNaN: Boolean = application == "parquet-mr" && atLeast(1, 10) && !atLeast(1, 18)
 
   /**
+   * Whether a null or empty list counts as a null of the leaves below it. parquet-java counts every
+   * entry without a value, and so does Arrow C++ today; of its old versions and of other writers
+   * nothing is assumed.
+   */
+  val countsEmptyLists: Boolean =
+    (application == "parquet-mr" && atLeast(1, 10)) || (application == "parquet-cpp-arrow" && atLeast(20, 0))
+
+  /**
    * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's
    * keys into their own files, so the writer must be parquet-java. parquet-java's tools join files
    * of several writers, but then they say so.

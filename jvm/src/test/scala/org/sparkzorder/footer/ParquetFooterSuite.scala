@@ -4,6 +4,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnStats, IndexableColumns}
 
 class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
@@ -32,6 +33,49 @@ class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
       0
     ) ||
       f.stats(key(schema, "i32")).nullCount == 15)
+  }
+
+  test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {
+    val full = Seq(
+      "if(id < 9, array(id), null) a",
+      "if(id < 9, map(id, id), null) m",
+      "if(id < 9, named_struct('x', if(id < 9, id, null), 'y', array(id)), null) s",
+      "if(id < 9, array(named_struct('z', id)), null) n"
+    )
+    val some = Seq(
+      "if(id = 1, null, array(id)) a",
+      "if(id = 1, null, map(id, id)) m",
+      "if(id = 1, null, named_struct('x', id, 'y', array(id))) s",
+      "array(if(id = 1, null, named_struct('z', id))) n"
+    )
+    val empty = Seq(
+      "if(id < 9, array_repeat(id, int(id)), null) a",
+      "if(id < 9, map_from_arrays(array_repeat(id, int(id % 2)), array_repeat(id, int(id % 2))), null) m",
+      "if(id < 9, named_struct('x', if(id = 1, null, id), 'y', array_repeat(id, int(id))), null) s",
+      "if(id < 9, array_repeat(named_struct('z', id), int(id)), null) n"
+    )
+    def nulls(columns: Seq[String], name: String): Map[String, Long] = {
+      val df = spark.range(3).selectExpr(columns: _*)
+      val status = written(df, parquet, name)
+      val all = IndexableColumns.all(df.schema)
+      val f = footer(status, parquet, df.schema, all)
+      val truth = FileScan.scan(spark, Seq((0, status)), parquet, df.schema, all)(0)
+      f.stats.foreach { case (k, s) => assert(s.nullCount == truth.columns(k).nullCount, k) }
+      f.stats.collect { case (k, s) if k.path.length == 1 => k.path.head -> s.nullCount }
+    }
+    assert(nulls(full, "nested-full") == Map("a" -> 0L, "m" -> 0L, "s" -> 0L, "n" -> 0L))
+    // The field x of the struct is never null by itself, and Spark wrote n as required.
+    assert(nulls(some, "nested-some") == Map("s" -> 1L, "n" -> 0L))
+    assert(nulls(empty, "nested-empty") == Map.empty)
+  }
+
+  test("a struct is not counted when the file lacks a field of it, since Spark may read it as null") {
+    val status = written(spark.range(3).selectExpr("named_struct('x', id) s"), parquet, "nested-lacks")
+    val table = StructType.fromDDL("s struct<x: bigint, y: bigint>")
+    val column = IndexableColumns.all(table).find(_.path == Seq("s")).get
+    assert(!footer(status, parquet, table, Seq(column)).stats.contains(column))
+    val same = StructType.fromDDL("s struct<x: bigint>")
+    assert(footer(status, parquet, same, IndexableColumns.all(same)).stats.size == 2)
   }
 
   test("instants in microseconds and milliseconds") {
