@@ -53,11 +53,13 @@ private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) ext
   }
 
   override def addInteger(value: Int): Unit = stack.head.conversion match {
+    case Conversion.OnlyNulls        => refuseValue()
     case Conversion.ToNumber(target) => add(BigInteger.valueOf(value.toLong), target)
     case _                           => out.addInteger(value)
   }
 
   override def addLong(value: Long): Unit = stack.head.conversion match {
+    case Conversion.OnlyNulls        => refuseValue()
     case Conversion.Same             => out.addLong(value)
     case Conversion.ToNumber(target) => add(BigInteger.valueOf(value), target)
     case Conversion.ToMillis         =>
@@ -66,6 +68,7 @@ private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) ext
   }
 
   override def addBinary(value: Binary): Unit = stack.head.conversion match {
+    case Conversion.OnlyNulls        => refuseValue()
     case Conversion.ToNumber(target) => add(new BigInteger(value.getBytes), target)
     case _                           => out.addBinary(value)
   }
@@ -77,9 +80,14 @@ private[write] final class KeptConsumer(out: RecordConsumer, root: KeptNode) ext
     case _                                                 => out.addBinary(Conversion.bytesOf(number, target))
   }
 
-  override def addBoolean(value: Boolean): Unit = out.addBoolean(value)
-  override def addFloat(value: Float): Unit = out.addFloat(value)
-  override def addDouble(value: Double): Unit = out.addDouble(value)
+  private def refuseValue(): Unit =
+    stack.head.refuse("a value, but the type of all files says that there are only nulls")
+
+  private def mayHaveValues: Boolean = stack.head.conversion != Conversion.OnlyNulls
+
+  override def addBoolean(value: Boolean): Unit = if (mayHaveValues) out.addBoolean(value) else refuseValue()
+  override def addFloat(value: Float): Unit = if (mayHaveValues) out.addFloat(value) else refuseValue()
+  override def addDouble(value: Double): Unit = if (mayHaveValues) out.addDouble(value) else refuseValue()
   override def flush(): Unit = out.flush()
 }
 

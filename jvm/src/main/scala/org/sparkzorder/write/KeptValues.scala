@@ -23,6 +23,9 @@ private[write] object Conversion {
    */
   case object ToMillis extends Conversion
 
+  /** Stores no value at all: the type is Parquet's type of columns that are null in every row. */
+  case object OnlyNulls extends Conversion
+
   /** Stores whole numbers, which may be unscaled decimals. */
   final case class ToNumber(target: PrimitiveType) extends Conversion
 
@@ -40,12 +43,17 @@ private[write] object Conversion {
       case (s: TimestampLogicalTypeAnnotation, f: TimestampLogicalTypeAnnotation)
           if samePhysical && s.getUnit == TimeUnit.MICROS && f.getUnit == TimeUnit.MILLIS &&
             s.isAdjustedToUTC == f.isAdjustedToUTC => Some(ToMillis)
+      case _ if samePhysical && isOfNulls(b)            => Some(OnlyNulls)
       case _ if samePhysical && isSameKind(spark, a, b) => Some(Same)
       case (null, null) if spark.getPrimitiveTypeName == BINARY && file.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY =>
         Some(Same)
       case _ => None
     }
   }
+
+  /** Not every version of parquet-java has a class for this type. */
+  private def isOfNulls(annotation: LogicalTypeAnnotation): Boolean =
+    annotation != null && annotation.toString == "UNKNOWN"
 
   /** Some writers (fastparquet) give lengths to types that have none. */
   def lengthOf(t: PrimitiveType): Int = if (t.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) t.getTypeLength else 0

@@ -43,7 +43,7 @@ private[write] final class SchemaMerge {
         nameOf(spark, inputs, path),
         idOf(spark, inputs, path)
       )
-      if (spark.isPrimitive) primitive(head, spark.asPrimitiveType, inputs, path)
+      if (spark.isPrimitive) primitive(head, spark.asPrimitiveType, inputs, everywhere, path)
       else if (isList(spark)) list(head, spark.asGroupType, inputs, everywhere, path)
       else if (isMap(spark)) map(head, spark.asGroupType, inputs, path)
       else struct(head, spark.asGroupType, inputs, path)
@@ -72,11 +72,18 @@ private[write] final class SchemaMerge {
     }
   }
 
-  private def primitive(head: FieldHead, spark: PrimitiveType, inputs: Seq[Type], path: Seq[String]): Type = {
+  private def primitive(
+      head: FieldHead,
+      spark: PrimitiveType,
+      inputs: Seq[Type],
+      everywhere: Boolean,
+      path: Seq[String]
+  ): Type = {
     val types = inputs.filter(_.isPrimitive).map(_.asPrimitiveType)
       .distinctBy(t => (t.getPrimitiveTypeName, Conversion.lengthOf(t), t.getLogicalTypeAnnotation))
     val conversions = types.map(Conversion.between(spark, _))
-    if (types.size == 1 && conversions.head.isDefined) head.of(types.head)
+    // A file without the column may be read with a default that is not null.
+    if (types.size == 1 && conversions.head.exists(_ != Conversion.OnlyNulls || everywhere)) head.of(types.head)
     else {
       // If only some files call the bytes text, the new files call them text, and a reader may fail
       // at bytes that are not UTF-8. Other types are not lost if Spark's own type means the same.

@@ -3,6 +3,8 @@ package org.sparkzorder.write
 import scala.collection.mutable.ArrayBuffer
 import scala.jdk.CollectionConverters._
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.parquet.schema.{MessageType, MessageTypeParser, Type, Types}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BOOLEAN, DOUBLE}
@@ -57,6 +59,47 @@ class KeptSchemaSuite extends AnyFunSuite {
         }
       }
     }
+  }
+
+  test("columns of nulls only keep their type, unless a default or another file may give them values") {
+    val nulls = "optional int32 n (UNKNOWN);"
+    is("optional int32 n;", nulls)(nulls)
+    is("optional int32 n; optional int32 a;", s"$nulls optional int32 a;", "optional int32 a;")(
+      "optional int32 n; optional int32 a;",
+      "stored type of `n`"
+    )
+    is("optional int32 n;", nulls, "optional int32 n;")("optional int32 n;", "stored type of `n`")
+    // The executors get the type in a footer, and the writer of statistics compares its values.
+    val conf = new Configuration(false)
+    KeptFooter(Some(schema(nulls)), Map.empty).put(conf)
+    val sent = KeptFooter.in(conf).schema.get
+    assert(sent.toString == schema(nulls).toString)
+    assert(Statistics.createStats(sent.getType(0)).isEmpty)
+  }
+
+  test("a value in a column of nulls only is an error") {
+    val node = KeptNode.root(schema("optional int32 n;"), schema("optional int32 n (UNKNOWN);"))
+    assert(node.isNeeded)
+    val consumer = new KeptConsumer(new NoRecords, node)
+    consumer.startMessage()
+    consumer.startField("n", 0)
+    assert(intercept[IllegalStateException](consumer.addInteger(1)).getMessage.contains("`n`"))
+  }
+
+  /** Takes fields, but no values. */
+  private final class NoRecords extends RecordConsumer {
+    override def startMessage(): Unit = ()
+    override def endMessage(): Unit = ()
+    override def startField(name: String, index: Int): Unit = ()
+    override def endField(name: String, index: Int): Unit = ()
+    override def startGroup(): Unit = ()
+    override def endGroup(): Unit = ()
+    override def addInteger(value: Int): Unit = fail("a value was written")
+    override def addLong(value: Long): Unit = fail("a value was written")
+    override def addBoolean(value: Boolean): Unit = fail("a value was written")
+    override def addBinary(value: Binary): Unit = fail("a value was written")
+    override def addFloat(value: Float): Unit = fail("a value was written")
+    override def addDouble(value: Double): Unit = fail("a value was written")
   }
 
   test("the finest unit wins, and the loss is reported") {
