@@ -13,7 +13,7 @@ class ParquetGroupsSuite extends AnyFunSuite {
     val message = MessageTypeParser.parseMessageType(s"message m { $field }")
     val leaves = message.getPaths.toArray(Array.empty[Array[String]]).map(_.toSeq)
     ParquetGroups.nulls(
-      message.getType("g").asGroupType,
+      message.getFields.get(0).asGroupType,
       Seq("g"),
       required = false,
       countsRepeated,
