@@ -67,7 +67,7 @@ REPO ?= build/m2
 ROWS ?= 2000000
 
 .PHONY: help demo test test-older test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built built-newest fetched
-.PHONY: fuzz kills load layout sizes requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
+.PHONY: fuzz real-files kills load layout sizes requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -80,6 +80,7 @@ help:
 	@echo "make test-matrix               the slow tests, and Spark $(OLDER)"
 	@echo "make test-all                  both, the long suites on the newest Spark, and S3 on each"
 	@echo "make fuzz SECONDS=60 SEED=1    generated tables: skipping on = skipping off = DuckDB; TABLE=t QUERY=q replays one"
+	@echo "make real-files FILES=folder   each file of a folder through the statements: kept, refused, or failed"
 	@echo "make kills KILLS=20 SEED=1     kill -9 at random times: no row lost or doubled, no table stuck; STORE=s3 on S3"
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
@@ -130,6 +131,10 @@ test-all: test test-older test-matrix $(addprefix test-,$(filter-out $(WHOLE),$(
 fuzz: $(STAMPS)/installed $(STAMPS)/dev
 	@PYTHONPATH=python/tests $(BIN)/python -m fuzz --seconds $(SECONDS) --seed "$(SEED)" \
 		$(if $(TABLE),--table $(TABLE)) $(if $(QUERY),--query $(QUERY))
+
+real-files: $(STAMPS)/installed $(STAMPS)/dev
+	@$(if $(FILES),,echo "usage: make real-files FILES=<folder>" >&2; exit 2;) \
+		PYTHONPATH=python/tests $(BIN)/python -m realfiles "$(FILES)" $(if $(ONLY),--only "$(ONLY)")
 
 kills: $(STAMPS)/installed $(STAMPS)/dev $(if $(filter s3,$(STORE)),$(STAMPS)/env-store $(STAMPS)/fetched-store)
 	@PYTHONPATH=python/tests $(BIN)/python -m kills --kills $(KILLS) --seed "$(SEED)" --store $(STORE)

@@ -1,0 +1,115 @@
+"""Folders of data files, and what plain readers find in them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_ROWS = 100_000
+"""Files that claim more rows are not read by pyarrow."""
+
+
+def state(folder: Path) -> dict[str, str]:
+    """The files outside of side folders, with their contents."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "_zorder" not in path.relative_to(folder).parts
+    }
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The data files that every reader sees."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and path.name[0] not in "._")
+
+
+def spark_rows(spark: SparkSession, source: str) -> Counter[str]:
+    """The rows that Spark reads, as text. Python's own types cannot hold some of Spark's values."""
+    frame = spark.sql(f"SELECT * FROM {source}")
+    # `CAST` of a struct prints binaries as text, which is not UTF-8.
+    shown = [
+        f"hex({quoted(name)})" if kind == "binary" else f"CAST({quoted(name)} AS STRING)"
+        for name, kind in frame.dtypes
+        if kind != "void"
+    ]
+    text = f"to_json(array({', '.join(shown)}))" if shown else "'[]'"
+    return Counter(row[0] for row in spark.sql(f"SELECT {text} FROM {source}").collect())
+
+
+def quoted(name: str) -> str:
+    """A name in SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def arrow_rows(folder: Path) -> Counter[str] | None:
+    """The rows that pyarrow reads from the files; None if it cannot read one."""
+    found: Counter[str] = Counter()
+    for path in data_files(folder):
+        try:
+            table = _arrow_table(path)
+            columns = [column.to_pylist() for column in table.columns]
+        except (pa.ArrowException, OSError, ValueError, OverflowError, TypeError, KeyError):
+            return None
+        found.update(Counter(repr(row) for row in zip(*columns, strict=True)))
+    return found
+
+
+def _arrow_table(path: Path) -> pa.Table:
+    if is_orc(path):
+        file = orc.ORCFile(path)
+        if file.nrows > MOST_ROWS:
+            raise ValueError(path.name)
+        return file.read()
+    parquet = pq.ParquetFile(path)
+    if parquet.metadata.num_rows > MOST_ROWS:
+        raise ValueError(path.name)
+    return parquet.read()
+
+
+def is_orc(path: Path) -> bool:
+    """Whether the file begins as ORC files do."""
+    with path.open("rb") as file:
+        return file.read(3) == b"ORC"
+
+
+def footer(path: Path) -> dict[str, Any] | None:
+    """Schema, field ids and key-value metadata of a file; None if pyarrow cannot tell."""
+    try:
+        if is_orc(path):
+            file = orc.ORCFile(path)
+            return {"schema": file.schema.to_string(show_field_metadata=True), "keys": dict(file.metadata or {})}
+        parquet = pq.ParquetFile(path)
+        # The first line of the text has the object's address.
+        schema = str(parquet.schema).split("\n", 1)[1]
+        ids = _ids(parquet.schema_arrow)
+        return {"schema": schema, "ids": ids, "keys": _keys(parquet.metadata.metadata or {})}
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        return None
+
+
+def _keys(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
+    # Spark says by these which Spark wrote the file, and the types that it read.
+    return {key: value for key, value in metadata.items() if not key.startswith(b"org.apache.spark.")}
+
+
+def _ids(schema: pa.Schema) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+
+    def below(field: pa.Field, path: str) -> None:
+        name = f"{path}.{field.name}"
+        found.append((name, (field.metadata or {}).get(b"PARQUET:field_id", b"")))
+        for i in range(field.type.num_fields):
+            below(field.type.field(i), name)
+
+    for field in schema:
+        below(field, "")
+    return found
