@@ -81,7 +81,9 @@ def main(jar: str) -> None:
     ask("text", "OPTIMIZE text_table ZORDER BY (id)")
     # Hive's own reader instead of Spark's.
     spark.conf.set("spark.sql.hive.convertMetastoreParquet", "false")
-    ask("unconverted", "OPTIMIZE flat_parquet ZORDER BY (id)")
+    ask("unconverted reader before", "EXPLAIN SELECT count(*) FROM flat_parquet")
+    ask("unconverted", "OPTIMIZE flat_parquet FULL ZORDER BY (id) OPTIONS ('num-files' = '4')")
+    ask("unconverted reader", "EXPLAIN SELECT count(*) FROM flat_parquet")
     ask("unconverted rows", "SELECT id FROM flat_parquet WHERE a = 737 ORDER BY id")
     answers.tell()
 

@@ -67,7 +67,13 @@ def test_a_partition_elsewhere_is_refused_unless_left_out(answers: dict[str, Any
 
 
 def test_other_formats_of_hive_are_refused(answers: dict[str, Any]) -> None:
-    for name in ("text", "unconverted"):
-        error = answers[name]["error"]
-        assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+    error = answers["text"]["error"]
+    assert error.startswith("AnalysisException [ZORDER_UNSUPPORTED_TARGET]"), error
+
+
+def test_which_reader_queries_use_is_no_concern_of_a_statement(answers: dict[str, Any]) -> None:
+    [result] = answers["unconverted"]
+    assert result["metrics"]["numFilesAdded"] >= 1
+    assert answers["unconverted reader"] == answers["unconverted reader before"]
+    assert "HiveTableScan" in str(answers["unconverted reader"])
     assert answers["unconverted rows"] == answers["flat_parquet point later"]

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.sparkzorder.commit.History
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.table.{FolderColumns, TableSideFolder}
 
 /**
  * `DESCRIBE DETAIL`: one row about the table. It has the columns of Delta's result that make sense
@@ -23,7 +23,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
   override def title: String = s"DESCRIBE DETAIL ${target.title}"
 
   override protected def work(session: SparkSession): Seq[Row] = {
-    val table = LockedStatements.settled(session, target, withColumns = false)
+    val table = LockedStatements.settled(session, target, FolderColumns.Nothing)
     val files = table.listed.flatMap(_.files)
     val layouts = History.writing(TableSideFolder.of(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable

@@ -14,7 +14,7 @@ import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.PublishWay
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder, TiedFiles}
+import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder, TiedFiles}
 
 /**
  * What statements do around their own work: they recover the table, take its lock and translate
@@ -26,10 +26,14 @@ object LockedStatements {
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
   /** Recovers the table, as [[recover]] does, and lists its files. */
-  def settled(session: SparkSession, target: Target, withColumns: Boolean = true): PlainTable = {
+  def settled(
+      session: SparkSession,
+      target: Target,
+      columns: FolderColumns = FolderColumns.OfQueries
+  ): PlainTable = {
     val place = PlainTables.locate(session, target)
     recover(place)
-    PlainTables.open(place, withColumns = withColumns)
+    PlainTables.open(place, columns)
   }
 
   /**

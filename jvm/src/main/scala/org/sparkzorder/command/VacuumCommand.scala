@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.sparkzorder.commit.{Record, TableFolder, TableState, Trash}
 import org.sparkzorder.optimize.{OptimizeOptions, PublishWay}
 import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSideFolder}
 
 /**
  * `VACUUM`: deletes retired files. After that, `RESTORE` cannot go back to the versions that had
@@ -63,7 +63,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     // A partition that was moved or copied took its trash along. No record knows of it, so all data
     // folders are searched.
     val state = TableState.look(place.root, folder.ops)
-    val table = PlainTables.open(place, withColumns = false)
+    val table = PlainTables.open(place, FolderColumns.Nothing)
     val data = table.listed
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))

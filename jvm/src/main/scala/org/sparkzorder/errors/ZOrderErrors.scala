@@ -88,6 +88,30 @@ object ZOrderErrors {
   def missingColumn(target: String, path: String, column: String): Throwable =
     analysis("ZORDER_MISSING_COLUMN", "table" -> target, "path" -> path, "column" -> quoteIdentifier(column))
 
+  def unknownType(target: String, path: String, column: Seq[String], reason: String): Throwable = analysis(
+    "ZORDER_UNKNOWN_TYPE",
+    "table" -> target,
+    "path" -> path,
+    "column" -> quoteNameParts(column),
+    "reason" -> reason
+  )
+
+  /**
+   * @param path of a file that has the column inside
+   * @param other a file that lacks it; None if all files have it, and the table's schema does not
+   */
+  def partitionColumnInFiles(target: String, path: String, column: String, other: Option[String]): Throwable =
+    analysis(
+      "ZORDER_PARTITION_COLUMN_IN_FILES",
+      "table" -> target,
+      "path" -> path,
+      "column" -> quoteIdentifier(column),
+      "reason" -> other.fold("the table's schema has it only as the folders' names")(o => s"the file $o does not"),
+      "hint" -> other.fold("Name the folder by its path, which keeps the column as it is in the files")(_ =>
+        "Name the folder by its path, and take with WHERE only partitions whose files agree"
+      )
+    )
+
   def otherTableFormat(path: String, format: String, marker: String): Throwable =
     analysis("ZORDER_OTHER_TABLE_FORMAT", "path" -> path, "format" -> format, "marker" -> marker)
 

@@ -98,7 +98,18 @@ object Encryption {
 }
 
 /** A column of a file, by its names in the file, and why Spark cannot hold its values exactly. */
-final case class Unreadable(column: Seq[String], reason: String)
+final case class Unreadable(column: Seq[String], why: Unreadable.Why) {
+  def reason: String = why.reason
+}
+
+object Unreadable {
+  sealed abstract class Why(val reason: String) extends Serializable
+  case object NoType extends Why("Spark has no type for it")
+  case object Nanoseconds extends Why("it holds timestamps in nanoseconds")
+  case object Unsigned extends Why("it holds unsigned 64-bit integers")
+  case object Int96Moved
+      extends Why("under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
+}
 
 /**
  * A Parquet column whose old values mean other days in the Julian calendar than in the proleptic

@@ -9,15 +9,12 @@ import org.apache.spark.sql.internal.SQLConf
  * @param caseSensitive `spark.sql.caseSensitive`
  * @param fieldIds `spark.sql.parquet.fieldId.read.enabled`: columns are found by Parquet field id
  *   before their name
- * @param binaryAsString `spark.sql.parquet.binaryAsString`: bytes that a Parquet file does not call
- *   text are read as text
  * @param int96Conversion `spark.sql.parquet.int96TimestampConversion`: INT96 of foreign writers is
  *   moved to another zone
  */
 final case class FooterSettings(
     caseSensitive: Boolean,
     fieldIds: Boolean,
-    binaryAsString: Boolean = false,
     int96Conversion: Boolean = false
 )
 
@@ -25,7 +22,6 @@ object FooterSettings {
   def of(conf: SQLConf): FooterSettings = FooterSettings(
     conf.caseSensitiveAnalysis,
     conf.parquetFieldIdReadEnabled,
-    conf.isParquetBinaryAsString,
     conf.isParquetINT96TimestampConversion
   )
 }

@@ -163,7 +163,7 @@ private[footer] final class OrcFooter(
   private def typesOf(schema: TypeDescription): (StructType, Seq[Unreadable]) = {
     val converted = namesOf(schema).zip(childrenOf(schema)).map { case (name, child) =>
       try Right(OrcUtils.toCatalystSchema(TypeDescription.createStruct.addField(name, child.clone())).fields.toSeq)
-      catch { case _: AnalysisException => Left(Unreadable(Seq(name), "Spark has no type for this ORC type")) }
+      catch { case _: AnalysisException => Left(Unreadable(Seq(name), Unreadable.NoType)) }
     }
     (StructType(converted.collect { case Right(f) => f }.flatten), converted.collect { case Left(u) => u })
   }

@@ -33,7 +33,7 @@ private[footer] final class ParquetTypes(conf: Configuration) {
     val converted = schema.getFields.asScala.toSeq.map { field =>
       try Right(converter.convert(new MessageType(schema.getName, field)).fields.toSeq)
       catch {
-        case _: AnalysisException => Left(Unreadable(Seq(field.getName), "Spark has no type for this Parquet type"))
+        case _: AnalysisException => Left(Unreadable(Seq(field.getName), Unreadable.NoType))
       }
     }
     val fields = converted.collect { case Right(f) => f }.flatten
@@ -60,9 +60,9 @@ private[footer] object ParquetTypes {
     case (path, leaf) =>
       leaf.getLogicalTypeAnnotation match {
         case i: IntLogicalTypeAnnotation if !i.isSigned && i.getBitWidth == 64 =>
-          Some(Unreadable(path, "it holds unsigned 64-bit integers"))
+          Some(Unreadable(path, Unreadable.Unsigned))
         case t: TimestampLogicalTypeAnnotation if t.getUnit == TimeUnit.NANOS =>
-          Some(Unreadable(path, "it holds timestamps in nanoseconds"))
+          Some(Unreadable(path, Unreadable.Nanoseconds))
         case _ => None
       }
   }
@@ -72,8 +72,7 @@ private[footer] object ParquetTypes {
    * parquet-java alone, and the rewritten files would be such.
    */
   def int96(schema: MessageType): Seq[Unreadable] = leaves(schema, Nil).collect {
-    case (path, leaf) if leaf.getPrimitiveTypeName == INT96 =>
-      Unreadable(path, "under spark.sql.parquet.int96TimestampConversion it is not read as the instant that it holds")
+    case (path, leaf) if leaf.getPrimitiveTypeName == INT96 => Unreadable(path, Unreadable.Int96Moved)
   }
 
   /** Leaves of dates and instants, whose old values differ between the two calendars. */

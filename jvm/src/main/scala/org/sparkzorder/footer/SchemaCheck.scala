@@ -76,7 +76,6 @@ object SchemaCheck {
   /** @param exact whether the values must come back exactly as they are in the file */
   private final class Rules(val format: DataFormat, settings: FooterSettings, val exact: Boolean) {
     def fold(name: String): String = if (settings.caseSensitive) name else NameMatch.fold(name)
-    def textBySetting: Boolean = settings.binaryAsString && format == DataFormat.Parquet
   }
 
   private def struct(
@@ -106,14 +105,6 @@ object SchemaCheck {
       case (ArrayType(t, _), ArrayType(f, _))       => value(t, f, "element" :: at, rules)
       case (MapType(tk, tv, _), MapType(fk, fv, _)) =>
         value(tk, fk, "key" :: at, rules).orElse(value(tv, fv, "value" :: at, rules))
-      // After a rewrite the bytes would be text for every reader, and many refuse text that is not
-      // UTF-8.
-      case (_: StringType, BinaryType) if rules.textBySetting =>
-        Some((
-          at,
-          "the file does not say that its bytes are text, spark.sql.parquet.binaryAsString does; " +
-            "without that setting they stay what they are"
-        ))
       case _ if same(table, file, rules) || widens(table, file) => None
       case _ => Some((at, s"the file has ${file.catalogString} where the table has ${table.catalogString}"))
     }

@@ -30,8 +30,8 @@ private[sparkzorder] object MissingColumns {
     else {
       def fold(name: String) = if (settings.caseSensitive) name else name.toLowerCase(java.util.Locale.ROOT)
       val withRows = inputs.filter(_.footer.rows > 0).map(i => i -> i.footer.schema.fieldNames.map(fold).toSet)
-      val columns = table.dataSchema.filterNot(f => table.partitionSchema.fieldNames.contains(f.name))
-      val missing = columns.map(_.name).filter(name => withRows.exists { case (_, names) => !names(fold(name)) })
+      val missing =
+        table.dataSchema.map(_.name).filter(name => withRows.exists { case (_, names) => !names(fold(name)) })
       val nowhere = missing.filter(n => withRows.forall { case (_, names) => !names(fold(n)) } && !keys(n)).toSet
       missing.filterNot(nowhere).headOption.foreach { name =>
         val file = withRows.collectFirst { case (i, names) if !names(fold(name)) => i.status.getPath.toUri.getPath }

@@ -6,7 +6,14 @@ import org.sparkzorder.commit.TableState
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.footer.SchemaDrift
 import org.sparkzorder.statement.{LayoutClause, OptimizeStatement}
-import org.sparkzorder.table.{PartitionPredicate, PlainTable, PlainTables, TableLocation, TableSideFolder}
+import org.sparkzorder.table.{
+  FolderColumns,
+  PartitionPredicate,
+  PlainTable,
+  PlainTables,
+  TableLocation,
+  TableSideFolder
+}
 
 /** A table with its files, and the state of its side folder from before they were listed. */
 private[sparkzorder] final case class ListedTable(state: TableState, table: PlainTable)
@@ -45,7 +52,8 @@ private[sparkzorder] object OptimizePlanner {
    */
   def list(place: TableLocation): ListedTable = list(place, look(place))
 
-  def list(place: TableLocation, state: TableState): ListedTable = ListedTable(state, PlainTables.open(place))
+  def list(place: TableLocation, state: TableState): ListedTable =
+    ListedTable(state, PlainTables.open(place, FolderColumns.OfFiles()))
 
   def look(place: TableLocation): TableState = TableState.look(place.root, TableSideFolder.of(place).ops)
 
@@ -65,7 +73,7 @@ private[sparkzorder] object OptimizePlanner {
 
   /** The table with the columns of all its files; the same table if they cannot be merged. */
   private def withMergedSchema(table: PlainTable): PlainTable =
-    try PlainTables.open(table, mergeSchema = true)
+    try PlainTables.open(table, FolderColumns.OfFiles(merged = true))
     catch { case _: SparkException | _: ZOrderRuntimeException => table }
 
   private def errorOf(drift: SchemaDrift): Throwable =

@@ -159,6 +159,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   }
 
   private def refuseDrift(inputs: Seq[Input]): Unit = {
+    PartitionColumns.refuseInSomeFiles(table, inputs.map(_.footer), footerSettings)
     UnsafeTables.refuseCalendar(table, inputs.map(_.footer))
     SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), footerSettings)
       .left.foreach(drift => throw DriftedException(drift))
@@ -169,12 +170,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       throw ZOrderErrors.nanoseconds(found.path, found.column, OptionTable.allowNanosecondLoss.key)
     }
 
-  // The schema of a catalog's table says which columns are text. `binaryAsString` only helps to
-  // infer one.
-  private def footerSettings: FooterSettings = {
-    val settings = FooterSettings.of(table.session.sessionState.conf)
-    settings.copy(binaryAsString = settings.binaryAsString && table.catalogTable.isEmpty)
-  }
+  private def footerSettings: FooterSettings = FooterSettings.of(table.session.sessionState.conf)
 }
 
 private object PlanningSteps {

@@ -1,21 +1,14 @@
 package org.sparkzorder.table
 
-import java.io.FileNotFoundException
-import java.nio.file.AccessDeniedException
-
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
-import org.apache.hadoop.security.AccessControlException
-import org.apache.parquet.crypto.ParquetCryptoRuntimeException
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
-import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
-import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.{PathTarget, Target}
@@ -79,51 +72,38 @@ object PlainTables {
   /**
    * Lists the table's files, once, and finds its columns.
    *
-   * @param mergeSchema for a path: take the union of all files' columns instead of those of one
-   *   file
-   * @param withColumns whether the columns are asked for; false spares the job by which Spark reads
-   *   them from a folder's file
+   * @param columns which columns a folder has that is named by its path
    * @throws org.apache.spark.sql.AnalysisException when the files are not a table of ours
    */
-  def open(place: TableLocation, mergeSchema: Boolean = false, withColumns: Boolean = true): PlainTable =
+  def open(place: TableLocation, columns: FolderColumns = FolderColumns.OfQueries): PlainTable =
     place.target match {
-      case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, mergeSchema, withColumns)
+      case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, columns)
       case target                                           =>
-        val identifier = place.catalogTable.get.identifier
-        // The session may have cached an old listing.
-        place.session.sessionState.catalog.refreshTable(identifier)
-        relationOf(place.session.table(identifier.quotedString)) match {
+        OwnRelations.ofCatalog(place.session, place.catalogTable.get.identifier) match {
           case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
-          case None           =>
-            throw ZOrderErrors.unsupportedTarget(target.sql, "read by Hive's own reader or through a V2 source")
+          case None           => throw ZOrderErrors.unsupportedTarget(target.sql, "not read by Spark's own reader")
         }
     }
 
-  private def openFolder(
-      place: TableLocation,
-      target: PathTarget,
-      mergeSchema: Boolean,
-      withColumns: Boolean
-  ): PlainTable = {
+  private def openFolder(place: TableLocation, target: PathTarget, columns: FolderColumns): PlainTable = {
     val (fs, root) = (place.fileSystem, place.root)
     def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse {
-      val first = dataFiles(fs, root).take(AskedForFormat).toSeq
+      val first = DataFiles.below(fs, root).take(AskedForFormat).toSeq
       refuseEmpty(first.nonEmpty)
-      sniff(fs, target, first)
+      DataFiles.sniff(fs, target, first)
     }
-    val inferring = place.session.read.format(format).option("mergeSchema", mergeSchema.toString)
-    val reader = if (withColumns) inferring else inferring.schema(new StructType())
     val relation =
-      try relationOf(reader.load(root.toString))
+      try OwnRelations.ofFolder(place.session, root, format, columns)
       catch {
         case NonFatal(e) =>
-          val files = dataFiles(fs, root).toSeq
+          val files = DataFiles.below(fs, root).toSeq
           refuseEmpty(files.nonEmpty)
-          throw firstForeignFile(fs, target, files, format).orElse(firstSecretFile(fs, files, e)).getOrElse(e)
+          throw DataFiles.firstForeign(fs, target, files, format)
+            .orElse(DataFiles.firstSecret(fs, files, e))
+            .orElse(UnknownColumns.explained(place, files, format)).getOrElse(e)
       }
-    val table = relation.map(new PlainTable(place, format, _))
-      .getOrElse(throw ZOrderErrors.unsupportedTarget(target.sql, "read through a V2 source"))
+    val table = new PlainTable(place, format, relation)
     refuseEmpty(table.listed.nonEmpty)
     table
   }
@@ -132,79 +112,10 @@ object PlainTables {
     throw ZOrderErrors.otherTableFormat(m.folder.toUri.getPath, m.format, m.marker)
   }
 
-  private def relationOf(table: DataFrame): Option[HadoopFsRelation] =
-    table.asInstanceOf[classic.Dataset[_]].queryExecution.analyzed.collectFirst {
-      case l: LogicalRelation if isPlain(l) => l.relation.asInstanceOf[HadoopFsRelation]
-    }
-
-  private def isPlain(l: LogicalRelation): Boolean = l.relation match {
-    case r: HadoopFsRelation => formatOf(r).isDefined
-    case _                   => false
-  }
-
   /** The format, parquet or orc, if exactly Spark's own reader reads the files; else None. */
   def formatOf(relation: HadoopFsRelation): Option[String] = relation.fileFormat.getClass match {
     case c if c == classOf[ParquetFileFormat] => Some("parquet")
     case c if c == classOf[OrcFileFormat]     => Some("orc")
     case _                                    => None
   }
-
-  /**
-   * The data files below a folder that Spark's listing would show: hidden names and everything
-   * below them are left out. Folders are listed only when the iterator reaches them.
-   */
-  private def dataFiles(fs: FileSystem, folder: Path): Iterator[FileStatus] =
-    fs.listStatus(folder).sortBy(_.getPath.getName).iterator.flatMap { s =>
-      val name = s.getPath.getName
-      val hidden = (name.startsWith("_") && !name.contains("=")) || name.startsWith(".")
-      if (hidden) Nil else if (s.isDirectory) dataFiles(fs, s.getPath) else if (s.getLen > 0) Seq(s) else Nil
-    }
-
-  private def sniff(fs: FileSystem, target: PathTarget, files: Seq[FileStatus]): String =
-    files.flatMap(f => magic(fs, f)).distinct match {
-      case Seq(one) => one
-      case Seq() => throw ZOrderErrors.notDataFile(files.head.getPath.toUri.getPath, "Parquet or ORC", "it is neither")
-      case _     => throw ZOrderErrors.mixedFormats(target.path)
-    }
-
-  private def firstForeignFile(
-      fs: FileSystem,
-      target: PathTarget,
-      files: Seq[FileStatus],
-      format: String
-  ): Option[Throwable] = {
-    val foreign = files.iterator.map(f => f -> isThere(magic(fs, f))).find { case (_, m) =>
-      m.exists(!_.contains(format))
-    }
-    foreign.map { case (f, m) =>
-      val path = f.getPath.toUri.getPath
-      m.flatten match {
-        case Some(other) if files.forall(one => isThere(magic(fs, one)).forall(!_.contains(format))) =>
-          ZOrderErrors.wrongFormat(target.sql, path, shown(other), PathTarget(target.path, Some(other)).sql)
-        case Some(_) => ZOrderErrors.mixedFormats(target.path)
-        case None    => ZOrderErrors.notDataFile(path, shown(format), s"it does not begin as ${shown(format)} files do")
-      }
-    }
-  }
-
-  /** The error for a file with an encrypted footer, if that is why the files cannot be read. */
-  private def firstSecretFile(fs: FileSystem, files: Seq[FileStatus], cause: Throwable): Option[Throwable] =
-    Iterator.iterate(cause)(_.getCause).takeWhile(_ != null).collectFirst { case e: ParquetCryptoRuntimeException => e }
-      .flatMap { e =>
-        files.find(f => isThere(FileMagic.of(fs, f.getPath, f.getLen)).contains(FileMagic.EncryptedFooter))
-          .map(f => ZOrderErrors.notDecrypted(f.getPath.toUri.getPath, e.getMessage))
-      }
-
-  private def shown(format: String): String = if (format == "orc") "ORC" else "Parquet"
-
-  /**
-   * None for a file that was deleted meanwhile, or that we may not read. The error that led here
-   * describes this better.
-   */
-  private def isThere[T](look: => T): Option[T] =
-    try Some(look)
-    catch { case _: FileNotFoundException | _: AccessControlException | _: AccessDeniedException => None }
-
-  private def magic(fs: FileSystem, file: FileStatus): Option[String] =
-    FileMagic.format(fs, file.getPath, file.getLen)
 }

@@ -1,0 +1,35 @@
+package org.sparkzorder.table
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, FileFooter, Footers, NotDataFileException, Unreadable}
+
+/** Why Spark finds no columns in files that begin as those of their format do. */
+private[table] object UnknownColumns {
+
+  /** The error for the first file that explains it; None when no file does. */
+  def explained(place: TableLocation, files: Seq[FileStatus], format: String): Option[Throwable] = {
+    val footers =
+      try Footers.tryAll(place.session, files, DataFormat.of(format).get, new StructType(), Nil)
+      catch { case _: IOException => Nil }
+    footers.iterator.flatMap {
+      case Left(damaged) if !damaged.isGone => Some(told(damaged, format))
+      case Left(_)                          => None
+      case Right(footer)                    => unreadable(place, footer)
+    }.nextOption()
+  }
+
+  private def told(damaged: NotDataFileException, format: String): Throwable =
+    ZOrderErrors.notDataFile(damaged.path, DataFiles.shown(format), damaged.reason)
+
+  private def unreadable(place: TableLocation, footer: FileFooter): Option[Throwable] = {
+    val nanosFit = place.session.sessionState.conf.getConf(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG)
+    footer.unreadable.find(u => u.why == Unreadable.NoType || (u.why == Unreadable.Nanoseconds && !nanosFit))
+      .map(u => ZOrderErrors.unknownType(place.name, footer.path, u.column, u.reason))
+  }
+}
