@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ _process: dict[str, object] = {}
 
 def start(work: str) -> None:
     """Start the session of this process."""
+    # Most code runs a few times only: the optimizing compiler costs more than it brings.
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     folder = Path(tempfile.mkdtemp(dir=work))
     _process["work"] = folder
     _process["spark"] = local_session(folder, settings={**SMALL, "spark.driver.memory": "1500m"})
