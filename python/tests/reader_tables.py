@@ -1,0 +1,193 @@
+"""Tables that bring out each feature of files that readers use: their columns, and the questions about these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import orc, parquet
+from reader_questions import AGGREGATES, TYPES, Question
+
+ROWS = 360
+
+ARROW = {
+    "bool": pa.bool_(),
+    "int32": pa.int32(),
+    "int64": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "dec9": pa.decimal128(9, 2),
+    "dec38": pa.decimal128(38, 10),
+    "date": pa.date32(),
+    "naive": pa.timestamp("us"),
+    "utc": pa.timestamp("us", tz="UTC"),
+    "string": pa.string(),
+    "binary": pa.binary(),
+}
+
+_NUMBERS = ("-9000", "-7", "0", "4", "8", "15", "16", "23", "42", "9000")
+VALUES: dict[str, tuple[str, ...]] = {
+    "bool": ("false", "true"),
+    "int32": _NUMBERS,
+    "int64": _NUMBERS,
+    "float": tuple(f"{n}.5" for n in _NUMBERS),
+    "double": tuple(f"{n}.5" for n in _NUMBERS),
+    "dec9": tuple(f"{n}.25" for n in _NUMBERS),
+    "dec38": tuple(f"{n}000000000000.2500000001" for n in _NUMBERS),
+    "date": tuple(f"{y}-03-01" for y in range(1950, 2050, 10)),
+    "naive": tuple(f"{y}-03-01 01:02:03.000004" for y in range(1950, 2050, 10)),
+    "utc": tuple(f"{y}-03-01 01:02:03.000004" for y in range(1950, 2050, 10)),
+    "string": ("", "A", "B", "Zoe", "a", "ab", "zz", "Ä", "é", "日本"),
+    "binary": ("", "00", "0001", "41", "7f", "7fff", "80", "a0a0", "ff", "ffff"),
+}
+"""The values of each type, in order."""
+
+ABSENT = {
+    "bool": "true",
+    "int32": "5",
+    "int64": "5",
+    "float": "5.25",
+    "double": "5.25",
+    "dec9": "5.01",
+    "dec38": "5.01",
+    "date": "1985-01-01",
+    "naive": "1985-01-01 00:00:00.000000",
+    "utc": "1985-01-01 00:00:00.000000",
+    "string": "b",
+    "binary": "42",
+}
+"""A value of each type between others, which no row has. For `bool` there is none."""
+
+THOROUGH = ("int32", "double", "dec38", "utc", "string")
+"""The types of columns that are null, sorted, or in structs. Spark answers the questions of all in minutes, not hours."""
+
+FLOATS = {
+    "-0.0": ("-0.0", "1.5", "-2.5", "7.5"),
+    "0.0": ("0.0", "1.5", "-2.5", "7.5"),
+    "both zeros": ("-0.0", "0.0", "1.5", "-2.5"),
+    "NaN": ("nan", "1.5", "-2.5", "0.0"),
+    "only NaN": ("nan",),
+    "NaN and -0.0": ("nan", "-0.0", "1.5"),
+}
+"""What columns of floats hold, by the name of the feature."""
+
+Text = Callable[[int], "str | None"]
+
+
+@dataclass(frozen=True)
+class Content:
+    """A column: its values by the row's key, and what is asked.
+
+    Args:
+        feature: The feature that it shows.
+        name: Its name.
+        type: The name of its type.
+        text: The value of each key, as a text.
+        literals: What it is compared with.
+        nested: Whether it is a field of a struct.
+    """
+
+    feature: str
+    name: str
+    type: str
+    text: Text
+    literals: tuple[str, ...]
+    nested: bool = False
+
+    def values(self) -> list[Any]:
+        """The value of each key."""
+        texts = [self.text(k) for k in range(ROWS)]
+        return [None if t is None else TYPES[self.type].parse(t) for t in texts]
+
+    def array(self) -> pa.Array:
+        """The column."""
+        values = pa.array(self.values(), ARROW[self.type])
+        if not self.nested:
+            return values
+        absent = pa.array([k % 3 == 0 for k in range(ROWS)])
+        return pa.StructArray.from_arrays([values], fields=[pa.field("x", values.type)], mask=absent)
+
+    def questions(self) -> list[Question]:
+        """What is asked."""
+        column = f"{self.name}.x" if self.nested else self.name
+        asks = [Question(column, self.type, ask) for ask in ("IS NULL", "IS NOT NULL", AGGREGATES)]
+        asks += [Question(column, self.type, "=", (v,)) for v in self.literals[:3]]
+        for ask in ("<", ">=", "<>", *(("<=", ">") if self.feature in ("-0.0", "NaN") else ())):
+            asks.append(Question(column, self.type, ask, (self.literals[0],)))
+        return [*asks, *(Question(column, self.type, "IN", self.literals[i : i + 2]) for i in (0, 1, 3))]
+
+
+def contents() -> list[Content]:
+    """All columns."""
+    found = []
+    for kind, values in VALUES.items():
+        n = len(values)
+        literals = (values[n // 2], ABSENT[kind], values[1], values[-1], values[n // 3])
+
+        def mixed(k: int, values: tuple[str, ...] = values, n: int = n) -> str | None:
+            return None if k % 5 == 1 else values[k * 7 % n]
+
+        def late(k: int, mixed: Text = mixed) -> str | None:
+            return None if k < ROWS // 2 else mixed(k)
+
+        def ordered(k: int, values: tuple[str, ...] = values, n: int = n) -> str:
+            return values[k * n // ROWS]
+
+        found.append(Content("mixed", f"c_{kind}", kind, mixed, literals))
+        if kind in THOROUGH:
+            found += [
+                Content("null", f"{kind}_late", kind, late, literals),
+                Content("null", f"{kind}_null", kind, lambda k: None, literals),
+                Content("sorted", f"{kind}_sorted", kind, ordered, literals),
+                Content("struct", f"{kind}_struct", kind, mixed, literals, nested=True),
+            ]
+    for kind in ("float", "double"):
+        for number, (feature, values) in enumerate(FLOATS.items()):
+            cell = "NaN" if "NaN" in feature else "-0.0"
+
+            def some(k: int, values: tuple[str, ...] = values) -> str | None:
+                return None if k % 5 == 1 else values[k * 7 % len(values)]
+
+            asked = ("0.0", "-0.0", "nan", "1.5", "5.5")
+            found.append(Content(cell, f"{kind}_{number}", kind, some, asked))
+            if kind == "double":
+                found.append(Content(cell, f"{kind}_{number}_struct", kind, some, asked, nested=True))
+    return found
+
+
+def truth(content: Content, question: Question) -> int | None:
+    """The number of rows that satisfy a question, or none where readers may differ."""
+    if question.ask == AGGREGATES or ARROW[content.type] in (pa.float32(), pa.float64()):
+        return None
+    values = [v if not content.nested or k % 3 else None for k, v in enumerate(content.values())]
+    there = [v for v in values if v is not None]
+    a = question.parsed
+    tests: dict[str, Callable[[Any], bool]] = {
+        "=": lambda v: v == a[0],
+        "<>": lambda v: v != a[0],
+        "<": lambda v: v < a[0],
+        "<=": lambda v: v <= a[0],
+        ">": lambda v: v > a[0],
+        ">=": lambda v: v >= a[0],
+        "IN": lambda v: v in a,
+        "IS NOT NULL": lambda v: True,
+    }
+    return len(values) - len(there) if question.ask == "IS NULL" else sum(map(tests[question.ask], there))
+
+
+def write(columns: list[Content], folder: Path, form: str, statistics: bool = True) -> None:
+    """Write a folder of two files, in no order, with neither dictionaries nor Bloom filters."""
+    folder.mkdir()
+    keys = sorted(range(ROWS), key=lambda k: math.sin(k))
+    table = pa.table({"k": pa.array(range(ROWS), pa.int32()), **{c.name: c.array() for c in columns}}).take(keys)
+    for number in range(2):
+        part = table.take(list(range(number * ROWS // 2, (number + 1) * ROWS // 2)))
+        if form == "orc":
+            orc.write_table(part, folder / f"in-{number}.orc")
+        else:
+            file = folder / f"in-{number}.parquet"
+            parquet.write_table(part, file, use_dictionary=False, write_statistics=statistics, store_schema=False)
