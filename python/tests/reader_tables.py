@@ -63,7 +63,7 @@ ABSENT = {
 """A value of each type between others, which no row has. For `bool` there is none."""
 
 THOROUGH = ("int32", "double", "dec38", "utc", "string")
-"""The types of columns that are null, sorted, or in structs. Spark answers the questions of all in minutes, not hours."""
+"""The types of columns that are null, sorted, or in structs. With all of them Spark would take an hour."""
 
 FLOATS = {
     "-0.0": ("-0.0", "1.5", "-2.5", "7.5"),
