@@ -61,7 +61,9 @@ private[footer] final class OrcFooter(
       positional,
       encryption,
       finerThanMicros = finerThanMicros(reader),
-      traits = if (withTraits) Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _))) else None
+      traits = if (withTraits)
+        Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _)))
+      else None
     )
   }
 

@@ -49,7 +49,10 @@ private[write] object ProvenWriters {
       conf: Configuration
   ): Seq[String] = {
     val written = kept.getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))
-    unprovenSettings(conf.asScala.map(e => e.getKey -> e.getValue).toMap) ++ unprovenTypes(schema) ++ unprovenFields(written, Nil)
+    unprovenSettings(conf.asScala.map(e => e.getKey -> e.getValue).toMap) ++ unprovenTypes(schema) ++ unprovenFields(
+      written,
+      Nil
+    )
   }
 
   /** @param settings of the writer */
