@@ -11,11 +11,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{
-  CatalogFileIndex,
-  PartitioningAwareFileIndex,
-  PathFilterFactory
-}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf

@@ -42,7 +42,7 @@ private[write] object NegativeZeros {
 
     final def lookAtAll(array: org.apache.spark.sql.catalyst.util.ArrayData): Unit = {
       var i = 0
-      while (i < array.numElements) {
+      while (i < array.numElements()) {
         if (!array.isNullAt(i)) look(array, i)
         i += 1
       }

@@ -201,7 +201,9 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     without("_KEY_MATERIAL_FOR_")(s"$byPath DRY RUN")
     withTable("outside", s"LOCATION '$path'") {
       without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
-      without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'publish' = 'catalog')")
+      without("_KEY_MATERIAL_FOR_")(
+        "OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'publish' = 'catalog')"
+      )
     }
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
     spark.sql(s"VACUUM parquet.`$path` RETAIN 0 HOURS")
@@ -209,7 +211,9 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
   }
 
   private def withTable(name: String, rest: String)(work: => Unit): Unit = {
-    spark.sql(s"CREATE TABLE $name (id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>) USING parquet $rest")
+    spark.sql(
+      s"CREATE TABLE $name (id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>) USING parquet $rest"
+    )
     try work
     finally { spark.sql(s"DROP TABLE $name"); () }
   }

@@ -68,7 +68,7 @@ class NegativeZerosSuite extends AnyFunSuite {
       case ArrayType(t, _)  => array(t, leaf, nulls = true)
       case MapType(k, v, _) =>
         val keys = array(k, leaf, nulls = false)
-        val values = Seq.fill(keys.numElements)(nullable(value(v, leaf + FloatLeaf.of(k).length)))
+        val values = Seq.fill(keys.numElements())(nullable(value(v, leaf + FloatLeaf.of(k).length)))
         new ArrayBasedMapData(keys, new GenericArrayData(values.toArray[Any]))
       case other => fail(other.catalogString)
     }
