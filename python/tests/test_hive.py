@@ -74,6 +74,6 @@ def test_other_formats_of_hive_are_refused(answers: dict[str, Any]) -> None:
 def test_which_reader_queries_use_is_no_concern_of_a_statement(answers: dict[str, Any]) -> None:
     [result] = answers["unconverted"]
     assert result["metrics"]["numFilesAdded"] >= 1
-    assert answers["unconverted reader"] == answers["unconverted reader before"]
-    assert "HiveTableScan" in str(answers["unconverted reader"])
+    for plan in (answers["unconverted reader before"], answers["unconverted reader"]):
+        assert "Scan hive" in str(plan)
     assert answers["unconverted rows"] == answers["flat_parquet point later"]
