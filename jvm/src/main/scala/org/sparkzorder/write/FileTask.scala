@@ -100,6 +100,7 @@ private[write] final class FileTask(
       // The writer is closed after an error, too. An error of closing is then added to the first
       // one instead of hiding it.
       Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
+        zeros.foreach(_.begin(writer))
         val leading = new LeadingFields(schema)
         rows.foreach { row =>
           val data = leading.of(row)

@@ -8,6 +8,7 @@ import org.apache.parquet.hadoop.ParquetOutputFormat.{
   ENABLE_DICTIONARY
 }
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.types._
 
 /**
@@ -18,6 +19,9 @@ private[write] sealed trait ZeroSettings extends Serializable {
 
   /** @param found whether the file's rows have -0.0 in each leaf, in the order of [[FloatLeaf.of]] */
   def put(conf: Configuration, found: IndexedSeq[Boolean]): Unit
+
+  /** Called with each new writer before its first row. */
+  def begin(writer: OutputWriter): Unit
 }
 
 /**
@@ -44,6 +48,8 @@ private[write] final case class ParquetZeros(leaves: IndexedSeq[Option[String]],
     }
   }
 
+  override def begin(writer: OutputWriter): Unit = OwnEncodings.use(writer)
+
   /** All columns that settings can name stay as they are. */
   private def turnOffByDefault(conf: Configuration, key: String, before: Boolean): Unit = {
     val usual = conf.getBoolean(key, before)
@@ -61,6 +67,8 @@ private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf]) extends 
   override def put(conf: Configuration, found: IndexedSeq[Boolean]): Unit =
     if (leaves.zip(found).exists { case (leaf, zero) => zero && leaf.inStructs })
       OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
+
+  override def begin(writer: OutputWriter): Unit = ()
 }
 
 private[write] object ZeroSettings {
