@@ -47,7 +47,7 @@ def written(run: Callable[[ZOrderTable], object], target: str = "db.t") -> str:
         (lambda t: t.optimize(order_by=["a", "b"]), "OPTIMIZE `db`.`t` ORDER BY (`a`, `b`)"),
         (lambda t: t.optimize({"a": 1e-7}), "OPTIMIZE `db`.`t` ZORDER BY (`a` WEIGHT 0.0000001)"),
         (lambda t: t.optimize(["a"], where="day > '2024'"), "OPTIMIZE `db`.`t` WHERE day > '2024' ZORDER BY (`a`)"),
-        (lambda t: t.optimize(where="p = 1 -- x", dry_run=True), "OPTIMIZE `db`.`t` WHERE p = 1 -- x\n DRY RUN"),
+        (lambda t: t.optimize(where="p = 1 -- x", dry_run=True), "OPTIMIZE `db`.`t` WHERE p = 1 -- x\n\n DRY RUN"),
         (
             lambda t: t.optimize(["a"], options={"num-files": 64, "rewrite-all": True, "compression": "it's"}),
             "OPTIMIZE `db`.`t` ZORDER BY (`a`) OPTIONS ('num-files' = '64', 'rewrite-all' = 'true', "

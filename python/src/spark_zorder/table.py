@@ -171,8 +171,8 @@ class ZOrderTable:
         if full:
             clauses.append("FULL")
         if where is not None:
-            # A comment in it ends before the next clause.
-            clauses.append(f"WHERE {where}\n" if "--" in where else f"WHERE {where}")
+            # A comment in it ends before the next clause. After a backslash it goes on in the next line.
+            clauses.append(f"WHERE {where}\n\n" if "--" in where else f"WHERE {where}")
         layouts = {"zorder_by": zorder_by, "hilbert_by": hilbert_by, "order_by": order_by}
         chosen = [(name, keys) for name, keys in layouts.items() if keys is not None]
         names = [name for name, _ in chosen] + ["auto"] * auto

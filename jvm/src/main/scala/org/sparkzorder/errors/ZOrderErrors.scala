@@ -233,6 +233,10 @@ object ZOrderErrors {
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
     analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
+  /** @param zone of Spark's JVMs */
+  def skippedClock(path: String, column: Seq[String], zone: String): Throwable =
+    analysis("ZORDER_SKIPPED_CLOCK", "path" -> path, "column" -> quoteNameParts(column), "zone" -> zone)
+
   /** @param what of the file is encrypted */
   def encryptedFiles(path: String, what: String): Throwable = encrypted(
     s"The file $path is encrypted ($what)",

@@ -2,10 +2,7 @@ package org.sparkzorder.footer
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.util.SerializableConfiguration
 
 /** The first file found with a timestamp that Spark cannot hold. */
 final case class NanosecondsFound(path: String, column: Seq[String])
@@ -15,8 +12,6 @@ final case class NanosecondsFound(path: String, column: Seq[String])
  * Parquet and ORC libraries read the timestamp columns, but only of files that Spark did not write.
  */
 object Nanoseconds {
-
-  private val MostTasks = 10000
 
   /** Whether a timestamp has digits below the microsecond. */
   private[footer] def isFiner(nanos: Long): Boolean = nanos % 1000 != 0
@@ -31,22 +26,8 @@ object Nanoseconds {
     val doubtful = files.collect {
       case (status, footer) if footer.finerThanMicros.nonEmpty && footer.rows > 0 => (status, footer.format)
     }
-    if (doubtful.isEmpty) None
-    else {
-      val session = spark.asInstanceOf[ClassicSession]
-      val context = session.sparkContext
-      val conf = context.broadcast(new SerializableConfiguration(session.sessionState.newHadoopConf()))
-      val tasks = doubtful.grouped((doubtful.size + MostTasks - 1) / MostTasks).map(_.toArray).toIndexedSeq
-      val look = (_: TaskContext, part: Iterator[Array[(FileStatus, DataFormat)]]) =>
-        part.flatMap(_.iterator).flatMap { case (status, format) => columnOf(conf.value.value, status, format) }
-          .nextOption()
-      val caller = context.getLocalProperty("spark.job.description")
-      context.setJobDescription("OPTIMIZE: timestamps finer than microseconds")
-      try context.runJob(context.parallelize(tasks, tasks.size), look).iterator.flatten.nextOption()
-      finally {
-        context.setJobDescription(caller)
-        conf.destroy()
-      }
+    TimestampSearch.first(spark, "OPTIMIZE: timestamps finer than microseconds", doubtful) {
+      (conf, file: (FileStatus, DataFormat)) => columnOf(conf, file._1, file._2)
     }
   }
 

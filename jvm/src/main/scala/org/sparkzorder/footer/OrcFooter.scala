@@ -1,6 +1,6 @@
 package org.sparkzorder.footer
 
-import java.util.IdentityHashMap
+import java.util.{IdentityHashMap, TimeZone}
 
 import scala.jdk.CollectionConverters._
 
@@ -61,6 +61,7 @@ private[footer] final class OrcFooter(
       positional,
       encryption,
       finerThanMicros = finerThanMicros(reader),
+      clocksOfOtherZone = withTraits && clocksOfOtherZone(path, reader),
       traits = if (withTraits)
         Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _)))
       else None
@@ -97,6 +98,16 @@ private[footer] final class OrcFooter(
    */
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
     if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
+
+  private def clocksOfOtherZone(path: String, reader: Reader): Boolean = {
+    val zone = TimeZone.getDefault.toZoneId
+    // A zone without changes skips nothing.
+    !zone.getRules.isFixedOffset && !reader.getStripes.isEmpty &&
+    OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == TypeDescription.Category.TIMESTAMP) && {
+      val footer = StripeFooters.read(own, new Path(path), reader, reader.getStripes.get(0))
+      !footer.hasWriterTimezone || footer.getWriterTimezone != TimeZone.getDefault.getID
+    }
+  }
 
   private def encryptionOf(reader: Reader): Encryption = Option(reader.getEncryptionVariants) match {
     case Some(variants) if variants.nonEmpty =>

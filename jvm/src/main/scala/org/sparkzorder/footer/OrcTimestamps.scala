@@ -1,6 +1,9 @@
 package org.sparkzorder.footer
 
+import java.util.TimeZone
+
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
@@ -26,26 +29,68 @@ private[footer] object OrcTimestamps {
     }
 
   /** The first column with a value that is not a whole number of microseconds. */
-  def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
-    val reader = OrcFile.createReader(file.getPath, OrcFile.readerOptions(conf))
-    try {
-      val schema = reader.getSchema
-      val wanted = columns(schema)
+  def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] =
+    Using.resource(new Values(conf, file, isWanted = _ => true, asStored = false)) { values =>
+      values.batches.flatMap(_.collectFirst { case (column, Some((vector, count))) if isFiner(vector, count) => column })
+        .nextOption()
+    }
+
+  /**
+   * The first column with a wall clock that this JVM reads as another one, because its time zone
+   * skips it: with daylight saving there may be no 02:30 in a night in March.
+   */
+  def firstSkipped(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
+    def values(asStored: Boolean) =
+      new Values(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
+    Using.resource(values(asStored = true)) { stored =>
+      Using.resource(values(asStored = false)) { read =>
+        stored.batches.zip(read.batches).flatMap { case (a, b) =>
+          a.zip(b).collectFirst { case ((column, Some((x, count))), (_, Some((y, _)))) if isOther(x, y, count) => column }
+        }.nextOption()
+      }
+    }
+  }
+
+  /** Whether the clock of this JVM shows another time than the one that is stored. */
+  private def isOther(stored: TimestampColumnVector, read: TimestampColumnVector, count: Int): Boolean = {
+    val zone = TimeZone.getDefault
+    (0 until (if (stored.isRepeating) math.min(1, count) else count)).exists { i =>
+      (stored.noNulls || !stored.isNull(i)) && read.time(i) + zone.getOffset(read.time(i)) != stored.time(i)
+    }
+  }
+
+  /**
+   * The values of a file's timestamp columns, batch after batch: for each column its vector and the
+   * number of its values.
+   *
+   * @param asStored whether wall clocks come as if their zone was UTC, else as this JVM reads them
+   */
+  private final class Values(
+      conf: Configuration,
+      file: FileStatus,
+      isWanted: TypeDescription => Boolean,
+      asStored: Boolean
+  ) extends AutoCloseable {
+    private val reader = OrcFile.createReader(file.getPath, OrcFile.readerOptions(conf).useUTCTimestamp(asStored))
+    private val schema = reader.getSchema
+    private val wanted = columns(schema).filter { case (_, t) => isWanted(t) }
+    private val rows = {
       val included = new Array[Boolean](schema.getMaximumId + 1)
       wanted.foreach { case (_, t) =>
         Iterator.iterate(t)(_.getParent).takeWhile(_ != null).foreach(up => included(up.getId) = true)
       }
-      val rows = reader.rows(reader.options().include(included))
-      try {
-        val batch = schema.createRowBatch()
-        Iterator.continually(rows.nextBatch(batch)).takeWhile(identity).flatMap { _ =>
-          val found = wanted.iterator.filter { case (_, t) =>
-            vectorsOf(schema, batch, t).exists { case (vector, count) => isFiner(vector, count) }
-          }
-          found.map(_._1).nextOption()
-        }.nextOption()
-      } finally rows.close()
-    } finally reader.close()
+      reader.rows(reader.options().include(included))
+    }
+
+    def batches: Iterator[Seq[(Seq[String], Option[(TimestampColumnVector, Int)])]] = {
+      val batch = schema.createRowBatch()
+      Iterator.continually(rows.nextBatch(batch)).takeWhile(identity)
+        .map(_ => wanted.map { case (names, t) => names -> vectorsOf(schema, batch, t) })
+    }
+
+    override def close(): Unit =
+      try rows.close()
+      finally reader.close()
   }
 
   /**

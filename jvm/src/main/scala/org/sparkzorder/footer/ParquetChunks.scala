@@ -32,7 +32,8 @@ private[footer] object ParquetChunks {
       writer: ParquetWriter
   ): StatisticsTrust = {
     val filled = chunks.filter(_.rows > 0)
-    val nulls = filled.map(nullsOf(_, required))
+    val mayMiss = key.path.length > 1 && writer.missesNullsAbove
+    val nulls = filled.map(nullsOf(_, required).filterNot(_ == 0 && mayMiss && !required))
     if (nulls.contains(None)) StatisticsTrust.Untrusted
     else {
       val nullCount = nulls.flatten.sum

@@ -176,7 +176,8 @@ private[footer] final class ParquetFooter(
       (leaf: Seq[String]) => byPath.get(ColumnPath.get(leaf: _*)).map(chunkOf(rows, _))
     }
     val nulls =
-      if (isSame) ParquetGroups.nulls(place.group, place.path, place.required, writer.countsEmptyLists, rowGroups)
+      if (isSame && (place.required || writer.countsNullsAbove))
+        ParquetGroups.nulls(place.group, place.path, place.required, countsRepeated = true, rowGroups)
       else None
     nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
   }

@@ -29,8 +29,7 @@ private[footer] object ParquetGroups {
    * The number of rows in which the group, or a struct above it, is null; None when unknown.
    *
    * @param required whether neither the group nor a struct above it can be null
-   * @param countsRepeated whether the writer counts null and empty lists as nulls. Arrow C++ has not
-   *   always done so
+   * @param countsRepeated whether the writer counts null and empty lists as nulls
    * @param rowGroups what each row group with rows has of a leaf; None when it does not have it
    */
   def nulls(

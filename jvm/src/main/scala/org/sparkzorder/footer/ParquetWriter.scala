@@ -44,12 +44,16 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
   val boundsExcludeNaN: Boolean = application == "parquet-mr" && atLeast(1, 10) && !atLeast(1, 18)
 
   /**
-   * Whether a null or empty list counts as a null of the leaves below it. parquet-java counts every
-   * entry without a value, and so does Arrow C++ today; of its old versions and of other writers
-   * nothing is assumed.
+   * Whether a null struct, and a null or empty list, counts as a null of the leaves below it.
+   * parquet-java counts every entry without a value. Nothing is assumed of other writers.
    */
-  val countsEmptyLists: Boolean =
-    (application == "parquet-mr" && atLeast(1, 10)) || (application == "parquet-cpp-arrow" && atLeast(20, 0))
+  val countsNullsAbove: Boolean = application == "parquet-mr" && atLeast(1, 10)
+
+  /**
+   * Whether a leaf may be null although its count of nulls is zero, where a struct above it is null.
+   * Arrow C++ counts only the leaf's own nulls if the leaf is dictionary-encoded in memory.
+   */
+  val missesNullsAbove: Boolean = application == "parquet-cpp-arrow"
 
   /**
    * Whether the rows come from Spark, which knows microseconds only. Other writers copy Spark's

@@ -28,8 +28,9 @@ final case class HilbertValue(children: Seq[Expression]) extends Expression with
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val types = super.checkInputDataTypes()
-    val most = HilbertValue.MaxBits / ids.length
+    val most = HilbertValue.MaxBits / math.max(1, ids.length)
     if (types.isFailure) types
+    else if (ids.isEmpty) WrongArgument.because("It takes at least one id")
     else if (most == 0) WrongArgument.because(s"It takes at most ${HilbertValue.MaxBits} ids")
     else if (!children.head.foldable) WrongArgument.notConstant("bits", children.head)
     else if (children.head.eval() == null) WrongArgument.isNull("bits")

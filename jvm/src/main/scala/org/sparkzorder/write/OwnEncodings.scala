@@ -4,6 +4,7 @@ import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.column.ParquetProperties.WriterVersion.PARQUET_1_0
 import org.apache.parquet.column.values.factory.{DefaultV1ValuesWriterFactory, DefaultV2ValuesWriterFactory}
 import org.apache.spark.sql.execution.datasources.OutputWriter
+import org.apache.spark.sql.execution.datasources.parquet.ParquetOutputWriter
 
 /**
  * Makes a writer of Parquet keep to its own settings of dictionaries.
@@ -14,15 +15,23 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
  */
 private[write] object OwnEncodings {
 
-  /** Must be called before the first row. */
-  def use(writer: OutputWriter): Unit = {
+  /**
+   * Must be called before the first row. Spark's writer of shredded variants makes its file only
+   * when it has seen some rows, so it stays with the shared factory.
+   */
+  def use(writer: OutputWriter): Unit = writer match {
+    case one: ParquetOutputWriter => own(one)
+    case _                        => ()
+  }
+
+  private def own(writer: ParquetOutputWriter): Unit = {
     val records = get(get(writer, "recordWriter"), "internalWriter")
     val settings = get(records, "props").asInstanceOf[ParquetProperties]
-    val own =
+    val factory =
       if (settings.getWriterVersion == PARQUET_1_0) new DefaultV1ValuesWriterFactory
       else new DefaultV2ValuesWriterFactory
-    own.initialize(settings)
-    field(settings, "valuesWriterFactory").set(settings, own)
+    factory.initialize(settings)
+    field(settings, "valuesWriterFactory").set(settings, factory)
     // The writers of the first row group were made by the shared factory.
     val begin = records.getClass.getDeclaredMethod("initStore")
     begin.setAccessible(true)

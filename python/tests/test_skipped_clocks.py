@@ -1,0 +1,35 @@
+"""Wall clocks of ORC files that the time zone of Spark's JVM skips."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from answers import answers_of
+from golden import snapshot
+from pyarrow import orc
+
+from spark_zorder import jar_path
+
+
+@pytest.mark.parametrize(("clock", "refused"), [("02:30", True), ("03:30", False)])
+def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -> None:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    times = [datetime.fromisoformat(f"2020-03-29 {clock}"), datetime(2020, 10, 25, 2, 30), None]
+    for n in range(2):
+        orc.write_table(pa.table({"k": [1, 2, 3], "t": times}), str(folder / f"{n}.orc"))
+    before = snapshot(folder)
+    answers = answers_of("berlin.py", str(jar_path()), str(folder), folder=tmp_path)
+    if refused:
+        error = answers["optimize"]["error"]
+        assert "[ZORDER_SKIPPED_CLOCK]" in error
+        assert "`t`" in error
+        assert "Europe/Berlin" in error
+        assert snapshot(folder) == before
+    else:
+        assert answers["optimize"][0]["metrics"]["numFilesAdded"] == 1
+        [file] = folder.glob("*.orc")
+        assert sorted(map(str, orc.read_table(str(file))["t"].to_pylist())) == sorted(map(str, times * 2))
