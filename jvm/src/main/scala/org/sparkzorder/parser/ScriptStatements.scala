@@ -61,7 +61,8 @@ private[parser] object ScriptStatements {
         else if (now == "END" && caseExpressions > 0) caseExpressions -= 1
         if (now == ";") caseExpressions = 0
         // In `END LOOP label` nothing begins.
-        val opens = openers(now) && caseExpressions == 0 && (n == 0 || word(all(n - 1)) != "END")
+        val isEnd = (now == "LOOP" || now == "REPEAT") && n > 0 && word(all(n - 1)) == "END"
+        val opens = openers(now) && caseExpressions == 0 && !isEnd
         begins = now == ";" || handlers(n + 1) || opens ||
           begins && (now == "NOT" || now == "ATOMIC")
       }
