@@ -25,7 +25,7 @@ def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -
     answers = answers_of("berlin.py", str(jar_path()), str(folder), folder=tmp_path)
     if refused:
         error = answers["optimize"]["error"]
-        assert "[ZORDER_SKIPPED_CLOCK]" in error
+        assert "[ZORDER_AMBIGUOUS_CLOCK]" in error
         assert "`t`" in error
         assert "Europe/Berlin" in error
         assert snapshot(folder) == before

@@ -233,9 +233,22 @@ object ZOrderErrors {
   def nanoseconds(path: String, column: Seq[String], option: String): Throwable =
     analysis("ZORDER_NANOSECONDS", "path" -> path, "column" -> quoteNameParts(column), "option" -> option)
 
-  /** @param zone of Spark's JVMs */
-  def skippedClock(path: String, column: Seq[String], zone: String): Throwable =
-    analysis("ZORDER_SKIPPED_CLOCK", "path" -> path, "column" -> quoteNameParts(column), "zone" -> zone)
+  /**
+   * @param zone of the writer if it has the clock twice, else of Spark's JVMs
+   * @param twice whether the zone has the clock twice, or not at all
+   */
+  def ambiguousClock(path: String, column: Seq[String], zone: String, twice: Boolean): Throwable = {
+    val (reason, start) =
+      if (twice) (s"exists twice in $zone, the time zone of the file", zone)
+      else (s"does not exist in $zone, the time zone of Spark's JVMs", "UTC")
+    analysis(
+      "ZORDER_AMBIGUOUS_CLOCK",
+      "path" -> path,
+      "column" -> quoteNameParts(column),
+      "reason" -> reason,
+      "zone" -> start
+    )
+  }
 
   /** @param what of the file is encrypted */
   def encryptedFiles(path: String, what: String): Throwable = encrypted(

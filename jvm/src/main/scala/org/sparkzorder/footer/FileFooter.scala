@@ -32,8 +32,8 @@ import org.sparkzorder.stats.{ColumnKey, ColumnStats}
  * @param encryption what of the file is encrypted
  * @param finerThanMicros timestamp columns that may hold digits below the microsecond, which only
  *   the rows can tell
- * @param clocksOfOtherZone whether it has wall clocks of another time zone than this JVM's, which may
- *   skip some of them; known only if the traits were asked for
+ * @param otherZone set if the file has wall clocks, and its time zone is not that of this JVM. It is
+ *   known only if the traits were asked for
  * @param traits what the file has beside its rows; None when the reader was not asked for it
  * @param unsaidCalendar columns of dates and instants whose calendar the file does not say
  */
@@ -53,7 +53,7 @@ final case class FileFooter(
     positional: Boolean,
     encryption: Encryption = Encryption.none,
     finerThanMicros: Seq[Seq[String]] = Nil,
-    clocksOfOtherZone: Boolean = false,
+    otherZone: Option[OtherZone] = None,
     traits: Option[FileTraits] = None,
     unsaidCalendar: Seq[CalendarColumn] = Nil
 ) {

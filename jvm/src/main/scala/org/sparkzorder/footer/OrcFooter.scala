@@ -1,6 +1,6 @@
 package org.sparkzorder.footer
 
-import java.util.{IdentityHashMap, TimeZone}
+import java.util.IdentityHashMap
 
 import scala.jdk.CollectionConverters._
 
@@ -61,7 +61,7 @@ private[footer] final class OrcFooter(
       positional,
       encryption,
       finerThanMicros = finerThanMicros(reader),
-      clocksOfOtherZone = withTraits && clocksOfOtherZone(path, reader),
+      otherZone = if (withTraits) otherZone(path, reader) else None,
       traits = if (withTraits)
         Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _)))
       else None
@@ -99,13 +99,12 @@ private[footer] final class OrcFooter(
   private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
     if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
 
-  private def clocksOfOtherZone(path: String, reader: Reader): Boolean = {
-    val zone = TimeZone.getDefault.toZoneId
-    // A zone without changes skips nothing.
-    !zone.getRules.isFixedOffset && !reader.getStripes.isEmpty &&
-    OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == TypeDescription.Category.TIMESTAMP) && {
+  private def otherZone(path: String, reader: Reader): Option[OtherZone] = {
+    val hasClocks = OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == Category.TIMESTAMP)
+    if (!hasClocks || reader.getStripes.isEmpty) None
+    else {
       val footer = StripeFooters.read(own, new Path(path), reader, reader.getStripes.get(0))
-      !footer.hasWriterTimezone || footer.getWriterTimezone != TimeZone.getDefault.getID
+      OtherZone.of(Option.when(footer.hasWriterTimezone)(footer.getWriterTimezone))
     }
   }
 

@@ -1,5 +1,6 @@
 package org.sparkzorder.footer
 
+import java.time.{LocalDateTime, ZoneId, ZoneOffset}
 import java.util.TimeZone
 
 import scala.jdk.CollectionConverters._
@@ -10,6 +11,13 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.hive.ql.exec.vector._
 import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.orc.TypeDescription.Category
+
+/**
+ * A wall clock that a rewrite would change.
+ *
+ * @param twice whether the zone has it twice. Else it does not have it
+ */
+final case class AmbiguousClock(column: Seq[String], zone: ZoneId, twice: Boolean)
 
 /** Timestamps as an ORC file stores them: seconds, and nanoseconds beside them. */
 private[footer] object OrcTimestamps {
@@ -36,27 +44,41 @@ private[footer] object OrcTimestamps {
     }
 
   /**
-   * The first column with a wall clock that this JVM reads as another one, because its time zone
-   * skips it: with daylight saving there may be no 02:30 in a night in March.
+   * The first column with a wall clock that does not stay the same instant, or the same clock, when
+   * this JVM writes it. With daylight saving a zone has no 02:30 in a night in March, and two in a
+   * night in October.
+   *
+   * @param writer the time zone of the file, None when it is not known
    */
-  def firstSkipped(conf: Configuration, file: FileStatus): Option[Seq[String]] = {
+  def firstAmbiguous(conf: Configuration, file: FileStatus, writer: Option[ZoneId]): Option[AmbiguousClock] = {
     def values(asStored: Boolean) =
       new Values(conf, file, isWanted = _.getCategory == Category.TIMESTAMP, asStored)
     Using.resource(values(asStored = true)) { stored =>
       Using.resource(values(asStored = false)) { read =>
         stored.batches.zip(read.batches).flatMap { case (a, b) =>
-          a.zip(b).collectFirst { case ((column, Some((x, count))), (_, Some((y, _)))) if isOther(x, y, count) => column }
+          a.iterator.zip(b.iterator).flatMap {
+            case ((column, Some((x, count))), (_, Some((y, _)))) =>
+              if (exists(x, count)(i => isOther(x, y, i))) Some(AmbiguousClock(column, TimeZone.getDefault.toZoneId, false))
+              else writer.filter(zone => exists(x, count)(i => isTwice(x, i, zone))).map(AmbiguousClock(column, _, true))
+            case _ => None
+          }.nextOption()
         }.nextOption()
       }
     }
   }
 
-  /** Whether the clock of this JVM shows another time than the one that is stored. */
-  private def isOther(stored: TimestampColumnVector, read: TimestampColumnVector, count: Int): Boolean = {
-    val zone = TimeZone.getDefault
-    (0 until (if (stored.isRepeating) math.min(1, count) else count)).exists { i =>
-      (stored.noNulls || !stored.isNull(i)) && read.time(i) + zone.getOffset(read.time(i)) != stored.time(i)
+  private def exists(vector: TimestampColumnVector, count: Int)(test: Int => Boolean): Boolean =
+    (0 until (if (vector.isRepeating) math.min(1, count) else count)).exists { i =>
+      (vector.noNulls || !vector.isNull(i)) && test(i)
     }
+
+  /** Whether the clock of this JVM shows another time than the one that is stored. */
+  private def isOther(stored: TimestampColumnVector, read: TimestampColumnVector, i: Int): Boolean =
+    read.time(i) + TimeZone.getDefault.getOffset(read.time(i)) != stored.time(i)
+
+  private def isTwice(stored: TimestampColumnVector, i: Int, zone: ZoneId): Boolean = {
+    val clock = LocalDateTime.ofEpochSecond(Math.floorDiv(stored.time(i), 1000L), 0, ZoneOffset.UTC)
+    zone.getRules.getValidOffsets(clock).size > 1
   }
 
   /**

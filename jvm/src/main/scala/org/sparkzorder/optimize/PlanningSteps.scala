@@ -1,12 +1,10 @@
 package org.sparkzorder.optimize
 
-import java.util.TimeZone
-
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.{History, Record, WritingOperation}
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{FooterSettings, Nanoseconds, SchemaCheck, SchemaDrift, SkippedClocks}
+import org.sparkzorder.footer.{AmbiguousClocks, FooterSettings, Nanoseconds, SchemaCheck, SchemaDrift}
 import org.sparkzorder.indexing.{IndexedBounds, TableIndex, UnreadableFiles}
 import org.sparkzorder.statement.{LayoutClause, OptimizeStatement}
 import org.sparkzorder.table.{DataFolder, PartitionPredicate, PlainTable, TableSideFolder}
@@ -157,7 +155,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val written = MissingColumns.leftOut(table, work.inputs, layout.keys.map(_.path.head).toSet, footerSettings)
     FreeSpace.refuse(table, work.rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
     if (!layout.options.allowNanosecondLoss) refuseNanoseconds(work.inputs)
-    refuseSkippedClocks(work.inputs)
+    refuseAmbiguousClocks(work.inputs)
     written
   }
 
@@ -173,9 +171,9 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       throw ZOrderErrors.nanoseconds(found.path, found.column, OptionTable.allowNanosecondLoss.key)
     }
 
-  private def refuseSkippedClocks(inputs: Seq[Input]): Unit =
-    SkippedClocks.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { case (path, column) =>
-      throw ZOrderErrors.skippedClock(path, column, TimeZone.getDefault.getID)
+  private def refuseAmbiguousClocks(inputs: Seq[Input]): Unit =
+    AmbiguousClocks.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { case (path, clock) =>
+      throw ZOrderErrors.ambiguousClock(path, clock.column, clock.zone.getId, clock.twice)
     }
 
   private def footerSettings: FooterSettings = FooterSettings.of(table.session.sessionState.conf)

@@ -10,11 +10,13 @@ import org.apache.spark.sql.types._
  * them apart.
  *
  * @param schema of the fields with which rows begin
+ * @param oneZero whether -0.0 becomes 0.0, too. ORC's reader takes a batch of zeros for one repeated
+ *   value, since it compares them as numbers. So all of them get the sign of the first one
  */
-private[write] final class OneNaN(schema: StructType) extends Serializable {
+private[write] final class OneNaN(schema: StructType, oneZero: Boolean) extends Serializable {
   import OneNaN._
 
-  private val fields: Array[Part] = partsOf(schema)
+  private val fields: Array[Part] = new Visits(oneZero).partsOf(schema)
 
   /** The row itself if it has no other NaN, else a changed copy. */
   def of(row: UnsafeRow): UnsafeRow =
@@ -40,7 +42,10 @@ private object OneNaN {
   /** A field with floating-point numbers in it. */
   private final case class Part(ordinal: Int, visit: Visit)
 
-  private def partsOf(struct: StructType): Array[Part] =
+  /** Makes the visits of a schema. */
+  private final class Visits(oneZero: Boolean) extends Serializable {
+
+  def partsOf(struct: StructType): Array[Part] =
     struct.fields.zipWithIndex.flatMap { case (f, i) => visitOf(f.dataType).map(Part(i, _)) }
 
   private def visitOf(dataType: DataType): Option[Visit] = dataType match {
@@ -60,22 +65,27 @@ private object OneNaN {
 
   private val doubles: Visit = (at, i, set) => {
     val bits = at.getLong(i)
-    val found = (bits & Long.MaxValue) > 0x7ff0000000000000L && bits != OfDouble
+    val isZero = oneZero && bits == Long.MinValue
+    val found = isZero || (bits & Long.MaxValue) > 0x7ff0000000000000L && bits != OfDouble
+    val one = if (isZero) 0L else OfDouble
     if (found && set) at match {
-      case row: UnsafeRow => row.setLong(i, OfDouble)
-      case array          => array.asInstanceOf[UnsafeArrayData].setLong(i, OfDouble)
+      case row: UnsafeRow => row.setLong(i, one)
+      case array          => array.asInstanceOf[UnsafeArrayData].setLong(i, one)
     }
     found
   }
 
   private val floats: Visit = (at, i, set) => {
     val bits = at.getInt(i)
-    val found = (bits & Int.MaxValue) > 0x7f800000 && bits != OfFloat
+    val isZero = oneZero && bits == Int.MinValue
+    val found = isZero || (bits & Int.MaxValue) > 0x7f800000 && bits != OfFloat
+    val one = if (isZero) 0 else OfFloat
     if (found && set) at match {
-      case row: UnsafeRow => row.setInt(i, OfFloat)
-      case array          => array.asInstanceOf[UnsafeArrayData].setInt(i, OfFloat)
+      case row: UnsafeRow => row.setInt(i, one)
+      case array          => array.asInstanceOf[UnsafeArrayData].setInt(i, one)
     }
     found
+  }
   }
 
   private def struct(parts: Array[Part], length: Int): Visit = (at, i, set) => any(parts, at.getStruct(i, length), set)

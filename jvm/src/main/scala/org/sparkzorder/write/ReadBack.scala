@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.datasources.{FileFormat, PartitionedFile}
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.vectorized.ColumnarBatch
 
@@ -34,13 +35,17 @@ final class ReadBackException(val path: String, cause: Throwable) extends Runtim
  *
  * @param read the reader of the format, made for whole rows of the schema
  * @param schema of the files
+ * @param oneZero whether the reader does not tell -0.0 from 0.0
  */
-private[write] final class ReadBack(read: PartitionedFile => Iterator[InternalRow], schema: StructType)
-    extends Serializable {
+private[write] final class ReadBack(
+    read: PartitionedFile => Iterator[InternalRow],
+    schema: StructType,
+    oneZero: Boolean
+) extends Serializable {
   private val hash = new RowHash(schema)
   private val variants = new VariantTexts(schema)
   private val valueHash = if (variants.isNeeded) new RowHash(variants.texts) else hash
-  private val oneNaN = new OneNaN(variants.texts)
+  private val oneNaN = new OneNaN(variants.texts, oneZero)
 
   /** For one file. */
   def begin(): ReadBack.OfFile = new ReadBack.OfFile(this)
@@ -116,7 +121,7 @@ private[write] object ReadBack {
         safe + batches,
         session.sessionState.newHadoopConfWithOptions(safe)
       )
-      new ReadBack(reader, schema)
+      new ReadBack(reader, schema, oneZero = format.isInstanceOf[OrcFileFormat])
     }
 
   /** A reader of batches says that they are rows, since Java does not know the difference. */
