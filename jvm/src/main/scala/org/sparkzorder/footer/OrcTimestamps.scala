@@ -39,7 +39,9 @@ private[footer] object OrcTimestamps {
   /** The first column with a value that is not a whole number of microseconds. */
   def firstFiner(conf: Configuration, file: FileStatus): Option[Seq[String]] =
     Using.resource(new Values(conf, file, isWanted = _ => true, asStored = false)) { values =>
-      values.batches.flatMap(_.collectFirst { case (column, Some((vector, count))) if isFiner(vector, count) => column })
+      values.batches.flatMap(_.collectFirst {
+        case (column, Some((vector, count))) if isFiner(vector, count) => column
+      })
         .nextOption()
     }
 
@@ -58,8 +60,10 @@ private[footer] object OrcTimestamps {
         stored.batches.zip(read.batches).flatMap { case (a, b) =>
           a.iterator.zip(b.iterator).flatMap {
             case ((column, Some((x, count))), (_, Some((y, _)))) =>
-              if (exists(x, count)(i => isOther(x, y, i))) Some(AmbiguousClock(column, TimeZone.getDefault.toZoneId, false))
-              else writer.filter(zone => exists(x, count)(i => isTwice(x, i, zone))).map(AmbiguousClock(column, _, true))
+              if (exists(x, count)(i => isOther(x, y, i)))
+                Some(AmbiguousClock(column, TimeZone.getDefault.toZoneId, false))
+              else
+                writer.filter(zone => exists(x, count)(i => isTwice(x, i, zone))).map(AmbiguousClock(column, _, true))
             case _ => None
           }.nextOption()
         }.nextOption()

@@ -45,47 +45,47 @@ private object OneNaN {
   /** Makes the visits of a schema. */
   private final class Visits(oneZero: Boolean) extends Serializable {
 
-  def partsOf(struct: StructType): Array[Part] =
-    struct.fields.zipWithIndex.flatMap { case (f, i) => visitOf(f.dataType).map(Part(i, _)) }
+    def partsOf(struct: StructType): Array[Part] =
+      struct.fields.zipWithIndex.flatMap { case (f, i) => visitOf(f.dataType).map(Part(i, _)) }
 
-  private def visitOf(dataType: DataType): Option[Visit] = dataType match {
-    case DoubleType    => Some(doubles)
-    case FloatType     => Some(floats)
-    case s: StructType => Some(partsOf(s)).filter(_.nonEmpty).map[Visit](struct(_, s.length))
-    case a: ArrayType  => visitOf(a.elementType).map[Visit](e => (at, i, set) => elements(at.getArray(i), e, set))
-    case m: MapType    =>
-      val (keys, values) = (visitOf(m.keyType), visitOf(m.valueType))
-      Option.when[Visit](keys.isDefined || values.isDefined)((at, i, set) => {
-        val map = at.getMap(i)
-        keys.exists(elements(map.keyArray(), _, set)) | values.exists(elements(map.valueArray(), _, set))
-      })
-    case u: UserDefinedType[_] => visitOf(u.sqlType)
-    case _                     => None
-  }
-
-  private val doubles: Visit = (at, i, set) => {
-    val bits = at.getLong(i)
-    val isZero = oneZero && bits == Long.MinValue
-    val found = isZero || (bits & Long.MaxValue) > 0x7ff0000000000000L && bits != OfDouble
-    val one = if (isZero) 0L else OfDouble
-    if (found && set) at match {
-      case row: UnsafeRow => row.setLong(i, one)
-      case array          => array.asInstanceOf[UnsafeArrayData].setLong(i, one)
+    private def visitOf(dataType: DataType): Option[Visit] = dataType match {
+      case DoubleType    => Some(doubles)
+      case FloatType     => Some(floats)
+      case s: StructType => Some(partsOf(s)).filter(_.nonEmpty).map[Visit](struct(_, s.length))
+      case a: ArrayType  => visitOf(a.elementType).map[Visit](e => (at, i, set) => elements(at.getArray(i), e, set))
+      case m: MapType    =>
+        val (keys, values) = (visitOf(m.keyType), visitOf(m.valueType))
+        Option.when[Visit](keys.isDefined || values.isDefined)((at, i, set) => {
+          val map = at.getMap(i)
+          keys.exists(elements(map.keyArray(), _, set)) | values.exists(elements(map.valueArray(), _, set))
+        })
+      case u: UserDefinedType[_] => visitOf(u.sqlType)
+      case _                     => None
     }
-    found
-  }
 
-  private val floats: Visit = (at, i, set) => {
-    val bits = at.getInt(i)
-    val isZero = oneZero && bits == Int.MinValue
-    val found = isZero || (bits & Int.MaxValue) > 0x7f800000 && bits != OfFloat
-    val one = if (isZero) 0 else OfFloat
-    if (found && set) at match {
-      case row: UnsafeRow => row.setInt(i, one)
-      case array          => array.asInstanceOf[UnsafeArrayData].setInt(i, one)
+    private val doubles: Visit = (at, i, set) => {
+      val bits = at.getLong(i)
+      val isZero = oneZero && bits == Long.MinValue
+      val found = isZero || (bits & Long.MaxValue) > 0x7ff0000000000000L && bits != OfDouble
+      val one = if (isZero) 0L else OfDouble
+      if (found && set) at match {
+        case row: UnsafeRow => row.setLong(i, one)
+        case array          => array.asInstanceOf[UnsafeArrayData].setLong(i, one)
+      }
+      found
     }
-    found
-  }
+
+    private val floats: Visit = (at, i, set) => {
+      val bits = at.getInt(i)
+      val isZero = oneZero && bits == Int.MinValue
+      val found = isZero || (bits & Int.MaxValue) > 0x7f800000 && bits != OfFloat
+      val one = if (isZero) 0 else OfFloat
+      if (found && set) at match {
+        case row: UnsafeRow => row.setInt(i, one)
+        case array          => array.asInstanceOf[UnsafeArrayData].setInt(i, one)
+      }
+      found
+    }
   }
 
   private def struct(parts: Array[Part], length: Int): Visit = (at, i, set) => any(parts, at.getStruct(i, length), set)
