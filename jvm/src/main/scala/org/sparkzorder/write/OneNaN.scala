@@ -16,7 +16,7 @@ import org.apache.spark.sql.types._
 private[write] final class OneNaN(schema: StructType, oneZero: Boolean) extends Serializable {
   import OneNaN._
 
-  private val fields: Array[Part] = new Visits(oneZero).partsOf(schema)
+  @transient private lazy val fields: Array[Part] = new Visits(oneZero).partsOf(schema)
 
   /** The row itself if it has no other NaN, else a changed copy. */
   def of(row: UnsafeRow): UnsafeRow =
@@ -33,7 +33,7 @@ private object OneNaN {
   private val OfFloat = java.lang.Float.floatToIntBits(Float.NaN)
 
   /** Finds other NaNs in a value of one type, and replaces them if it is told to. */
-  private trait Visit extends Serializable {
+  private trait Visit {
 
     /** @return whether there is one */
     def apply(at: SpecializedGetters, ordinal: Int, set: Boolean): Boolean
@@ -43,7 +43,7 @@ private object OneNaN {
   private final case class Part(ordinal: Int, visit: Visit)
 
   /** Makes the visits of a schema. */
-  private final class Visits(oneZero: Boolean) extends Serializable {
+  private final class Visits(oneZero: Boolean) {
 
     def partsOf(struct: StructType): Array[Part] =
       struct.fields.zipWithIndex.flatMap { case (f, i) => visitOf(f.dataType).map(Part(i, _)) }
