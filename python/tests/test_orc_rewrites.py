@@ -167,3 +167,20 @@ def test_fields_of_structs_that_are_null_are_found(
         for predicate, rows in expected.items():
             found = spark.sql(f"SELECT * FROM {name} WHERE {predicate}").collect()
             assert Counter(map(str, found)) == Counter(map(str, rows)), predicate
+
+
+def test_batches_of_zeros_with_both_signs_are_rewritten(spark: SparkSession, tmp_path: Path) -> None:
+    """ORC's Java reader takes a batch of zeros for one repeated value, whatever their signs."""
+
+    def columns(i: range) -> pa.Table:
+        zeros = pa.array([-0.0 if n % 2 else 0.0 for n in i])
+        mixed = pa.array([-0.0 if n % 2 else 0.0 if n % ROWS > 3 else 5.0 for n in i])
+        return pa.table({"i": list(i), "zeros": zeros, "mixed": mixed})
+
+    write(tmp_path / "t", columns)
+    before = stored(tmp_path / "t")
+    optimize(spark, tmp_path / "t", "path")
+    # As numbers both zeros are equal.
+    assert stored(tmp_path / "t") == before
+    with no_skipping(spark):
+        assert spark.sql(f"SELECT * FROM orc.`{tmp_path / 't'}` WHERE zeros = 0").count() == len(before)

@@ -100,7 +100,8 @@ private[footer] final class OrcFooter(
     if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
 
   private def otherZone(path: String, reader: Reader): Option[OtherZone] = {
-    val hasClocks = OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == TypeDescription.Category.TIMESTAMP)
+    val hasClocks =
+      OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == TypeDescription.Category.TIMESTAMP)
     if (!hasClocks || reader.getStripes.isEmpty) None
     else {
       val footer = StripeFooters.read(own, new Path(path), reader, reader.getStripes.get(0))

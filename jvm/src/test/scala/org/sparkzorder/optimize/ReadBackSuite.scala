@@ -62,6 +62,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     ()
   }
 
+  private val ZeroChanged = "-0.0 that is 0.0"
+
   private val faults: Seq[(String, Fault)] = Seq(
     "the entry of a map lost" -> Fault(row => {
       if (!row.isNullAt(1)) {
@@ -73,7 +75,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
       }
     }),
     "a value in an array changed" -> Fault(row => if (row.getLong(0) == 7) row.getArray(2).setLong(0, 8)),
-    "-0.0 that is 0.0" -> Fault(row => if (row.getFloat(4) == 0) row.update(4, 0.0f)),
+    ZeroChanged -> Fault(row => if (row.getFloat(4) == 0) row.update(4, 0.0f)),
     "a null that is none" -> Fault(row =>
       if (row.isNullAt(3)) row.update(3, InternalRow(1.0, UTF8String.fromString("")))
     ),
@@ -83,7 +85,8 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
   for {
     format <- Seq("orc", "parquet")
     ((name, fault), i) <- faults.zipWithIndex
-    if format == "orc" || i == 0
+    // ORC's reader may change the sign of a zero.
+    if (if (format == "orc") name != ZeroChanged else i == 0 || name == ZeroChanged)
   } test(s"$name by the writer of $format") {
     val folder = table(s"$format$i", format)
     val (before, names) = (rows(folder, format), files(folder))
