@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from local_session import local_session
+from spark_versions import SPARKS
+
+from spark_zorder import artifacts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +35,17 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSes
 def spark(spark_session: SparkSession) -> SparkSession:
     """A session of the test's own: settings, temporary views and the current database are its own, too."""
     return spark_session.newSession()
+
+
+@pytest.fixture
+def all_jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a jar for each Spark. `make test` builds it with that of the newest Spark only."""
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    for spark in SPARKS:
+        (folder / spark.jar).touch()
+    monkeypatch.setattr(artifacts, "_FOLDER", folder)
+    return folder
 
 
 @pytest.fixture

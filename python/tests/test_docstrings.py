@@ -27,6 +27,7 @@ def names(
 
 
 @pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.usefixtures("all_jars")
 def test_an_example_prints_what_it_shows(names: dict[str, Any], name: str) -> None:
     run_example(name, names)
 

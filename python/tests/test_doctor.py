@@ -136,6 +136,7 @@ def test_jars(jars: str, ok: bool | None, words: str) -> None:
 
 
 @pytest.mark.parametrize(("version", "ok"), [("4.0.3", True), ("4.3.0.dev1", True), ("3.4.1", False), ("5.0.0", False)])
+@pytest.mark.usefixtures("all_jars")
 def test_versions_of_spark(version: str, ok: bool) -> None:
     assert finding("Spark", version=version).ok is ok
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from answers import answers_of
 from golden import snapshot
+from programs import answers_of
 from pyarrow import orc
 
 from spark_zorder import jar_path
