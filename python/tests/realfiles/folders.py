@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,19 +87,26 @@ def footer(path: Path) -> dict[str, Any] | None:
     try:
         if is_orc(path):
             file = orc.ORCFile(path)
-            return {"schema": file.schema.to_string(show_field_metadata=True), "keys": dict(file.metadata or {})}
+            schema = file.schema.remove_metadata().to_string(show_field_metadata=True)
+            return {"schema": schema, "keys": _keys(file.metadata or {})}
         parquet = pq.ParquetFile(path)
         # The first line of the text has the object's address.
-        schema = str(parquet.schema).split("\n", 1)[1]
+        schema = _OLD_INSTANTS.sub("", str(parquet.schema).split("\n", 1)[1])
         ids = _ids(parquet.schema_arrow)
         return {"schema": schema, "ids": ids, "keys": _keys(parquet.metadata.metadata or {})}
     except (pa.ArrowException, OSError, ValueError, KeyError):
         return None
 
 
+# Old writers say `TIMESTAMP_MILLIS` only, new ones also that instants are meant: see docs/what-a-rewrite-keeps.md.
+_OLD_INSTANTS = re.compile(", is_from_converted_type=(?:true|false), force_set_converted_type=(?:true|false)")
+
+# They say which library and which Spark wrote the file.
+_OWN_KEYS = (b"org.apache.spark.", b"writer.model.name")
+
+
 def _keys(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    # Spark says by these which Spark wrote the file, and the types that it read.
-    return {key: value for key, value in metadata.items() if not key.startswith(b"org.apache.spark.")}
+    return {key: value for key, value in metadata.items() if not key.startswith(_OWN_KEYS)}
 
 
 def _ids(schema: pa.Schema) -> list[tuple[str, bytes]]:

@@ -162,7 +162,7 @@ class Trial:
 
     def _compare_footers(self, folder: Path, before: dict[str, object] | None, source: str) -> None:
         history = self.spark.sql(f"DESCRIBE HISTORY {source}").collect()
-        self.outcome.lost = history[0].operationParameters.get("notKept", "")
+        self.outcome.lost = history[0].operationMetrics.get("notKept", "")
         if before is None or self.outcome.lost:
             return
         now = [footer(path) or {} for path in data_files(folder)]
