@@ -137,7 +137,7 @@ object Mutation {
     "\"../outside/kept.parquet\"",
     "\"file:/outside/kept.parquet\"",
     "\"p=1/../../outside/kept.parquet\"",
-    "\"_zorder/trash/v0000000001/../../../outside/kept.parquet\"",
+    "\"_zorder/trash/_v0000000001-op/../../../outside/kept.parquet\"",
     "\"\\u0000\"",
     "\"\\ud800\"",
     "\"" + "x" * 300 + "\"",

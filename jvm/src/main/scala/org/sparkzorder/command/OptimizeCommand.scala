@@ -26,7 +26,7 @@ import org.sparkzorder.optimize.{
 }
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.OptimizeStatement
-import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
+import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
 import org.sparkzorder.write.RewriteJobs
 
 /**
@@ -47,8 +47,12 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   override protected def metricNames: Seq[LongCommand.Metric] = Shown
 
   override protected def reported(session: SparkSession): Seq[Row] = {
-    val started = System.nanoTime()
     val place = PlainTables.locate(session, statement.target)
+    LockedStatements.translated(place, operation)(optimized(session, place))
+  }
+
+  private def optimized(session: SparkSession, place: TableLocation): Seq[Row] = {
+    val started = System.nanoTime()
     LockedStatements.recover(place)
     val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
     PublishWay.refusePath(session, place, looked)
@@ -56,9 +60,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
     OptimizePlanner.check(listed.table, statement)
     if (!statement.dryRun)
-      LockedStatements.translated(listed.table, "OPTIMIZE") {
-        RenameCheck.refuseChanging(listed.table, "OPTIMIZE", OptimizePlanner.isByCatalog(listed, statement))
-      }
+      RenameCheck.refuseChanging(listed.table, "OPTIMIZE", OptimizePlanner.isByCatalog(listed, statement))
     val plan = OptimizePlanner.plan(listed, statement)
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =

@@ -76,7 +76,7 @@ final class CatalogCommitter(
    */
   def commit(record: Record): Record = {
     require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
-    val carried = withAppended(record.copy(format = Record.CatalogFormat))
+    val carried = withAppended(record.copy(way = Way.Catalog))
     val numbered = carried.copy(version = nextVersion())
     Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
     refuseMoved(numbered.switches.map(_.move))

@@ -56,13 +56,10 @@ private[commit] final case class CheckpointLine(file: RecordFile, outcome: Optio
  *
  * Then follow the length of the first section, a magic word, and the CRC-32 of all bytes before it.
  *
- * Checkpoints of the first format are read as well. They have one section: a head, the hashes, and
- * all records.
- *
  * @param prunedAt when old records were last looked for, by the file system's clock
  * @param retired hashes of the names that these records retired and did not bring back, in
  *                ascending order
- * @param folders the folders of all files that these records name; None in the first format
+ * @param folders the folders of all files that these records name
  * @param first length of the first section
  * @param end length of both sections
  */
@@ -70,25 +67,22 @@ private[commit] final class Checkpoint private (
     val file: CheckpointFile,
     val prunedAt: Long,
     val retired: Array[Long],
-    val folders: Option[Set[String]],
+    val folders: Set[String],
     bytes: Array[Byte],
     first: Int,
     end: Int
 ) {
 
   /** All records, newest first. Lines are decompressed when they are asked for. */
-  def lines(folder: TableFolder): Iterator[CheckpointLine] = {
-    val from = if (folders.isDefined) first else 0
-    if (from == end) Iterator.empty
-    else rest(folder, Checkpoint.open(bytes, from, end), if (folders.isDefined) 0 else Checkpoint.HeadLines1)
-  }
+  def lines(folder: TableFolder): Iterator[CheckpointLine] =
+    if (first == end) Iterator.empty else rest(folder, Checkpoint.open(bytes, first, end), 0)
 
-  /** The thinned records, newest first, see [[WrittenFiles]]. None in the first format. */
-  def written(folder: TableFolder): Option[Iterator[CheckpointLine]] =
-    folders.map(_ => rest(folder, Checkpoint.open(bytes, 0, first), Checkpoint.HeadLines2))
+  /** The thinned records, newest first, see [[WrittenFiles]]. */
+  def written(folder: TableFolder): Iterator[CheckpointLine] =
+    rest(folder, Checkpoint.open(bytes, 0, first), Checkpoint.HeadLines)
 
-  /** The bytes of the second section. None in the first format. */
-  def records: Option[ByteBuffer] = folders.map(_ => ByteBuffer.wrap(bytes, first, end - first))
+  /** The bytes of the second section. */
+  def records: ByteBuffer = ByteBuffer.wrap(bytes, first, end - first)
 
   private def rest(folder: TableFolder, text: BufferedReader, skipped: Int): Iterator[CheckpointLine] = {
     (1 to skipped).foreach(_ => text.readLine())
@@ -97,18 +91,15 @@ private[commit] final class Checkpoint private (
 }
 
 private[commit] object Checkpoint {
-  private[commit] val Format = "zorder-checkpoint 2"
-  private val Format1 = "zorder-checkpoint 1"
-  private[commit] val Magic = "zoc2"
-  private val Magic1 = "zocp"
+  private[commit] val Format = "zorder-checkpoint 1"
+  private[commit] val Magic = "zocp"
 
   private val CrcBytes = 8
-
-  /** Magic word and checksum. The second format has a length before them. */
-  private val EndBytes = Magic.length + CrcBytes
   private val LengthBytes = 8
-  private val HeadLines1 = 2
-  private val HeadLines2 = 3
+
+  /** A length, the magic word and the checksum. */
+  private val EndBytes = LengthBytes + Magic.length + CrcBytes
+  private val HeadLines = 3
   private val BufferBytes = 65536
 
   private[commit] val mapper = new ObjectMapper()
@@ -121,17 +112,14 @@ private[commit] object Checkpoint {
   /** @throws UnreadableRecordException when it is damaged */
   private[commit] def parse(file: CheckpointFile, bytes: Array[Byte]): Checkpoint = {
     def fail(reason: String): Nothing = throw new UnreadableRecordException(file.meta.path, reason)
-    val magic = new String(bytes, math.max(0, bytes.length - EndBytes), math.min(Magic.length, bytes.length), US_ASCII)
-    val isFormat1 = magic == Magic1
-    val endBytes = if (isFormat1) EndBytes else EndBytes + LengthBytes
-    if (bytes.length < endBytes || !isFormat1 && magic != Magic) fail("it has no end")
-    val end = bytes.length - endBytes
-    val sealedBytes = if (isFormat1) end else bytes.length - CrcBytes
-    if (crc(bytes, sealedBytes) != ByteBuffer.wrap(bytes, bytes.length - CrcBytes, CrcBytes).getLong)
+    val end = bytes.length - EndBytes
+    if (end < 0 || new String(bytes, end + LengthBytes, Magic.length, US_ASCII) != Magic) fail("it has no end")
+    val sealedBytes = bytes.length - CrcBytes
+    if (crc(bytes, sealedBytes) != ByteBuffer.wrap(bytes, sealedBytes, CrcBytes).getLong)
       fail("it has another checksum")
-    val first = if (isFormat1) end.toLong else ByteBuffer.wrap(bytes, end, LengthBytes).getLong
+    val first = ByteBuffer.wrap(bytes, end, LengthBytes).getLong
     if (first < 0 || first > end) fail(s"its first section is said to have $first of $end bytes")
-    try head(file, bytes, isFormat1, first.toInt, end)
+    try head(file, bytes, first.toInt, end)
     catch {
       // All bytes are in memory, so these come from their content: from gzip, JSON or Base64.
       case e @ (_: IOException | _: IllegalArgumentException) =>
@@ -140,15 +128,12 @@ private[commit] object Checkpoint {
   }
 
   /** Reads the lines of the first section that come before the records. */
-  private def head(file: CheckpointFile, bytes: Array[Byte], isFormat1: Boolean, first: Int, end: Int): Checkpoint = {
+  private def head(file: CheckpointFile, bytes: Array[Byte], first: Int, end: Int): Checkpoint = {
     val text = open(bytes, 0, first)
     def line(): String = Option(text.readLine()).getOrElse(throw new EOFException("a line is missing"))
-    val expected = if (isFormat1) Format1 else Format
     line().split('\t') match {
-      case Array(`expected`, time) if time.toLongOption.isDefined =>
-        val retired = hashes(line())
-        val folders = if (isFormat1) None else Some(names(line()))
-        new Checkpoint(file, time.toLong, retired, folders, bytes, first, end)
+      case Array(Format, time) if time.toLongOption.isDefined =>
+        new Checkpoint(file, time.toLong, hashes(line()), names(line()), bytes, first, end)
       case _ => throw new UnreadableRecordException(file.meta.path, "its format is not known")
     }
   }

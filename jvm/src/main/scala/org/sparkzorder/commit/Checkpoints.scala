@@ -164,7 +164,7 @@ private[commit] object Checkpoints {
       val forgotten = due.fold(Set.empty[Long])(_.forgotten(folder, lines))
       val writer = new CheckpointWriter(head(folder, gathered, old, lines, due, forgotten))
       // Records that stay as they are need not be compressed again.
-      old.flatMap(_.records).filter(_ => isNewer(gathered, old) && vacuumed.isEmpty && forgotten.isEmpty) match {
+      old.map(_.records).filter(_ => isNewer(gathered, old) && vacuumed.isEmpty && forgotten.isEmpty) match {
         case Some(records) =>
           gathered.foreach(writer.add)
           writer.append(records)
@@ -201,12 +201,12 @@ private[commit] object Checkpoints {
     val prunedAt = due.fold(old.fold(0L)(_.prunedAt))(_.now)
     val isThinnedEnough =
       forgotten.isEmpty && isNewer(gathered, old) && !gathered.exists(l => WrittenFiles.hasReturned(l.record))
-    val written = old.flatMap(_.written(folder)).filter(_ => isThinnedEnough) match {
+    val written = old.map(_.written(folder)).filter(_ => isThinnedEnough) match {
       case Some(thinned) => WrittenFiles.of(gathered.iterator, thinned, Set.empty)
       case None          => WrittenFiles.of(lines, Iterator.empty, forgotten)
     }
     // The hashes and folders of forgotten records must go as well, so all are computed anew.
-    if (forgotten.nonEmpty || old.exists(_.folders.isEmpty))
+    if (forgotten.nonEmpty)
       CheckpointHead(
         prunedAt,
         RetiredNames.added(Array.emptyLongArray, records(lines)),
@@ -215,7 +215,7 @@ private[commit] object Checkpoints {
       )
     else {
       val retired = RetiredNames.added(old.fold(Array.emptyLongArray)(_.retired), gathered.iterator.map(_.record))
-      val folders = old.flatMap(_.folders).getOrElse(Set.empty) ++ foldersOf(gathered.iterator.map(_.record))
+      val folders = old.fold(Set.empty[String])(_.folders) ++ foldersOf(gathered.iterator.map(_.record))
       CheckpointHead(prunedAt, retired, folders, written)
     }
   }

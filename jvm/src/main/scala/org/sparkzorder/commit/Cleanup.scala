@@ -102,19 +102,14 @@ private[commit] object Cleanup {
    * that after a crash in between the next statement starts over.
    */
   def job(folder: TableFolder, operationId: String): Unit = {
-    // Older builds wrote all outputs to the root's staging, and no manifest.
-    val manifest = Manifest.find(folder, operationId)
-    val isOfBefore = !manifest.exists(_._1 == folder.manifest(operationId))
-    val dirs = (manifest.fold(Seq.empty[String])(_._2) :+ "").distinct
-    dirs.foreach { dir =>
-      val stagings =
-        if (isOfBefore) folder.possibleStagingsOf(dir, operationId) else Seq(folder.stagingOf(dir, operationId))
-      stagings.filter(folder.ops.exists).foreach(folder.ops.deleteRecursive)
+    (Manifest.read(folder, operationId) :+ "").distinct.foreach { dir =>
+      val staging = folder.stagingOf(dir, operationId)
+      if (folder.ops.exists(staging)) folder.ops.deleteRecursive(staging)
       // If another operation is publishing, its staging stays: its absence would say that somebody
       // overwrote the folder.
       folder.ops.deleteEmpty(folder.stagingsOf(dir))
       if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
     }
-    folder.ops.delete(manifest.fold(folder.manifest(operationId))(_._1))
+    folder.ops.delete(folder.manifest(operationId))
   }
 }

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
  */
 object ExcludedFiles {
 
-  private val Name = """_?excluded-(\d{10,18})\.txt""".r
+  private val Name = """_excluded-(\d{10,18})\.txt""".r
   private val MaxBytes = 1L << 20
 
   private[commit] def isOne(name: String): Boolean = Name.matches(name)

@@ -39,7 +39,6 @@ private[commit] final case class FolderLocations(
 
   private def isRetired(input: InputFile): Boolean = retired.get(input.path).exists(isInput(input, _))
 
-  // Older builds also retired symbolic links. From the trash such a link may lead somewhere else.
   private def isInput(input: InputFile, meta: FileMeta): Boolean = meta.isLink || input.isThis(meta, timed)
 
   private val hasLinks: Boolean = (inPlace.values ++ retired.values).exists(_.isLink)

@@ -55,7 +55,7 @@ object History {
   def summaries(folder: TableFolder): (Seq[HistoryEntry], Set[String]) = {
     val records = new PublishedRecords(folder, () => folder.ops.list(folder.side), part = RecordPart.Summary)
     val all = entries(records).toVector
-    (all, records.folders.getOrElse(Set.empty))
+    (all, records.folders)
   }
 
   private def entries(newestFirst: Iterator[Published]): Iterator[HistoryEntry] = {

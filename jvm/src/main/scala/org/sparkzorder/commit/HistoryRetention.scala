@@ -32,7 +32,7 @@ private[commit] final case class HistoryRetention(now: Long, millis: Long) {
           .contains(FileNames.name(output.path))
       }
       // These tell where each partition is, and the way back goes from one to the next.
-      record.byCatalog || hasOutput || !isVacuumed && hasTrash
+      record.way == Way.Catalog || hasOutput || !isVacuumed && hasTrash
     }
     val candidates = newestFirst.map { line =>
       val isOld = now - line.file.meta.modificationTime > millis

@@ -6,7 +6,6 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
-import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
 /**
@@ -18,7 +17,7 @@ private[commit] object Manifest {
   private val mapper = new ObjectMapper()
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Manifest")
 
-  private val Name = """_?staging-(.+)\.json""".r
+  private val Name = """_staging-(.+)\.json""".r
 
   /** The operations whose manifests are in a listing of a side folder. */
   def operations(statuses: Seq[FileMeta]): Seq[String] = statuses.flatMap { meta =>
@@ -38,22 +37,18 @@ private[commit] object Manifest {
     AtomicFile.put(folder.ops, folder.newTemporary(), folder.manifest(operationId), bytes)(())
   }
 
-  /**
-   * The manifest's path and its folders. None when there is no manifest. If it cannot be read, that
-   * is logged and it is empty.
-   */
-  def find(folder: TableFolder, operationId: String): Option[(Path, Seq[String])] =
-    folder.manifests(operationId).iterator.flatMap(path => read(folder, path).map(path -> _)).nextOption()
-
-  private def read(folder: TableFolder, path: Path): Option[Seq[String]] =
+  /** Its folders; none when there is no manifest. If it cannot be read, that is logged. */
+  def read(folder: TableFolder, operationId: String): Seq[String] = {
+    val path = folder.manifest(operationId)
     try {
       val root = mapper.readTree(folder.ops.read(path, RecordJson.ReadLimit))
       val dirs = Option(root.get("folders")).toSeq.flatMap(_.elements.asScala).filter(_.isTextual).map(_.textValue)
-      Some(dirs.filter(dir => dir.isEmpty || Record.isDataName(dir)))
+      dirs.filter(dir => dir.isEmpty || Record.isDataName(dir))
     } catch {
-      case _: FileNotFoundException   => None
+      case _: FileNotFoundException   => Nil
       case e: JsonProcessingException =>
         log.warn(s"$path cannot be read, staging of this operation may be left: ${e.getOriginalMessage}")
-        Some(Nil)
+        Nil
     }
+  }
 }

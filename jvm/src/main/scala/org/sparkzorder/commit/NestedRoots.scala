@@ -153,10 +153,10 @@ object NestedRoots {
       if (files.size <= MostRead)
         WorkerThreads.map(files, math.min(folder.threads, files.size / 8))(named(folder, _)).flatten
       else {
-        val existing = files.map(f => SideNames.plain(f.name)).toSet
+        val existing = files.map(_.name).toSet
         val owned = state.locks.flatMap(Owner.read(folder.ops, _)).map(_.root).filter(Record.isDataName)
         (listed.flatMap(withFoldersAbove) ++ owned).toSeq.sorted
-          .filter(name => existing(SideNames.plain(folder.innerRoot(name).getName)))
+          .filter(name => existing(folder.innerRoot(name).getName))
       }
     names.map(name => TableFolder(folder.resolve(name), folder.ops))
   }
@@ -166,9 +166,7 @@ object NestedRoots {
     else
       try {
         val name = new String(folder.ops.read(file.path, NameLimit), UTF_8)
-        Some(name).filter(n =>
-          Record.isDataName(n) && SideNames.plain(folder.innerRoot(n).getName) == SideNames.plain(file.name)
-        )
+        Some(name).filter(n => Record.isDataName(n) && folder.innerRoot(n).getName == file.name)
       } catch { case _: FileNotFoundException => None }
 
   /**
@@ -177,17 +175,14 @@ object NestedRoots {
    */
   private[commit] def register(outer: OuterRoot, statuses: Seq[FileMeta]): Unit = {
     val target = outer.folder.innerRoot(outer.inner)
-    if (!statuses.exists(s => SideNames.plain(s.name) == SideNames.plain(target.getName))) {
+    if (!statuses.exists(_.name == target.getName)) {
       AtomicFile.put(outer.folder.ops, outer.folder.newTemporary(), target, outer.inner.getBytes(UTF_8))(())
     }
   }
 
   /** Forgets an uninstalled table in the tables above it. */
   private[commit] def unregister(lock: Lock): Unit =
-    lock.outer.foreach { outer =>
-      val file = outer.folder.innerRoot(outer.owner.root)
-      Seq(file, new Path(outer.folder.side, SideNames.plain(file.getName))).foreach(outer.folder.ops.delete)
-    }
+    lock.outer.foreach(outer => outer.folder.ops.delete(outer.folder.innerRoot(outer.owner.root)))
 
   /** Forgets inner tables without a side folder. Needs the lock. */
   private[commit] def prune(folder: TableFolder, statuses: Seq[FileMeta]): Unit =

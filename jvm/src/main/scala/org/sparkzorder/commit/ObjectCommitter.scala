@@ -100,7 +100,7 @@ private[sparkzorder] final class ObjectCommitter(
     if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
     val numbered = record.copy(
       version = newest + 1,
-      format = Record.ObjectFormat,
+      way = Way.ObjectStore,
       inputs = inputs.map(i => i.copy(etag = atMark(i).flatMap(_.etag)))
     )
     prepared = Some(numbered)

@@ -103,8 +103,7 @@ object Owner {
           start <- text("start")
           id <- text("operationId")
           operation <- text("operation")
-          // Older builds wrote no root.
-          below <- if (root.has("root")) text("root") else Some("")
+          below <- text("root")
           if below.isEmpty || Record.isDataName(below)
           since = Option(root.get("since")).filter(n => n.isIntegralNumber && n.canConvertToLong).fold(0L)(_.longValue)
         } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, below, since)

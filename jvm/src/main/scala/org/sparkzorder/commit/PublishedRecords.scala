@@ -57,7 +57,7 @@ private[commit] final class PublishedRecords(
   private var lines: collection.BufferedIterator[CheckpointLine] = Iterator.empty.buffered
   private var parse: CheckpointLine => Record = line => line.record
   private var hasReturned = false
-  private var gatheredFolders = Option(Set.empty[String])
+  private var gatheredFolders = Set.empty[String]
   private var found = Option.empty[Published]
   look()
 
@@ -81,11 +81,8 @@ private[commit] final class PublishedRecords(
     result
   }
 
-  /**
-   * The folders of all files in the checkpoint, once it has been reached. None when it does not
-   * name them.
-   */
-  def folders: Option[Set[String]] = gatheredFolders
+  /** The folders of all files in the checkpoint, once it has been reached. */
+  def folders: Set[String] = gatheredFolders
 
   private def step(): Unit =
     // The checkpoint is opened when its records are next.
@@ -118,13 +115,10 @@ private[commit] final class PublishedRecords(
       try {
         checkpoints = checkpoints.tail
         val found = Checkpoint.read(folder, checkpoint)
-        gatheredFolders = for (before <- gatheredFolders; more <- found.folders) yield before ++ more
-        val written = if (part == RecordPart.Written && !hasReturned) found.written(folder) else None
-        parse =
-          if (written.isDefined) _.thinned
-          else if (part == RecordPart.Summary && found.folders.isDefined) _.summary
-          else _.record
-        val all = written.getOrElse(found.lines(folder))
+        gatheredFolders ++= found.folders
+        val isThinned = part == RecordPart.Written && !hasReturned
+        parse = if (isThinned) _.thinned else if (part == RecordPart.Summary) _.summary else _.record
+        val all = if (isThinned) found.written(folder) else found.lines(folder)
         lines = versions().fold(all) { some =>
           val oldest = some.minOption.getOrElse(Long.MaxValue)
           all.takeWhile(_.file.version >= oldest).filter(l => some(l.file.version))

@@ -106,8 +106,6 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  *                   folders with very many are left out
  * @param switches what an operation did that was published through the catalog. Such an operation has
  *                 no inputs and outputs of its own, since no file of the table was moved
- * @param format of its JSON: it decides how the operation's files in the side folder are named, see
- *               [[TableFolder]]
  */
 final case class Record(
     version: Long,
@@ -120,16 +118,10 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    format: Long = Record.Format,
+    way: Way = Way.Renames,
     bystanders: Map[String, Seq[Bystander]] = Map.empty,
     switches: Seq[Switch] = Nil
 ) {
-
-  /** Whether its files are exchanged on an object store, without renames. */
-  def onObjectStore: Boolean = format == Record.ObjectFormat
-
-  /** Whether the catalog was told of new folders. */
-  def byCatalog: Boolean = format == Record.CatalogFormat
 
   /** All files that the operation wrote or brought over. */
   def brought: Seq[OutputFile] = if (switches.isEmpty) outputs else outputs ++ switches.flatMap(_.outputs)
@@ -143,15 +135,6 @@ final case class Record(
 }
 
 object Record {
-
-  /** The format of the records that this build writes on file systems. */
-  private[commit] val Format = 4L
-
-  /** The format of records on object stores, see `docs/design/commit-object-store.md`. */
-  private[commit] val ObjectFormat = 5L
-
-  /** The format of records of operations that were published through the catalog. */
-  private[commit] val CatalogFormat = 6L
 
   /** The end of the year 9999, the last that Spark shows. */
   private val MaxTime = 253402300799999L

@@ -13,9 +13,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
 /**
- * A [[Record]] as JSON. Unknown fields are ignored, but a higher format is not read. The formats
- * differ in the names that they give: since format 2 the trash has the operation's id in its name,
- * since format 3 the trash is hidden, and since format 4 the record and the staging are hidden.
+ * A [[Record]] as JSON. Unknown fields are ignored, but another format is not read.
  *
  * The last field is the CRC-32 of all bytes before it. Files are renamed by what the record says,
  * so a damaged record must not pass.
@@ -27,6 +25,8 @@ object RecordJson {
    * memory.
    */
   val ReadLimit: Long = math.max(16L << 20, math.min(1L << 30, Runtime.getRuntime.maxMemory / 8))
+
+  private val Format = 1L
 
   private val mapper = new ObjectMapper()
 
@@ -42,7 +42,8 @@ object RecordJson {
   /** @throws java.io.IOException when it is longer than the limit for reading it */
   def write(record: Record): Array[Byte] = {
     val root = mapper.createObjectNode()
-    root.put("format", record.format)
+    root.put("format", Format)
+    root.put("way", record.way.name)
     root.put("version", record.version)
     root.put("operationId", record.operationId)
     root.put("operation", record.operation)
@@ -147,8 +148,7 @@ object RecordJson {
 
   /**
    * A record without its files. It is read up to where they begin, and its checksum is not checked.
-   * None when it has to be read in full: because other fields follow the files, or because in
-   * format 1 only they tell which files in the trash are the record's.
+   * None when it has to be read in full, because other fields follow the files.
    *
    * @throws UnreadableRecordException naming `from`
    */
@@ -171,8 +171,9 @@ object RecordJson {
     val record = parse(bytes, path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
     // The table may have been copied from one to the other in the midst of an operation.
-    if (file.state.isUnfinished && record.onObjectStore != ObjectFileOps.storeOf(folder).isDefined) {
-      val where = if (record.onObjectStore) "an object store" else "a file system"
+    val onStore = record.way == Way.ObjectStore
+    if (file.state.isUnfinished && onStore != ObjectFileOps.storeOf(folder).isDefined) {
+      val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
     }
     (record, bytes)
@@ -200,33 +201,34 @@ object RecordJson {
       val root = fields()
       if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
-      val format = root.long("format")
-      if (format < 1 || format > Record.CatalogFormat) fail(s"format $format is not known")
       val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
-      made(root, format, inputs, root.files("outputs"))
+      made(root, inputs, root.files("outputs"))
     }
 
     def summary(): Option[Record] = {
       json.nextToken()
       val root = fields(untilFiles = true)
-      Option.when(Reader.before.forall(root.has) && root.long("format") >= 2)(made(root, root.long("format"), Nil, Nil))
+      Option.when(Reader.before.forall(root.has))(made(root, Nil, Nil))
     }
 
-    private def made(root: Fields, format: Long, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record = Record(
-      root.long("version"),
-      root.text("operationId"),
-      root.text("operation"),
-      root.long("timestamp"),
-      root.text("userId"),
-      root.texts("parameters"),
-      root.texts("metrics"),
-      inputs,
-      outputs,
-      root.optional("layout"),
-      format,
-      root.bystanders("bystanders"),
-      root.switches("switches")
-    )
+    private def made(root: Fields, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record = {
+      if (root.long("format") != Format) fail(s"format ${root.long("format")} is not known")
+      Record(
+        root.long("version"),
+        root.text("operationId"),
+        root.text("operation"),
+        root.long("timestamp"),
+        root.text("userId"),
+        root.texts("parameters"),
+        root.texts("metrics"),
+        inputs,
+        outputs,
+        root.optional("layout"),
+        Way.all.find(_.name == root.text("way")).getOrElse(fail(s"the way '${root.text("way")}' is not known")),
+        root.bystanders("bystanders"),
+        root.switches("switches")
+      )
+    }
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
 
@@ -342,7 +344,7 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
-      /** Empty when there is none, as in the records of older builds. */
+      /** Empty when there is none. */
       def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
         case None               => Map.empty
         case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
@@ -376,6 +378,7 @@ object RecordJson {
         "operationId",
         "operation",
         "userId",
+        "way",
         "layout",
         "path",
         "source",
@@ -390,7 +393,7 @@ object RecordJson {
 
     /** The fields that every record has before its files. */
     val before: Set[String] =
-      Set("format", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
+      Set("format", "way", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
     val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("bystanders", "switches", "slot")
   }
 }

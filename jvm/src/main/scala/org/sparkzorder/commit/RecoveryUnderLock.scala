@@ -30,7 +30,7 @@ private[commit] final class RecoveryUnderLock private (
     val removed = removeLocks(own)
     val inner = settleInner(below.filterNot(_.owner.exists(_.root == except)))
     val settled = settleRecords()
-    removed ++ inner ++ settled ++ removeLeftovers(own.flatMap(_.owner).map(_.operationId))
+    removed ++ inner ++ settled ++ removeLeftovers()
   }
 
   /**
@@ -132,8 +132,7 @@ private[commit] final class RecoveryUnderLock private (
     Cleanup.done(folder, record)
   }
 
-  /** @param owners operations of dead owners */
-  private def removeLeftovers(owners: Seq[String]): Seq[String] = {
+  private def removeLeftovers(): Seq[String] = {
     lock.check()
     val statuses = lock.listing()
     // An owner may have died while it cleaned up after its last record. Then its lock was the only
@@ -142,11 +141,11 @@ private[commit] final class RecoveryUnderLock private (
       removeEmptyFolders(statuses)
       Trash.tidy(folder, lock)
     }
-    val stagings = deadStagings(statuses, owners)
+    val stagings = deadStagings(statuses)
     stagings.foreach { id =>
       ObjectFileOps.storeOf(folder) match {
         case Some(store) =>
-          val dirs = Manifest.find(folder, id).toSeq.flatMap(_._2)
+          val dirs = Manifest.read(folder, id)
           ObjectCommitter.rollBack(store, folder, id, dirs)
         case None => Cleanup.job(folder, id)
       }
@@ -168,26 +167,20 @@ private[commit] final class RecoveryUnderLock private (
     val now = statuses.find(_.name == lock.path.getName).map(_.modificationTime)
     statuses.filter(!_.isDirectory).foreach { m =>
       // Probes are written without the lock. A young one may be another's.
-      def isOldProbe = SideNames.hasPrefix(m.name, SideNames.ProbePrefix) &&
+      def isOldProbe = m.name.startsWith(SideNames.ProbePrefix) &&
         now.exists(_ - m.modificationTime > settings.timeoutMillis)
-      if (SideNames.hasPrefix(m.name, SideNames.TemporaryPrefix) || isOldProbe) ops.delete(m.path)
+      if (m.name.startsWith(SideNames.TemporaryPrefix) || isOldProbe) ops.delete(m.path)
     }
   }
 
   /**
-   * Dead operations that may have left staging. Only a manifest or a dead owner's lock shows that
-   * staging is this table's. Other staging may belong to a table above, and we do not judge its
-   * operation.
+   * Dead operations that may have left staging. Only a manifest shows that staging is this table's.
+   * Other staging may belong to a table above, and we do not judge its operation.
    */
-  private def deadStagings(statuses: Seq[FileMeta], owners: Seq[String]): Seq[String] = {
+  private def deadStagings(statuses: Seq[FileMeta]): Seq[String] = {
     val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
     val underWay = unfinished.flatMap(readable).map(_.operationId).toSet
-    val withManifest = Manifest.operations(statuses)
-    // Older builds wrote no manifest.
-    val withoutManifest = owners.filter { id =>
-      Record.isDataName(id) && !id.contains("/") && folder.possibleStagingsOf("", id).exists(ops.exists)
-    }
-    (withManifest ++ withoutManifest).distinct.filterNot(id => id == lock.operationId || underWay(id))
+    Manifest.operations(statuses).filterNot(id => id == lock.operationId || underWay(id))
   }
 
   private def readable(file: RecordFile): Option[Record] =

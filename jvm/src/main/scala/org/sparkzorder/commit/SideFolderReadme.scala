@@ -44,8 +44,6 @@ private[commit] object SideFolderReadme {
 
   private def path(folder: TableFolder): Path = new Path(folder.side, SideNames.Readme)
 
-  private def isPage(name: String): Boolean = SideNames.plain(name) == SideNames.plain(SideNames.Readme)
-
   /**
    * Writes the page if it is missing or cut off. A failure is logged only: the page is for people.
    * Needs the lock.
@@ -57,8 +55,6 @@ private[commit] object SideFolderReadme {
         case found                                      =>
           if (found.isDefined) folder.ops.delete(path(folder))
           folder.ops.writeNew(path(folder), text)
-          // Older builds gave it a name that readers see.
-          folder.ops.delete(new Path(folder.side, SideNames.plain(SideNames.Readme)))
       }
     } catch { case e: IOException => log.debug(s"cannot write ${path(folder)}", e) }
 
@@ -68,8 +64,6 @@ private[commit] object SideFolderReadme {
    */
   def removeIfAlone(folder: TableFolder, lock: Path): Unit = if (folder.ops.keepsEmptyFolders) {
     val names = folder.ops.list(folder.side).map(_.name)
-    val pages = names.filter(isPage)
-    if (pages.nonEmpty && names.forall(n => isPage(n) || n == lock.getName))
-      pages.foreach(name => folder.ops.delete(new Path(folder.side, name)))
+    if (names.toSet == Set(SideNames.Readme, lock.getName)) folder.ops.delete(path(folder))
   }
 }

@@ -26,7 +26,7 @@ final case class SideFolder(
 object SideFolders {
   private val MaxDepth = 64
 
-  private val RecordName = """_?v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
+  private val RecordName = """_v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
   private val recordSuffixes =
     RecordState.all.map("." + _.suffix).toSet + SideNames.CheckpointSuffix + SideNames.OutcomeSuffix
 

@@ -8,10 +8,10 @@ import scala.util.matching.Regex
  */
 private[commit] object SideListing {
 
-  private val RecordName: Regex = """_?v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
-  private val CheckpointName: Regex = """_?v(\d{10,18})-(\d{1,18})\.checkpoint""".r
-  private val IndexName: Regex = """_?index-(\d{10,18})\.zidx""".r
-  private val InnerName: Regex = """_?inner-[0-9a-f]{16}""".r
+  private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
+  private val CheckpointName: Regex = """_v(\d{10,18})-(\d{1,18})\.checkpoint""".r
+  private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
+  private val InnerName: Regex = """_inner-[0-9a-f]{16}""".r
 
   /** The records, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] = {
@@ -75,5 +75,5 @@ private[commit] object SideListing {
     statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
 
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
-    statuses.filter(meta => !meta.isDirectory && SideNames.hasPrefix(meta.name, SideNames.LockPrefix))
+    statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(SideNames.LockPrefix))
 }

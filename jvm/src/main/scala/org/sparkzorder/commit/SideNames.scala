@@ -14,7 +14,6 @@ private[sparkzorder] object SideNames {
   /**
    * Begins the name of each file in a side folder, and of each folder below `staging` and `trash`.
    * So a reader that is given a side folder by a pattern of paths finds nothing to read there.
-   * Older builds gave names without it, which are still understood.
    */
   val Hidden = "_"
 
@@ -33,28 +32,19 @@ private[sparkzorder] object SideNames {
   /** What a published record has in its name after the version. */
   val PublishTime: Regex = """(\d{1,18})ms""".r
 
-  private val TrashPattern: Regex = """_?v(\d{10,18})(?:-(.+))?""".r
-
-  /** The name as older builds gave it. */
-  def plain(name: String): String = name.stripPrefix(Hidden)
-
-  /** Whether a name begins with the prefix, given by this build or by an older one. */
-  def hasPrefix(name: String, prefix: String): Boolean = plain(name).startsWith(plain(prefix))
+  private val TrashPattern: Regex = """_v(\d{10,18})-(.+)""".r
 
   /**
    * Whether the file was not complete yet when its writer died, or will have another name in a
    * moment.
    */
-  def isTemporary(name: String): Boolean = hasPrefix(name, TemporaryPrefix) || hasPrefix(name, ProbePrefix)
+  def isTemporary(name: String): Boolean = name.startsWith(TemporaryPrefix) || name.startsWith(ProbePrefix)
 
   def versionName(version: Long): String = String.format(Locale.ROOT, "v%010d", Long.box(version))
 
-  /** The version in the name of a trash folder, by any format of record. */
+  /** The version in the name of a trash folder. */
   def trashVersion(name: String): Option[Long] = name match {
     case TrashPattern(digits, _) => Some(digits.toLong)
     case _                       => None
   }
-
-  /** A manifest's name as older builds gave it. Ours is hidden. */
-  def plainManifest(operationId: String): String = s"staging-$operationId.json"
 }

@@ -31,7 +31,7 @@ final case class TableFolder(
   /** A name for an empty file whose time stamp tells the file system's clock. */
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
-  def record(record: Record, state: RecordState): Path = new Path(side, s"${recordName(record)}.${state.suffix}")
+  def record(record: Record, state: RecordState): Path = new Path(side, s"${recordName(record.version)}.${state.suffix}")
 
   /**
    * The record of an operation that is published.
@@ -41,18 +41,18 @@ final case class TableFolder(
    *                      make the record part of the history
    */
   def published(record: Record, publishMillis: Long): Path =
-    new Path(side, s"${recordName(record)}-${publishMillis}ms.${RecordState.Done.suffix}")
+    new Path(side, s"${recordName(record.version)}-${publishMillis}ms.${RecordState.Done.suffix}")
 
   /**
    * The record of an operation that was undone. The next operation gets the same version, so the id
    * is in the name.
    */
   def undone(record: Record): Path =
-    new Path(side, s"${recordName(record)}-${record.operationId}.${RecordState.Undone.suffix}")
+    new Path(side, s"${recordName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
 
   /** Why an operation was undone, or who finished it for a dead owner; see [[Outcome]]. */
   def outcome(record: Record): Path =
-    new Path(side, s"${recordName(record)}-${record.operationId}$OutcomeSuffix")
+    new Path(side, s"${recordName(record.version)}-${record.operationId}$OutcomeSuffix")
 
   /** See [[Checkpoint]]. */
   def checkpoint(version: Long, number: Long): Path =
@@ -72,11 +72,7 @@ final case class TableFolder(
     new Path(side, Hidden + String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
   /** The file that names the folders in which an operation makes staging; see [[Manifest]]. */
-  def manifest(operationId: String): Path = new Path(side, Hidden + plainManifest(operationId))
-
-  /** The manifest by the name that we give, and by the name that older builds gave. */
-  private[commit] def manifests(operationId: String): Seq[Path] =
-    Seq(manifest(operationId), new Path(side, plainManifest(operationId)))
+  def manifest(operationId: String): Path = new Path(side, s"${Hidden}staging-$operationId.json")
 
   /** The path of a file or folder named relative to the root, "" being the root. */
   def resolve(relative: String): Path = if (relative.isEmpty) root else FileNames.child(root, relative)
@@ -96,11 +92,7 @@ final case class TableFolder(
 
   def stagingOf(folder: String, operationId: String): Path = FileNames.child(stagingsOf(folder), s"$Hidden$operationId")
 
-  def stagingOf(folder: String, record: Record): Path = FileNames.child(stagingsOf(folder), stagingName(record))
-
-  /** Where an operation without a record may have staging, by the names of any build. */
-  private[commit] def possibleStagingsOf(folder: String, operationId: String): Seq[Path] =
-    Seq(stagingOf(folder, operationId), FileNames.child(stagingsOf(folder), operationId))
+  def stagingOf(folder: String, record: Record): Path = stagingOf(folder, record.operationId)
 
   /** Where tasks may write on an object store, see [[UploadFolder]]. */
   def uploads(operationId: String): Seq[Path] = UploadFolder.all(operationId).map(new Path(root, _))
@@ -149,27 +141,12 @@ final case class TableFolder(
 object TableFolder {
   private[commit] val Threads = 8
 
-  /** The first format of records that are hidden, and whose operations' staging is hidden. */
-  private val HiddenSince = 4
-
-  /** The first format of records whose operations' trash has the operation's id in its name. */
-  private val TrashHasIdSince = 2
-
-  /** The first format of records whose operations' trash is hidden. */
-  private val TrashIsHiddenSince = 3
-
-  private def recordName(record: Record): String =
-    if (record.format < HiddenSince) SideNames.versionName(record.version)
-    else s"${SideNames.Hidden}${SideNames.versionName(record.version)}"
+  /** How the names of all files of a version's record begin. */
+  private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"
 
   /** The name of the staging of a record's operation. */
-  private[commit] def stagingName(record: Record): String =
-    if (record.format < HiddenSince) record.operationId else s"${SideNames.Hidden}${record.operationId}"
+  private[commit] def stagingName(record: Record): String = s"${SideNames.Hidden}${record.operationId}"
 
   /** The name of the trash of a record's operation. */
-  def trashName(record: Record): String = {
-    val version = SideNames.versionName(record.version)
-    val name = if (record.format < TrashHasIdSince) version else s"$version-${record.operationId}"
-    if (record.format < TrashIsHiddenSince) name else s"${SideNames.Hidden}$name"
-  }
+  def trashName(record: Record): String = s"${recordName(record.version)}-${record.operationId}"
 }

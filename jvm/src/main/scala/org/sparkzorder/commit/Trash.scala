@@ -68,7 +68,7 @@ object Trash {
     val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
     val published = history.map(e => TableFolder.stagingName(e.record) -> e.record).toMap
-    val takenBack = undone.filter(_.format >= 2).map(r => TableFolder.trashName(r) -> r).toMap
+    val takenBack = undone.map(r => TableFolder.trashName(r) -> r).toMap
     val halfDone = places.flatMap { place =>
       if (place.isStaging) published.get(place.meta.name).filter(waitsPublished(folder, place, _)).map(place -> _)
       else takenBack.get(place.meta.name).filter(waitsUndone(folder, place, _)).map(place -> _)
@@ -77,7 +77,7 @@ object Trash {
       place <- places
       record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
       if !halfDone((place.dir, record.operationId))
-      file <- folder.ops.list(place.meta.path) if !file.isDirectory && isOf(record, file)
+      file <- folder.ops.list(place.meta.path) if !file.isDirectory
     } yield record.operationId -> file
     // Metrics report the size at the last look.
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
@@ -148,11 +148,11 @@ object Trash {
     lazy val records: PublishedRecords =
       new PublishedRecords(folder, () => folder.ops.list(folder.side), () => neededVersions)
     // Evaluated when the checkpoint is reached. By then all records that are files have been read.
-    lazy val looked = (dirs ++ records.folders.getOrElse(Nil) ++ foldersOf(ended ++ read.map(_.record))).toSet
+    lazy val looked = (dirs ++ records.folders ++ foldersOf(ended ++ read.map(_.record))).toSet
     lazy val places = listed(folder, looked.toSeq)
     lazy val versions = places.flatMap(p => SideNames.trashVersion(p.meta.name)).toSet
     // A staging folder has no version in its name, so all records are needed to find its operation.
-    def neededVersions = if (records.folders.isEmpty || places.exists(_.isStaging)) None else Some(versions)
+    def neededVersions = if (places.exists(_.isStaging)) None else Some(versions)
     records.foreach { case Published(file, record, outcome) =>
       val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
       read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
@@ -173,17 +173,11 @@ object Trash {
     lock.check()
     val listing = lock.listing()
     val published = SideListing.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
-    // An undone operation's version was given again. Its trash has a name of its own, but not in
-    // the first format. There the trash may belong to a published record that a late listing did
-    // not show, so it is left alone.
-    val (known, undone) = retired.partition(_.record.isDefined)
-    val alone =
-      undone.filter(r => r.operation.format >= 2 || !published.get(r.version).exists(_.state == RecordState.Done))
+    val known = retired.filter(_.record.isDefined)
     val inCheckpoint =
       known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
     def marks(orElse: String): Boolean = marked(folder, lock, inCheckpoint.map(_.version).toSet, orElse)
-    val gone = known ++ alone
-    StatementProgress.current.foreach(_.enter(Phase.Deleting, until = 1, files = gone.map(_.files.size.toLong).sum))
+    StatementProgress.current.foreach(_.enter(Phase.Deleting, until = 1, files = retired.map(_.files.size.toLong).sum))
     try {
       known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
@@ -192,9 +186,9 @@ object Trash {
       // On a full disk, VACUUM deletes first and marks afterwards. RESTORE looks at every file, so
       // it refuses nevertheless.
       val isMarked = marks(orElse = s"deleting retired files of ${folder.root} before the history says so")
-      gone.foreach { retired =>
-        delete(folder, lock, retired)
-        Meters.trash(folder.root).addAndGet(-retired.bytes)
+      retired.foreach { of =>
+        delete(folder, lock, of)
+        Meters.trash(folder.root).addAndGet(-of.bytes)
       }
       if (!isMarked) marks(orElse = s"the history of ${folder.root} does not say which retired files were deleted")
       ()
@@ -237,24 +231,13 @@ object Trash {
   private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
       lock.check()
-      // A trash of the first format may have files of another table, too.
-      if (retired.operation.format < 2) {
-        files.foreach(f => folder.ops.delete(f.path))
-        folder.ops.deleteEmpty(trash)
-      } else folder.ops.deleteRecursive(trash)
+      folder.ops.deleteRecursive(trash)
       StatementProgress.current.foreach(_.done(Phase.Deleting, files.size.toLong))
       folder.ops.deleteEmpty(trash.getParent)
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
       Failpoints.hit("vacuum-1")
     }
-
-  /** Whether a file in a trash belongs to the operation. Only the first format leaves a doubt. */
-  private def isOf(record: Record, file: FileMeta): Boolean = record.format >= 2 || record.inputs.exists { input =>
-    val name = FileNames.name(input.path)
-    file.name == s"$name${FileNames.RetiredSuffix}" ||
-    file.name == s"$name.${record.operationId}${FileNames.RetiredSuffix}"
-  }
 
   /**
    * Removes empty folders that a dead VACUUM left, for versions in the checkpoint. Needs the lock.

@@ -31,12 +31,12 @@ object UndoneRecords {
     // An outcome belongs to the record of an undone operation, or else to the published record of
     // its version.
     def operations(of: Seq[RecordFile]) =
-      of.map(f => SideNames.plain(f.meta.name).stripSuffix(s".${RecordState.Undone.suffix}")).toSet
+      of.map(f => f.meta.name.stripSuffix(s".${RecordState.Undone.suffix}")).toSet
     val (ended, kept) = (operations(gone), records.filterNot(gone.contains))
     val noted = operations(kept.filter(_.state == RecordState.Undone)) ++
-      kept.filterNot(_.state == RecordState.Undone).map(f => SideNames.versionName(f.version))
+      kept.filterNot(_.state == RecordState.Undone).map(f => TableFolder.recordName(f.version))
     statuses.filter(m => m.name.endsWith(SideNames.OutcomeSuffix) && isOld(m)).foreach { note =>
-      val name = SideNames.plain(note.name).stripSuffix(SideNames.OutcomeSuffix)
+      val name = note.name.stripSuffix(SideNames.OutcomeSuffix)
       if (ended(name) || !noted(name) && !noted(name.takeWhile(_ != '-'))) folder.ops.delete(note.path)
     }
   }

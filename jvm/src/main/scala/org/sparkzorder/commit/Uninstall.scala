@@ -133,7 +133,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     // The records in a checkpoint are older than those that are files.
     val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
     val pages = statuses.filter { s =>
-      SideNames.isTemporary(s.name) || SideNames.hasPrefix(s.name, SideNames.Readme) || ExcludedFiles.isOne(s.name)
+      SideNames.isTemporary(s.name) || s.name == SideNames.Readme || ExcludedFiles.isOne(s.name)
     }
     (records ++ pages).foreach { file =>
       lock.check()

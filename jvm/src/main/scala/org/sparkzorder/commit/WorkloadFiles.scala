@@ -36,7 +36,7 @@ object WorkloadFiles {
   private val LeftOverMillis = 10L * 60 * 1000
 
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
-  private val Name = """_?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
+  private val Name = """_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,15})\.json""".r
 
   def folderOf(folder: TableFolder): Path = new Path(folder.side, Folder)
 
@@ -129,7 +129,7 @@ object WorkloadFiles {
     val files = all(statuses)
     val (counting, tooLarge) = newest(files).partition(_.meta.length <= MaxBytes)
     val leftOver = statuses.filter { m =>
-      !m.isDirectory && SideNames.hasPrefix(m.name, SideNames.TemporaryPrefix) &&
+      !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix) &&
       m.modificationTime < now - LeftOverMillis
     }
     tooLarge.map(_.meta).foreach { m =>
@@ -144,7 +144,7 @@ object WorkloadFiles {
   /** Deletes all recorded queries. */
   def clear(folder: TableFolder): Unit = {
     val statuses = folder.ops.list(folderOf(folder))
-    val temporary = statuses.filter(m => !m.isDirectory && SideNames.hasPrefix(m.name, SideNames.TemporaryPrefix))
+    val temporary = statuses.filter(m => !m.isDirectory && m.name.startsWith(SideNames.TemporaryPrefix))
     (all(statuses).map(_.meta) ++ temporary).foreach(m => folder.ops.delete(m.path))
     folder.ops.deleteEmpty(folderOf(folder))
     ()

@@ -5,8 +5,8 @@ import java.util.zip.DataFormatException
 
 /**
  * Matches what ORC throws when it decodes damaged bytes, and not what a file system throws. ORC has
- * no class of its own for it: the errors are those of protobuf, of the codecs, and of checks in
- * arrays.
+ * no class of its own for it: the errors are those of protobuf, of the codecs, of checks in arrays,
+ * and plain exceptions that ORC's own code makes.
  */
 private[footer] object OrcDamage {
 
@@ -14,9 +14,13 @@ private[footer] object OrcDamage {
     case _: IllegalArgumentException | _: IllegalStateException | _: IndexOutOfBoundsException => true
     case _: NullPointerException | _: NegativeArraySizeException | _: ArithmeticException      => true
     case _: EOFException                                                                       => true
-    case io: IOException => isOfDecoder(io) || Option(io.getCause).exists(isOfDecoder)
+    case io: IOException => isOfDecoder(io) || Option(io.getCause).exists(isOfDecoder) || isMadeByOrc(io)
     case other           => isOfDecoder(other)
   }
+
+  /** A file system's exception comes from the file system's classes, also when ORC called it. */
+  private def isMadeByOrc(e: IOException): Boolean =
+    e.getStackTrace.headOption.exists(_.getClassName.startsWith("org.apache.orc."))
 
   private def isOfDecoder(e: Throwable): Boolean = e match {
     case _: DataFormatException => true

@@ -6,7 +6,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
-import org.apache.spark.sql.AnalysisException
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.execution.datasources.parquet.ParquetToSparkSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -33,7 +33,8 @@ private[footer] final class ParquetTypes(conf: Configuration) {
     val converted = schema.getFields.asScala.toSeq.map { field =>
       try Right(converter.convert(new MessageType(schema.getName, field)).fields.toSeq)
       catch {
-        case _: AnalysisException => Left(Unreadable(Seq(field.getName), Unreadable.NoType))
+        // Spark has several classes for what it cannot read: an unknown type, or a place on no known globe.
+        case _: SparkThrowable => Left(Unreadable(Seq(field.getName), Unreadable.NoType))
       }
     }
     val fields = converted.collect { case Right(f) => f }.flatten

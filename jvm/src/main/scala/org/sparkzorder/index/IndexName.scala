@@ -2,7 +2,7 @@ package org.sparkzorder.index
 
 /** Names of index files, which hold the number of the index. */
 private[index] object IndexName {
-  private val Name = """_?index-(\d{10,18})\.zidx""".r
+  private val Name = """_index-(\d{10,18})\.zidx""".r
 
   /** For example `_index-0000000004.zidx`. */
   def of(number: Long): String = {

@@ -13,14 +13,11 @@ object FrameBytes {
   private val Hilbert = 1
   private val Longs = 0
 
-  /** Byte strings one after the other, as older builds wrote them. */
-  private val Bytes = 1
-
   /**
    * Byte strings, each as the number of first bytes that it shares with the one before, and its
    * other bytes.
    */
-  private val SharedBytes = 2
+  private val Strings = 1
 
   /**
    * Strings may take so many times the bytes that they are read from, so that no small file can
@@ -45,7 +42,7 @@ object FrameBytes {
       case other => throw new IllegalArgumentException(s"no known curve: ${other.getClass.getName}")
     }
     distributions.foreach { d =>
-      out.writeByte(d match { case _: LongDistribution => Longs; case _: BytesDistribution => SharedBytes })
+      out.writeByte(d match { case _: LongDistribution => Longs; case _: BytesDistribution => Strings })
       writeNumber(out, d.nulls.toLong)
       writeNumber(out, d.distinct.toLong)
       (0 until d.distinct).foreach(i => writeNumber(out, d.count(i).toLong))
@@ -140,9 +137,9 @@ object FrameBytes {
     val n = number(in, size / 2)
     val below = readCounts(in, nulls, n)
     kind match {
-      case Longs               => new LongDistribution(readLongs(in, n), nulls, below)
-      case Bytes | SharedBytes => new BytesDistribution(readStrings(in, n, size, kind == SharedBytes), nulls, below)
-      case other               => throw new IOException(s"no known kind of values: $other")
+      case Longs   => new LongDistribution(readLongs(in, n), nulls, below)
+      case Strings => new BytesDistribution(readStrings(in, n, size), nulls, below)
+      case other   => throw new IOException(s"no known kind of values: $other")
     }
   }
 
@@ -169,14 +166,14 @@ object FrameBytes {
     values
   }
 
-  private def readStrings(in: DataInput, n: Int, size: Int, isShared: Boolean): Array[Array[Byte]] = {
+  private def readStrings(in: DataInput, n: Int, size: Int): Array[Array[Byte]] = {
     val values = new Array[Array[Byte]](n)
     var encoded = 0L
     var expanded = 0L
     var i = 0
     while (i < n) {
       val last = if (i == 0) Array.emptyByteArray else values(i - 1)
-      val shared = if (isShared) number(in, last.length) else 0
+      val shared = number(in, last.length)
       val rest = number(in, size)
       encoded += sizeOf(shared, rest)
       expanded += shared + rest

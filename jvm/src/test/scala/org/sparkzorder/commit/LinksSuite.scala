@@ -127,7 +127,7 @@ class LinksSuite extends AnyFunSuite {
 
   test("a link is seen as a link: to a file, to nothing, in the trash, but not to a folder of data") {
     withRoot { dir =>
-      val trash = Files.createDirectories(dir.resolve("_zorder/trash/v0000000001"))
+      val trash = Files.createDirectories(dir.resolve("_zorder/trash/_v0000000001-op"))
       put(dir.resolveSibling("cache").resolve("x"), "rows")
       val links = Seq("file" -> "../cache/x", "nothing" -> "../gone", "folder" -> "../cache").map { case (name, to) =>
         Files.createSymbolicLink(dir.resolve(name), LocalPath.of(to))
@@ -145,14 +145,14 @@ class LinksSuite extends AnyFunSuite {
 
   test("a link in the trash is neither read nor written, and one above it is not followed") {
     withRoot { dir =>
-      val trash = Files.createDirectories(dir.resolve("_zorder/trash/v0000000001"))
+      val trash = Files.createDirectories(dir.resolve("_zorder/trash/_v0000000001-op"))
       put(dir.resolveSibling("cache").resolve("x"), "rows")
       val link = Files.createSymbolicLink(trash.resolve("x.retired"), dir.resolveSibling("cache").resolve("x"))
       val path = new Path(link.toUri)
       assertThrows[IOException](ops.read(path, 100))
       assertThrows[IOException](ops.touch(path))
       assertThrows[IOException](ops.writeNew(path, Array[Byte](1)))
-      val other = Files.createSymbolicLink(trash.resolveSibling("v0000000002"), dir.resolveSibling("cache"))
+      val other = Files.createSymbolicLink(trash.resolveSibling("_v0000000002-op"), dir.resolveSibling("cache"))
       assertThrows[IOException](ops.status(new Path(other.resolve("x").toUri)))
       assertThrows[IOException](ops.deleteRecursive(new Path(other.toUri)))
       ops.deleteRecursive(new Path(trash.toUri))

@@ -283,7 +283,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
     val small = new SmallTable(Seq(""))
     val there = TableFolder(small.root, new MemoryOps(small.fs))
     there.ops.mkdirs(there.side)
-    val ofStore = record.copy(format = Record.ObjectFormat)
+    val ofStore = record.copy(way = Way.ObjectStore)
     there.ops.writeNew(there.record(ofStore, RecordState.Publishing), RecordJson.write(ofStore))
     val file = SideListing.records(there.ops.list(there.side)).head
     assert(intercept[UnreadableRecordException](RecordJson.read(there, file)).getMessage.contains("an object store"))

@@ -162,7 +162,7 @@ class RecordFuzzSuite extends AnyFunSuite {
 
   test("after the last possible version a statement fails, and the table stays as it was") {
     val t = new SmallTable(Seq(""))
-    t.fs.put(s"/t/_zorder/v${SideNames.MaxVersion}-1ms.json", Set.empty, 10L)
+    t.fs.put(s"/t/_zorder/_v${SideNames.MaxVersion}-1ms.json", Set.empty, 10L)
     val before = t.snapshot
     assert(t.attempt(new MemoryOps(t.fs)).exists(_.getMessage.contains("no version comes after")))
     assert(t.snapshot == before && t.fs.visibleRows == t.allRows)

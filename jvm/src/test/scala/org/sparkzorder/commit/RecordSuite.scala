@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 class RecordSuite extends AnyFunSuite {
-  private val from = new Path("mem:/t/_zorder/v0000000007.json")
+  private val from = new Path("mem:/t/_zorder/_v0000000007.json")
 
   private val record = Record(
     7L,
@@ -19,7 +19,7 @@ class RecordSuite extends AnyFunSuite {
     Seq(InputFile("p=a%3Ab/part-1.parquet", 100L, 5L, 3L), InputFile("with blank/x:y.parquet", 0L, 0L, 1L)),
     Seq(
       OutputFile("p=a%3Ab/new.parquet", 50L, 6L, 3L),
-      OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/v0000000001/o.parquet.retired"))
+      OutputFile("o.parquet", 1L, 1L, 1L, Some("_zorder/trash/_v0000000001-op-0/o.parquet.retired"))
     ),
     Some("{\"curve\":\"z\"}")
   )
@@ -38,17 +38,6 @@ class RecordSuite extends AnyFunSuite {
   test("a record reads back as it was written, and fields that are not known are ignored") {
     assert(RecordJson.parse(written.getBytes(UTF_8), from) == record)
     assert(RecordJson.parse(text.replaceFirst("\\{", "{\"future\": [1, {}],").getBytes(UTF_8), from) == record)
-  }
-
-  test("a record of an older format is read, and stays one") {
-    for (format <- 1L until Record.Format) {
-      val old = record.copy(format = format)
-      assert(RecordJson.parse(
-        text.replace(s"\"format\":${Record.Format}", s"\"format\":$format").getBytes(UTF_8),
-        from
-      ) == old)
-      assert(RecordJson.parse(RecordJson.write(old), from) == old)
-    }
   }
 
   test("a record cut short anywhere is refused") {
@@ -100,18 +89,19 @@ class RecordSuite extends AnyFunSuite {
     ) {
       assert(fails(text.replace("\"o.parquet\"", s"\"$name\"")).contains("not a file below"))
     }
-    val elsewhere = Seq("p=1/_zorder/trash/v0000000001", "_zorder/trash/v0000000001/..", "_zorder/staging/op")
+    val elsewhere = Seq("p=1/_zorder/trash/_v0000000001-op-0", "_zorder/trash/_v0000000001-op-0/..", "_zorder/staging/op")
     for (
       source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x", "_zorder/lock-1") ++
         elsewhere.map(_ + "/o.parquet.retired")
     ) {
-      assert(fails(text.replace("_zorder/trash/v0000000001/o.parquet.retired", source)).contains("not a file below"))
+      assert(fails(text.replace("_zorder/trash/_v0000000001-op-0/o.parquet.retired", source)).contains("not a file below"))
     }
     for (id <- Seq("..", "a/b", "")) fails(text.replace("\"op-1\"", s"\"$id\""))
   }
 
   test("wild numbers, types and formats are refused") {
-    assert(fails(text.replace("\"format\":4", "\"format\":7")).contains("format 7"))
+    assert(fails(text.replace("\"format\":1", "\"format\":7")).contains("format 7"))
+    assert(fails(text.replace("\"way\":\"renames\"", "\"way\":\"magic\"")).contains("the way 'magic'"))
     for (n <- Seq("1e400", "99999999999999999999", "-1", "1.5", "\"1\"", "null", "[]", "9" * 2000)) {
       fails(text.replace("\"length\":100", s"\"length\":$n"))
     }
@@ -131,9 +121,9 @@ class RecordSuite extends AnyFunSuite {
       Seq(InputFile("file:/t/p=1/a b%.parquet", 3, 4, 5, Some("\"e\""))),
       Seq(copy)
     )
-    val told = record.copy(format = 6, inputs = Nil, outputs = Nil, bystanders = Map.empty, switches = Seq(switch))
+    val told = record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, bystanders = Map.empty, switches = Seq(switch))
     assert(RecordJson.parse(RecordJson.write(told), new Path("r")) == told)
-    assert(told.byCatalog && told.brought == Seq(copy))
+    assert(told.brought == Seq(copy))
   }
 
   test("a file named twice is refused") {
@@ -147,8 +137,6 @@ class RecordSuite extends AnyFunSuite {
         assert(folder.relative(folder.resolve(name)).contains(name), s"$root $name")
         assert(folder.staged(name, "op").getName == FileNames.name(name) + ".staged")
         assert(folder.retired(name, record).getParent.getName == "_v0000000007-op-1")
-        assert(folder.retired(name, record.copy(format = 2)).getParent.getName == "v0000000007-op-1")
-        assert(folder.retired(name, record.copy(format = 1)).getParent.getName == "v0000000007")
       }
       assert(folder.relative(new Path("/elsewhere-t/x")).isEmpty || root == "file:/")
       assert(folder.relative(folder.root).isEmpty)

@@ -193,25 +193,6 @@ class RestoreSuite extends AnyFunSuite {
     assert(!t.fs.below("/t").exists(p => p.endsWith(".retired") || p.contains("/trash")))
   }
 
-  test("an operation of an older build, dead at any call, is recovered, restored and vacuumed") {
-    for (format <- 1L until Record.Format; k <- 1 to 250 by 2) withClue(s"format $format, call $k: ") {
-      val t = new SmallTable(Seq("p=1", ""))
-      t.attempt(new MemoryOps(t.fs, k, Fault.DieAfter))
-      OlderLayout.turn(t.fs, format)
-      assert(!t.fs.below("/t").exists(_.matches(".*/_zorder/_[^/]*")))
-      assert(t.recover(ops(t)).isEmpty && t.fs.visibleRows == t.allRows)
-      val trashes = t.fs.below("/t").filter(_.endsWith(".retired")).map(_.split('/').init.last).distinct
-      val expected = Map(1L -> "v0000000001", 2L -> "v0000000001-op-1", 3L -> "_v0000000001-op-1")
-      assert(trashes.forall(_ == expected(format)))
-      assert(!t.fs.below("/t").exists(p => p.contains("/staging") || p.contains("lock-")))
-      t.optimize(ops(t), "op-2")
-      t.restore(ops(t), 0, "op-3")
-      assert(t.fs.visibleRows == t.allRows && t.files.forall(_.contains("part-")))
-      t.vacuum(ops(t), "op-4")
-      assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
-    }
-  }
-
   test("VACUUM deletes files in the trash of an undone operation whose names somebody has taken") {
     val t = new SmallTable(Seq(""))
     var taken = false

@@ -87,7 +87,7 @@ final class StoreTable(val dirs: Seq[String]) {
     }
     val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
     if (underWay.isEmpty) Manifest.operations(client.list(here.side)).foreach { id =>
-      Manifest.find(here, id).foreach { case (_, dirs) => ObjectCommitter.rollBack(client, here, id, dirs) }
+      ObjectCommitter.rollBack(client, here, id, Manifest.read(here, id))
     }
   }
 

@@ -21,7 +21,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
         table.fs.mkdirs(table.fs.parent(copy))
         if (path.contains("_zorder")) table.fs.nodes(copy) = table.fs.nodes(path)
       }
-      table.fs.put("/t/p=9/_zorder/staging/op-0/x.parquet.staged", Set(7), 50L)
+      table.fs.put("/t/p=9/_zorder/staging/_op-0/x.parquet.staged", Set(7), 50L)
     }
     table
   }
@@ -119,7 +119,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
       "/t/_zorder/notes.txt",
       "/t/_zorder/v0000000001.bak",
       "/t/p=1/_zorder/trash/mine/x",
-      "/t/p=9/_zorder/trash/v0000000009/orders.csv"
+      "/t/p=9/_zorder/trash/_v0000000009-op/orders.csv"
     )
     names.foreach(table.fs.put(_, Set.empty, 3L))
     val left = uninstall(table, new MemoryOps(table.fs)).left.map(_.path.toUri.getPath)
@@ -130,7 +130,7 @@ class UninstallSuite extends AnyFunSuite with Explores {
 
   test("a table that begins in a partition keeps what it has") {
     val table = tableOf(Seq("p=1", "p=2"))
-    val names = Seq("/t/p=2/_zorder/index-0000000001.zidx", "/t/p=2/q=1/_zorder/trash/v0000000007/x.parquet.retired")
+    val names = Seq("/t/p=2/_zorder/_index-0000000001.zidx", "/t/p=2/q=1/_zorder/trash/_v0000000007-op/x.parquet.retired")
     names.foreach(table.fs.put(_, Set.empty, 3L))
     val left = uninstall(table, new MemoryOps(table.fs)).left
     assert(left.map(_.path.toUri.getPath).sorted == Seq("/t/p=2/_zorder", "/t/p=2/q=1/_zorder"))

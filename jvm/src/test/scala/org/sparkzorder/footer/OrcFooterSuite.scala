@@ -63,7 +63,12 @@ class OrcFooterSuite extends AnyFunSuite with FooterFixture {
     val bytes = java.nio.file.Files.readAllBytes(java.nio.file.Paths.get(whole.getPath.toUri.getPath))
     val damaged = bytes.clone()
     (bytes.length - 60 until bytes.length - 24).foreach(i => damaged(i) = (damaged(i) ^ 0x5a).toByte)
+    // The postscript's fourth field is the version of the format, 0.12.
+    val at = bytes.lastIndexOfSlice(Seq[Byte](0x22, 2, 0, 12))
+    val future = bytes.clone()
+    future(at + 2) = 19
     Seq(
+      "future" -> future,
       "text" -> "this is no data file at all".getBytes,
       "cut" -> bytes.take(bytes.length / 2),
       "damaged" -> damaged

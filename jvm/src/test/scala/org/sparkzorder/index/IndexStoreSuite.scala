@@ -65,13 +65,10 @@ class IndexStoreSuite extends AnyFunSuite with BeforeAndAfterEach {
       val status = write(contents(n), n)
       assert(status.getPath.getName == f"_index-$n%010d.zidx" && status.getLen > 0)
     }
-    Seq("index-0000000099.zidx.tmp", "index-99.zidx", ".index-0000000099.zidx", "v0000000003.json").foreach(n =>
+    Seq("_index-0000000099.zidx.tmp", "_index-99.zidx", "index-0000000099.zidx", "_v0000000003.json").foreach(n =>
       spoil(new Path(root, s"_zorder/$n"))
     )
-    fs.mkdirs(new Path(root, "_zorder/index-0000000098.zidx"))
-    assert(maxOf(store.newest(listing).get) == 10L)
-    // The name that older builds gave it.
-    fs.rename(new Path(root, "_zorder/_index-0000000010.zidx"), new Path(root, "_zorder/index-0000000010.zidx"))
+    fs.mkdirs(new Path(root, "_zorder/_index-0000000098.zidx"))
     assert(maxOf(store.newest(listing).get) == 10L)
   }
 

@@ -69,7 +69,7 @@ class FrameBytesSuite extends AnyFunSuite {
     val data = new DataOutputStream(out)
     FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Nil, 1))
     val values = 1000
-    Seq(2, 0, values & 0x7f | 0x80, values >> 7).foreach(data.writeByte(_))
+    Seq(1, 0, values & 0x7f | 0x80, values >> 7).foreach(data.writeByte(_))
     (1 to values).foreach(_ => data.writeByte(1))
     (0 until values).foreach { i =>
       if (i < 128) data.writeByte(i) else { data.writeByte(i & 0x7f | 0x80); data.writeByte(i >> 7) }
@@ -77,24 +77,6 @@ class FrameBytesSuite extends AnyFunSuite {
       data.writeByte('a')
     }
     assert(intercept[IOException](read(out.toByteArray)).getMessage.contains("share too much"))
-  }
-
-  test("boundaries that older builds wrote can be read") {
-    val out = new ByteArrayOutputStream
-    val data = new DataOutputStream(out)
-    FrameBytes.write(data, IndexedSeq.empty, BitPlan.ofSequence(Seq(0, 0), 1))
-    // The kind, the nulls, the number of values and the count of each, then each value with its
-    // length.
-    Seq(1, 2, 3, 5, 6, 7).foreach(data.writeByte(_))
-    Seq("a", "abc", "b").foreach { v =>
-      data.writeByte(v.length)
-      data.writeBytes(v)
-    }
-    read(out.toByteArray)._1.head match {
-      case d: BytesDistribution =>
-        assert(d.values.map(new String(_)).toSeq == Seq("a", "abc", "b") && d.nulls == 2 && d.total == 20)
-      case other => fail(s"$other")
-    }
   }
 
   test("the size of boundaries is known before they are written, and fitted ones keep to their bytes") {
