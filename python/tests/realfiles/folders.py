@@ -76,6 +76,14 @@ def _arrow_table(path: Path) -> pa.Table:
     return parquet.read()
 
 
+def claimed_rows(path: Path) -> int:
+    """How many rows the footer of a Parquet file claims; 0 if it cannot be read, or for ORC."""
+    try:
+        return 0 if is_orc(path) else pq.ParquetFile(path).metadata.num_rows
+    except (pa.ArrowException, OSError, ValueError):
+        return 0
+
+
 def is_orc(path: Path) -> bool:
     """Whether the file begins as ORC files do."""
     with path.open("rb") as file:

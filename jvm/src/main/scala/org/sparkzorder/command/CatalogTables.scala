@@ -109,7 +109,8 @@ private[command] object CatalogTables extends Logging {
 
   /** Where the newest operation in the history put each slot. */
   def settled(table: TableLocation): Slot => Option[Path] = {
-    lazy val records = History.newestFirst(TableSideFolder.of(table)).map(_.record).filter(_.way == Way.Catalog).toVector
+    lazy val records =
+      History.newestFirst(TableSideFolder.of(table)).map(_.record).filter(_.way == Way.Catalog).toVector
     slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
   }
 

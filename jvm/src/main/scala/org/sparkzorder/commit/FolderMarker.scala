@@ -12,23 +12,7 @@ import org.apache.hadoop.fs.Path
  * @param table the root of the table whose operation this is
  * @param etag of the object that says it
  */
-private[commit] final case class Marked(operationId: String, table: String, state: MarkerState, etag: String)
-
-/** What was decided about an operation in one folder. */
-private[commit] sealed abstract class MarkerState(val name: String)
-private[commit] object MarkerState {
-
-  /** Nothing: the inputs are the rows of the folder. */
-  case object Staged extends MarkerState("staged")
-
-  /** The outputs are the rows of the folder, and the inputs go. */
-  case object Exchanged extends MarkerState("exchanged")
-
-  /** The inputs stay, and the outputs go. */
-  case object Kept extends MarkerState("kept")
-
-  val all: Seq[MarkerState] = Seq(Staged, Exchanged, Kept)
-}
+private[commit] final case class Marked(operationId: String, table: String, state: Decision, etag: String)
 
 /**
  * One object in a folder's side folder, by which all processes agree on what an operation did there.
@@ -53,13 +37,13 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
    */
   def claim(operationId: String): Marked = {
     def once(): Option[Marked] = {
-      val mine = content(operationId, MarkerState.Staged)
-      store.putIfAbsent(path, mine).map(marked(operationId, MarkerState.Staged, _)).orElse(read() match {
+      val mine = content(operationId, Decision.Staged)
+      store.putIfAbsent(path, mine).map(marked(operationId, Decision.Staged, _)).orElse(read() match {
         case None                                    => None
         case Some(m) if m.operationId == operationId => Some(m)
         case Some(m)                                 =>
           if (isUnderWay(m)) throw new ConcurrentOperationException(new Path(m.table), None)
-          store.putIfMatch(path, mine, m.etag).map(marked(operationId, MarkerState.Staged, _))
+          store.putIfMatch(path, mine, m.etag).map(marked(operationId, Decision.Staged, _))
       })
     }
     Iterator.fill(MostClaims)(once()).flatten.nextOption()
@@ -72,7 +56,7 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
    */
   private def isUnderWay(m: Marked): Boolean = isOfTable(m) && {
     val side = new Path(new Path(m.table), SideNames.Side)
-    (m.state == MarkerState.Exchanged && m.table != folder.root.toString) ||
+    (m.state == Decision.Exchanged && m.table != folder.root.toString) ||
     SideListing.records(store.list(side)).exists(_.state == RecordState.Publishing)
   }
 
@@ -82,7 +66,7 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
       .exists(CopiedMidway.isSame(_, new Path(m.table)))
 
   /** Writes a decision. None when another process was faster, or the folder was deleted. */
-  def decide(from: Marked, to: MarkerState): Option[Marked] =
+  def decide(from: Marked, to: Decision): Option[Marked] =
     store.putIfMatch(path, content(from.operationId, to), from.etag).map(etag => from.copy(state = to, etag = etag))
 
   /** Removes the marker if it still says this. */
@@ -91,10 +75,10 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
     ()
   }
 
-  private def marked(operationId: String, state: MarkerState, etag: String) =
+  private def marked(operationId: String, state: Decision, etag: String) =
     Marked(operationId, folder.root.toString, state, etag)
 
-  private def content(operationId: String, state: MarkerState): Array[Byte] = {
+  private def content(operationId: String, state: Decision): Array[Byte] = {
     val root = mapper.createObjectNode()
     root.put("operationId", operationId)
     root.put("table", folder.root.toString)
@@ -115,7 +99,7 @@ private[commit] object FolderMarker {
   private def parse(path: Path, found: StoredBytes): Marked =
     try {
       val root = mapper.readTree(found.bytes)
-      val state = MarkerState.all.find(_.name == root.path("state").asText)
+      val state = Decision.all.find(_.name == root.path("state").asText)
         .getOrElse(throw new UnreadableRecordException(path, "it says no state"))
       Marked(root.path("operationId").asText, root.path("table").asText, state, found.etag)
     } catch {

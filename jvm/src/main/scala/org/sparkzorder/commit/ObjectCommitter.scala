@@ -196,7 +196,7 @@ private[sparkzorder] final class ObjectCommitter(
   }
 
   private def judged(result: ObjectPublish.Published): Record = {
-    val kept = result.outcomes.values.collect { case FolderOutcome.Kept(_, reason, files) => reason -> files }
+    val kept = result.outcomes.values.collect { case PlaceOutcome.Kept(why) => why.reason -> why.files }
     kept.headOption.foreach { case (reason, _) => throw new CommitConflictException(kept.flatMap(_._2).toSeq, reason) }
     val changed = result.record.flatMap(_.metrics.get(ObjectPublish.Replaced)).toSeq.flatMap(_.split('\n'))
     if (changed.nonEmpty)
@@ -210,7 +210,7 @@ private[sparkzorder] final class ObjectCommitter(
     val free = marked.forall { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(_.operationId == operationId) match {
-        case Some(m) if m.state == MarkerState.Staged =>
+        case Some(m) if m.state == Decision.Staged =>
           store.delete(marker.path, m.etag) != Removal.Changed
         case Some(_) => false
         case None    => true
@@ -297,7 +297,7 @@ private[sparkzorder] object ObjectCommitter {
       SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
-      marker.read().filter(m => m.operationId == operationId && m.state == MarkerState.Staged).foreach(marker.remove)
+      marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)
       val trashes = store.list(folder.trashesOf(dir)).filter(t => t.name.endsWith(s"-$operationId") && !isPublished(t))
       trashes.foreach(t => folder.ops.deleteRecursive(t.path))
     }

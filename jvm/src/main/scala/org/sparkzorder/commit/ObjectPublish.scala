@@ -28,16 +28,16 @@ private[commit] final class ObjectPublish(
   def toTheEnd(millis: () => Option[Long]): Published = {
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = SideListing.isPublished(store.list(folder.side), record.version)
-    val exchange = new ObjectExchange(store, folder, record, inFolder)
+    val places = record.folders.map(work => work -> new StorePlace(store, folder, record, work, inFolder))
     val isCopy = CopiedMidway.from(folder, record).isDefined
-    if (isCopy) WorkerThreads.each(record.folders, acrossFolders)(exchange.requireWhole)
-    val outcomes = WorkerThreads.map(record.folders, acrossFolders) { work =>
+    if (isCopy) WorkerThreads.each(places, acrossFolders) { case (_, place) => place.rowsOfCopy() }
+    val outcomes = WorkerThreads.map(places, acrossFolders) { case (work, place) =>
       check()
-      work -> (if (isCopy) exchange.settleCopy(work) else exchange.settle(work, isStale))
+      work -> (if (isCopy) Settle.copy(place) else Settle(place, isStale))
     }
     val result = Published(outcomes.toMap, ended(outcomes, isStale, millis))
     check()
-    removeMarkers(outcomes)
+    WorkerThreads.each(places, threads) { case (_, place) => place.release() }
     // The record goes last. Without it the manifest would look like that of an operation that died
     // before it had a record.
     ObjectCommitter.discard(store, folder, record.operationId)
@@ -56,17 +56,17 @@ private[commit] final class ObjectPublish(
 
   /** Writes the last record, and returns what is in the history. */
   private def ended(
-      outcomes: Seq[(FolderWork, FolderOutcome)],
+      outcomes: Seq[(FolderWork, PlaceOutcome)],
       isStale: Boolean,
       millis: () => Option[Long]
   ): Option[Record] = {
-    val done = outcomes.collect { case (work, FolderOutcome.Exchanged(_, outputs, _)) => work.folder -> outputs }.toMap
-    if (isStale || outcomes.exists(_._2 == FolderOutcome.Ended)) published()
+    val done = outcomes.collect { case (work, PlaceOutcome.Exchanged(outputs, _)) => work.folder -> outputs }.toMap
+    if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published()
     else if (done.isEmpty) {
       put(folder.undone(record), record.copy(metrics = record.metrics - CopiedMidway.Root))
       None
     } else {
-      val replaced = outcomes.collect { case (_, FolderOutcome.Exchanged(_, _, files)) => files }.flatten
+      val replaced = outcomes.collect { case (_, PlaceOutcome.Exchanged(_, files)) => files }.flatten
       val metrics = record.metrics - CopiedMidway.Root ++ millis().map(PublishMillis -> _.toString) ++
         (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
       val last = onlyIn(record, done).copy(metrics = metrics)
@@ -89,14 +89,6 @@ private[commit] final class ObjectPublish(
       .map(found => RecordJson.parse(found.bytes, publishing))
       .filter(_.operationId == record.operationId)
 
-  private def removeMarkers(outcomes: Seq[(FolderWork, FolderOutcome)]): Unit = {
-    val markers = outcomes.flatMap {
-      case (work, FolderOutcome.Exchanged(m, _, _)) => m.map(work -> _)
-      case (work, FolderOutcome.Kept(m, _, _))      => m.map(work -> _)
-      case _                                        => None
-    }
-    WorkerThreads.each(markers, threads) { case (work, m) => new FolderMarker(store, folder, work.folder).remove(m) }
-  }
 }
 
 private[commit] object ObjectPublish {
@@ -111,7 +103,7 @@ private[commit] object ObjectPublish {
   val Replaced = "replacedInputs"
 
   /** @param record what the history shows; None if no folder was exchanged */
-  final case class Published(outcomes: Map[FolderWork, FolderOutcome], record: Option[Record])
+  final case class Published(outcomes: Map[FolderWork, PlaceOutcome], record: Option[Record])
 
   /** The record without the folders that were not exchanged, and with its files as they are. */
   private def onlyIn(record: Record, done: Map[String, Map[String, FileMeta]]): Record = record.copy(

@@ -45,9 +45,9 @@ private[commit] object ObjectView {
       inputs ++ work.outputs.map(_.path)
     }
     val add = states.flatMap {
-      case (work, Some(MarkerState.Exchanged)) => work.outputs.map(o => added(folder, o.path, o.length))
-      case (work, Some(_))                     => work.inputs.map(i => added(folder, i.path, i.length))
-      case (_, None)                           => Nil
+      case (work, Some(Decision.Exchanged)) => work.outputs.map(o => added(folder, o.path, o.length))
+      case (work, Some(_))                  => work.inputs.map(i => added(folder, i.path, i.length))
+      case (_, None)                        => Nil
     }
     ReadAround(leaveOut.toSet, add)
   }

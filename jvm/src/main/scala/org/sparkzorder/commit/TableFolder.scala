@@ -31,7 +31,8 @@ final case class TableFolder(
   /** A name for an empty file whose time stamp tells the file system's clock. */
   def newProbe(): Path = new Path(side, s"$ProbePrefix${UUID.randomUUID()}")
 
-  def record(record: Record, state: RecordState): Path = new Path(side, s"${recordName(record.version)}.${state.suffix}")
+  def record(record: Record, state: RecordState): Path =
+    new Path(side, s"${recordName(record.version)}.${state.suffix}")
 
   /**
    * The record of an operation that is published.

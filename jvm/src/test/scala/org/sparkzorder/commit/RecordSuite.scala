@@ -89,12 +89,16 @@ class RecordSuite extends AnyFunSuite {
     ) {
       assert(fails(text.replace("\"o.parquet\"", s"\"$name\"")).contains("not a file below"))
     }
-    val elsewhere = Seq("p=1/_zorder/trash/_v0000000001-op-0", "_zorder/trash/_v0000000001-op-0/..", "_zorder/staging/op")
+    val elsewhere =
+      Seq("p=1/_zorder/trash/_v0000000001-op-0", "_zorder/trash/_v0000000001-op-0/..", "_zorder/staging/op")
     for (
       source <- Seq("data/x", "_zorder", "../_zorder/x", "_zorder/../x", "_zorder/lock-1") ++
         elsewhere.map(_ + "/o.parquet.retired")
     ) {
-      assert(fails(text.replace("_zorder/trash/_v0000000001-op-0/o.parquet.retired", source)).contains("not a file below"))
+      assert(fails(text.replace(
+        "_zorder/trash/_v0000000001-op-0/o.parquet.retired",
+        source
+      )).contains("not a file below"))
     }
     for (id <- Seq("..", "a/b", "")) fails(text.replace("\"op-1\"", s"\"$id\""))
   }
@@ -121,7 +125,8 @@ class RecordSuite extends AnyFunSuite {
       Seq(InputFile("file:/t/p=1/a b%.parquet", 3, 4, 5, Some("\"e\""))),
       Seq(copy)
     )
-    val told = record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, bystanders = Map.empty, switches = Seq(switch))
+    val told =
+      record.copy(way = Way.Catalog, inputs = Nil, outputs = Nil, bystanders = Map.empty, switches = Seq(switch))
     assert(RecordJson.parse(RecordJson.write(told), new Path("r")) == told)
     assert(told.brought == Seq(copy))
   }

@@ -130,7 +130,8 @@ class UninstallSuite extends AnyFunSuite with Explores {
 
   test("a table that begins in a partition keeps what it has") {
     val table = tableOf(Seq("p=1", "p=2"))
-    val names = Seq("/t/p=2/_zorder/_index-0000000001.zidx", "/t/p=2/q=1/_zorder/trash/_v0000000007-op/x.parquet.retired")
+    val names =
+      Seq("/t/p=2/_zorder/_index-0000000001.zidx", "/t/p=2/q=1/_zorder/trash/_v0000000007-op/x.parquet.retired")
     names.foreach(table.fs.put(_, Set.empty, 3L))
     val left = uninstall(table, new MemoryOps(table.fs)).left
     assert(left.map(_.path.toUri.getPath).sorted == Seq("/t/p=2/_zorder", "/t/p=2/q=1/_zorder"))
