@@ -113,9 +113,11 @@ class Campaign:
         try:
             self._phases(table, only)
         except (PySparkException, Py4JJavaError, RowsLostError, duckdb.Error, pa.ArrowException) as error:
-            self._mismatch(
-                number, None, f"{type(error).__name__} {' '.join(str(error).split())[:600]}; {table.words()}"
-            )
+            said = " ".join(str(error).split())
+            if _is_of_the_writers_file(said):
+                tally.raised += 1
+            else:
+                self._mismatch(number, None, f"{type(error).__name__} {said[:600]}; {table.words()}")
         finally:
             table.drop()
             shutil.rmtree(folder, ignore_errors=True)
@@ -216,7 +218,10 @@ class Campaign:
         for n in range(0, len(numbers), 3):
             pushed, plain = (questions.filtered(n, skipping=False, pushdown=on) for on in (True, False))
             self.tally.pushed += 1
-            if isinstance(plain, list) and pushed != plain:
+            if table.form == "orc" and isinstance(pushed, str) and "NULL)" in conditions[n].spark:
+                # Spark fails to tell ORC of a list with NULL in it, before it reads a row.
+                self.tally.raised += 1
+            elif isinstance(plain, list) and pushed != plain:
                 self._mismatch(table.number, numbers[n], _line("a reader", pushed, plain, conditions[n].spark, table))
 
     def _ask_duck(self, copy: Copy, condition: Text) -> list[int] | None:
@@ -246,6 +251,11 @@ class Campaign:
         line = f"make fuzz SEED={self.tally.seed} TABLE={table}{one}  # {what}"
         self.tally.mismatches.append(line)
         self._say(line)
+
+
+def _is_of_the_writers_file(error: str) -> bool:
+    """Whether Spark refuses a schema that was given for ORC files of the table's writer, and not for files of ours."""
+    return "ORC_TYPE_CAST" in error and "/part-" in error and "/zorder-" not in error
 
 
 @dataclass(frozen=True)
