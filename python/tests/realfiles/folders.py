@@ -76,6 +76,16 @@ def _arrow_table(path: Path) -> pa.Table:
     return parquet.read()
 
 
+def is_of_the_old_calendar(path: Path) -> bool:
+    """Whether Spark 2, or Spark 3 in its legacy mode, wrote a Parquet file: other readers show other old days."""
+    try:
+        keys = {} if is_orc(path) else pq.ParquetFile(path).metadata.metadata or {}
+    except (pa.ArrowException, OSError, ValueError):
+        return False
+    version = keys.get(b"org.apache.spark.version")
+    return version is not None and (version < b"3" or any(k.startswith(b"org.apache.spark.legacy") for k in keys))
+
+
 def claimed_rows(path: Path) -> int:
     """How many rows the footer of a Parquet file claims; 0 if it cannot be read, or for ORC."""
     try:
@@ -112,8 +122,8 @@ _OLD_INSTANTS = re.compile(", is_from_converted_type=(?:true|false), force_set_c
 # They say which library and which Spark wrote the file.
 _OWN_KEYS = (b"org.apache.spark.", b"writer.model.name")
 
-# These repeat the schema in another encoding, and pandas' index, which has tests of its own.
-_REWRITTEN_KEYS = (b"ARROW:schema", b"pandas")
+# These repeat the schema in another encoding, or are united. They have tests of their own.
+_REWRITTEN_KEYS = (b"ARROW:schema", b"pandas", b"geo")
 
 
 def _keys(metadata: dict[bytes, bytes]) -> dict[bytes, bytes]:

@@ -89,6 +89,7 @@ private[footer] object ParquetChunks {
       leaf.getPrimitiveTypeName == PrimitiveType.PrimitiveTypeName.DOUBLE
     if ((dt == FloatType || dt == DoubleType) && floating && !writer.boundsExcludeNaN)
       StatisticsTrust.Loose(stats.copy(nanCount = -1L))
+    else if (OrderedValue.isClock(dt) && !writer.boundsAreClocks) StatisticsTrust.Untrusted
     else if (Calendar.concerns(dt) && !writer.proleptic && !Calendar.settled(dt, stats.min.asInstanceOf[Long]))
       StatisticsTrust.Untrusted
     else StatisticsTrust.Trusted(stats)

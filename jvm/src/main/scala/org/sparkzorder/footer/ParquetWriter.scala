@@ -37,6 +37,14 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
     (application == "parquet-mr" && atLeast(1, 10)) || (application == "parquet-cpp-arrow" && atLeast(4, 0))
 
   /**
+   * Whether the bounds of instants, wall clocks and times of the day are those of the stored numbers.
+   * Parquet.Net moves bounds by the time zone of its machine. Spark's reader pushes no filter on wall
+   * clocks and times, so nobody would notice. So only writers count whose files our tests read.
+   */
+  val boundsAreClocks: Boolean = createdBy != null && Seq("parquet-mr", "parquet-cpp", "DuckDB", "parquet-rs", "Polars")
+    .exists(createdBy.startsWith)
+
+  /**
    * Whether a chunk with bounds has no NaN. parquet-java from 1.10 to 1.17 compares with
    * `Double.compare`, so a NaN becomes the maximum, and its reader drops bounds with a NaN. Later
    * versions may count NaNs separately, so nothing is assumed of them.

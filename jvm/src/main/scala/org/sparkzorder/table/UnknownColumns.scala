@@ -1,8 +1,10 @@
 package org.sparkzorder.table
 
 import java.io.IOException
+import java.util.Locale
 
 import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.sql.catalyst.util.quoteIdentifier
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
@@ -20,12 +22,21 @@ private[table] object UnknownColumns {
     footers.iterator.flatMap {
       case Left(damaged) if !damaged.isGone => Some(told(damaged, format))
       case Left(_)                          => None
-      case Right(footer)                    => unreadable(place, footer)
+      case Right(footer)                    => unreadable(place, footer).orElse(doubled(place, footer))
     }.nextOption()
   }
 
   private def told(damaged: NotDataFileException, format: String): Throwable =
     ZOrderErrors.notDataFile(damaged.path, DataFiles.shown(format), damaged.reason)
+
+  private def doubled(place: TableLocation, footer: FileFooter): Option[Throwable] = {
+    val names = if (place.session.sessionState.conf.caseSensitiveAnalysis) Nil else footer.schema.fieldNames.toSeq
+    names.groupBy(_.toLowerCase(Locale.ROOT)).values.find(_.size > 1).map { found =>
+      val reason =
+        s"the file also has it as ${found.tail.map(quoteIdentifier).mkString(", ")}, and the session takes these for one"
+      ZOrderErrors.schemaDrift(footer.path, quoteIdentifier(found.head), reason, anySchema = true)
+    }
+  }
 
   private def unreadable(place: TableLocation, footer: FileFooter): Option[Throwable] = {
     val nanosFit = place.session.sessionState.conf.getConf(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG)

@@ -88,6 +88,21 @@ class ForeignParquetSuite extends AnyFunSuite with FooterFixture {
     }
   }
 
+  test("bounds of clocks are believed of writers that tests read: Parquet.Net moves them by its time zone") {
+    val known = write(
+      "clocks.parquet",
+      "{'i': [1, 2], 'at': pa.array([dt.datetime(2021, 1, 1, 12)] * 2, pa.timestamp('ms')), " +
+        "'utc': pa.array([dt.datetime(2021, 1, 1, 12)] * 2, pa.timestamp('ms', 'UTC'))}"
+    )
+    val schema = StructType.fromDDL("i bigint, at timestamp_ntz, utc timestamp")
+    assert(judged(known, schema).untrusted.isEmpty)
+    val bytes = Files.readAllBytes(known)
+    val at = bytes.indexOfSlice("parquet-cpp-arrow".getBytes)
+    "Parquet.Net      ".getBytes.copyToArray(bytes, at)
+    val unknown = Files.write(known.resolveSibling("unknown.parquet"), bytes)
+    assert(judged(unknown, schema).untrusted == Set("at", "utc").map(key(schema, _)))
+  }
+
   test("ancient dates are not trusted if the writer does not name its calendar") {
     val file = write("ancient.parquet", "{'day': [dt.date(1500, 1, 1), dt.date(1990, 1, 1)]}")
     val schema = StructType.fromDDL("day date")
