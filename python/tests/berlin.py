@@ -1,4 +1,4 @@
-"""Runs OPTIMIZE in a JVM whose time zone has daylight saving: `berlin.py <jar> <folder>`."""
+"""Works in a JVM whose time zone has daylight saving: `berlin.py <jar> optimize|write <folder>`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from answers import Answers
 from pyspark.sql import SparkSession
 
-jar, folder = sys.argv[1:]
+jar, work, folder = sys.argv[1:]
 spark = (
     SparkSession.builder.master("local[1]")
     .config("spark.jars", jar)
@@ -17,6 +17,10 @@ spark = (
     .getOrCreate()
 )
 answers = Answers(spark)
-answers.ask("optimize", f"OPTIMIZE orc.`{folder}` ZORDER BY (k) OPTIONS ('num-files' = 1)")
+if work == "optimize":
+    answers.ask("optimize", f"OPTIMIZE orc.`{folder}` ZORDER BY (k) OPTIONS ('num-files' = 1)")
+else:
+    rows = "VALUES (1, TIMESTAMP '2020-10-25 02:30:00'), (2, TIMESTAMP '2020-10-26 02:30:00') AS v(k, t)"
+    answers.ask("write", f"INSERT OVERWRITE DIRECTORY '{folder}' USING orc SELECT /*+ REPARTITION(2) */ * FROM {rows}")
 answers.tell()
 spark.stop()

@@ -1,17 +1,23 @@
-"""Wall clocks of ORC files that the time zone of Spark's JVM skips."""
+"""Wall clocks of ORC files that a time zone skips, or has twice."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
+from comparison import condition_of
 from golden import snapshot
 from programs import answers_of
 from pyarrow import orc
+from pyspark.errors import AnalysisException
 
 from spark_zorder import jar_path
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.mark.parametrize(("clock", "refused"), [("02:30", True), ("03:30", False)])
@@ -22,7 +28,7 @@ def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -
     for n in range(2):
         orc.write_table(pa.table({"k": [1, 2, 3], "t": times}), str(folder / f"{n}.orc"))
     before = snapshot(folder)
-    answers = answers_of("berlin.py", str(jar_path()), str(folder), folder=tmp_path)
+    answers = answers_of("berlin.py", str(jar_path()), "optimize", str(folder), folder=tmp_path)
     if refused:
         error = answers["optimize"]["error"]
         assert "[ZORDER_AMBIGUOUS_CLOCK]" in error
@@ -33,3 +39,14 @@ def test_a_skipped_clock_is_refused(tmp_path: Path, clock: str, refused: bool) -
         assert answers["optimize"][0]["metrics"]["numFilesAdded"] == 1
         [file] = folder.glob("*.orc")
         assert sorted(map(str, orc.read_table(str(file))["t"].to_pylist())) == sorted(map(str, times * 2))
+
+
+def test_a_clock_that_the_writers_zone_has_twice_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    answers_of("berlin.py", str(jar_path()), "write", str(folder), folder=tmp_path)
+    before = snapshot(folder)
+    with pytest.raises(AnalysisException) as refused:
+        spark.sql(f"OPTIMIZE orc.`{folder}` ZORDER BY (k)").collect()
+    assert condition_of(refused.value) == "ZORDER_AMBIGUOUS_CLOCK"
+    assert "Europe/Berlin" in str(refused.value)
+    assert snapshot(folder) == before
