@@ -11,7 +11,7 @@ object WrittenNames {
    */
   val Prefix = "zorder-"
 
-  private val Ours: Regex = s"(?:$Prefix|part-)\\d{5,}(?:\\.part\\d+)?-[^/]+-a\\d+\\.[^/]+".r
+  private val Ours: Regex = s"$Prefix\\d{5,}(?:\\.part\\d+)?-[^/]+-a\\d+\\.[^/]+".r
 
   def isOurs(name: String): Boolean = Ours.matches(name)
 }
