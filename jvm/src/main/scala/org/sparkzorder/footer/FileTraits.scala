@@ -3,6 +3,8 @@ package org.sparkzorder.footer
 import java.nio.charset.StandardCharsets
 import java.security.MessageDigest
 
+import scala.collection.immutable.BitSet
+
 /**
  * What a file has beside its rows and a rewrite should keep. There is one instance for each input
  * file, so it is small: schemas and long texts are represented by their digests. [[WholeFooter]]
@@ -14,6 +16,8 @@ import java.security.MessageDigest
  * @param extents by key, small texts that describe only this file and that can be united with those
  *   of others
  * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
+ * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
+ *   in a dictionary
  * @param pageVersions versions of the data pages, as far as the footer tells
  * @param codecs of the column chunks, in Spark's spelling
  */
@@ -22,6 +26,7 @@ final case class FileTraits(
     keys: Map[String, String],
     extents: Map[String, String],
     bloomFilters: Set[Seq[String]],
+    dictionaries: BitSet,
     pageVersions: Set[Int],
     codecs: Set[String]
 )

@@ -2,6 +2,7 @@ package org.sparkzorder.footer
 
 import java.nio.charset.StandardCharsets
 
+import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
 import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
@@ -13,6 +14,7 @@ private[footer] object OrcTraits {
   def of(reader: Reader, encryption: Encryption, footerOf: StripeInformation => OrcProto.StripeFooter): FileTraits = {
     val (keys, extents) = FileTraits.keysOf(texts(reader))
     FileTraits(
+      dictionaries = BitSet.empty,
       schema = FileTraits.digest(schemaText(reader)),
       keys = keys,
       extents = extents,

@@ -2,6 +2,7 @@ package org.sparkzorder.footer
 
 import java.io.IOException
 
+import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.format.{PageHeader, PageType}
@@ -27,12 +28,21 @@ private[footer] object ParquetTraits {
       keys = keys,
       extents = extents,
       bloomFilters = chunks.iterator.filter(_.getBloomFilterOffset >= 0).map(_.getPath.toArray.toSeq).toSet,
+      dictionaries = BitSet.fromSpecific(
+        file.getSchema.getColumns.asScala.indices.filter(i =>
+          metadata.getBlocks.asScala.map(_.getColumns.get(i)).forall(c => !hidden(c) && isInDictionary(c))
+        )
+      ),
       pageVersions =
         if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
         else chunks.headOption.flatMap(firstPage(_, pageHeader)).toSet,
       codecs = chunks.iterator.map(c => NameMatch.fold(c.getCodec.name)).toSet
     )
   }
+
+  /** Footers of old writers do not tell. */
+  private def isInDictionary(chunk: ColumnChunkMetaData): Boolean = Option(chunk.getEncodingStats)
+    .exists(s => s.hasDictionaryEncodedPages && !s.hasNonDictionaryEncodedPages)
 
   private def pageVersion(chunk: ColumnChunkMetaData): Option[Int] =
     Option(chunk.getEncodingStats).map(s => if (s.usesV2Pages) 2 else 1)

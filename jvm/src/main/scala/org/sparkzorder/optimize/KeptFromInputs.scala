@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageType
@@ -97,11 +98,20 @@ private final class KeptOfParquet(
     footers.getOrElseUpdate(i, WholeFooter.parquet(conf, inputs(i).status))
 
   def result: KeptFromInputs = {
-    val schemas = traits.map(_.schema).distinct.map(d => footer(traits.indexWhere(_.schema == d)).schema)
+    val bySchema = traits.groupBy(_.schema).toSeq.map { case (digest, same) =>
+      footer(traits.indexWhere(_.schema == digest)).schema -> same
+    }
+    val schemas = bySchema.map(_._1)
     val schema = Option.when(!hasVariant(table.dataSchema))(KeptSchema.of(sparkSchema, schemas))
     val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
     val keys = KeptKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
-    val kept = KeptParquet(sparkSchema, schema.map(_.schema), keys.values)
+    val kept = KeptParquet(
+      sparkSchema,
+      schema.map(_.schema),
+      keys.values,
+      dictionaries = inAll(bySchema)((_, i, file) => file.dictionaries(i)),
+      bloomFilters = inAll(bySchema)((path, _, file) => file.bloomFilters(path))
+    )
     val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
     val (pages, lostPages) = pageVersion
     val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
@@ -111,6 +121,22 @@ private final class KeptOfParquet(
       bloomFilters = blooms,
       lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
     )
+  }
+
+  /**
+   * The leaves for which something is true in all files that have them.
+   *
+   * @param test of the leaf's path, its number in the schema, and a file
+   */
+  private def inAll(bySchema: Seq[(MessageType, Seq[FileTraits])])(
+      test: (Seq[String], Int, FileTraits) => Boolean
+  ): Set[Seq[String]] = {
+    val judged = for {
+      (schema, files) <- bySchema
+      (leaf, i) <- schema.getColumns.asScala.toSeq.zipWithIndex
+      path = leaf.getPath.toSeq
+    } yield path -> files.forall(test(path, i, _))
+    judged.groupMap(_._1)(_._2).collect { case (path, all) if all.forall(identity) => path }.toSet
   }
 
   private lazy val sparkSchema: MessageType = {

@@ -126,8 +126,10 @@ private[write] final class FileTask(
   }
 
   /** All rows of the slot are sorted by now, and so they were looked at. */
-  private def zerosOf(task: TaskContext): IndexedSeq[Boolean] =
-    NotedZeros.of(task).getOrElse(FloatLeaf.of(schema).map(_ => true))
+  private def zerosOf(task: TaskContext): ZerosFound = NotedZeros.of(task).getOrElse {
+    val all = FloatLeaf.of(schema).map(_ => true)
+    ZerosFound(all, all)
+  }
 
   private def stored(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
     dropChecksum(path)

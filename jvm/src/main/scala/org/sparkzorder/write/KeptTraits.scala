@@ -31,12 +31,16 @@ trait KeptTraits extends Serializable {
  *
  * @param schema of the new files; None for Spark's own
  * @param keyValues metadata to add to that of Spark
+ * @param dictionaries leaves, by their paths in the old files, that are wholly in dictionaries in all of them
+ * @param bloomFilters leaves that have a Bloom filter in all old files
  */
 final case class KeptParquet(
     schema: Option[MessageType],
     keyValues: Map[String, String],
     columns: Map[Seq[String], Seq[String]],
-    namesInAnyCase: Boolean
+    namesInAnyCase: Boolean,
+    dictionaries: Set[Seq[String]],
+    bloomFilters: Set[Seq[String]]
 ) extends KeptTraits {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
@@ -47,12 +51,20 @@ final case class KeptParquet(
 }
 
 object KeptParquet {
-  def apply(spark: GroupType, schema: Option[MessageType], keyValues: Map[String, String]): KeptParquet =
+  def apply(
+      spark: GroupType,
+      schema: Option[MessageType],
+      keyValues: Map[String, String],
+      dictionaries: Set[Seq[String]],
+      bloomFilters: Set[Seq[String]]
+  ): KeptParquet =
     KeptParquet(
       schema,
       keyValues,
       schema.fold(Map.empty[Seq[String], Seq[String]])(KeptSchema.leaves(spark, _)),
-      schema.exists(respells(spark, _))
+      schema.exists(respells(spark, _)),
+      dictionaries,
+      bloomFilters
     )
 
   /** Names within lists and maps are Parquet's own, and readers find these fields by position. */

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters
 import org.apache.spark.sql.types._
 
 /**
- * Notes which FLOAT and DOUBLE values of some rows are ever -0.0, at any depth. Not thread-safe.
+ * Notes which FLOAT and DOUBLE values of some rows are ever a zero, at any depth. Not thread-safe.
  *
  * In SQL -0.0 equals 0.0, but their bits differ. So a reader that looks for the bits of 0.0 in a
  * dictionary or a Bloom filter loses the rows with -0.0.
@@ -15,10 +15,12 @@ import org.apache.spark.sql.types._
 private[write] final class NegativeZeros(schema: StructType) {
   import NegativeZeros._
 
-  /** Whether each leaf had -0.0, in the order of [[FloatLeaf.of]]. */
-  val found: Array[Boolean] = new Array(FloatLeaf.of(schema).length)
+  private val leaves = FloatLeaf.of(schema).length
+  private val negative, any = new Array[Boolean](leaves)
+  private val probes = new Compiler(negative, any).ofFields(schema)
 
-  private val probes = new Compiler(found).ofFields(schema)
+  /** What was found so far. */
+  def found: ZerosFound = ZerosFound(negative.toIndexedSeq, any.toIndexedSeq)
 
   def add(row: InternalRow): Unit = look(probes, row)
 }
@@ -50,15 +52,15 @@ private[write] object NegativeZeros {
   }
 
   /** Makes the probes of a schema, with none for what has no FLOAT or DOUBLE. */
-  private final class Compiler(found: Array[Boolean]) {
+  private final class Compiler(negative: Array[Boolean], any: Array[Boolean]) {
     private var leaves = 0
 
     def ofFields(schema: StructType): Array[Probe] =
       schema.fields.zipWithIndex.flatMap { case (f, i) => of(f.dataType, i) }
 
     private def of(dataType: DataType, ordinal: Int): Option[Probe] = dataType match {
-      case FloatType     => Some(new OfFloat(ordinal, nextLeaf(), found))
-      case DoubleType    => Some(new OfDouble(ordinal, nextLeaf(), found))
+      case FloatType     => Some(new OfFloat(ordinal, nextLeaf(), negative, any))
+      case DoubleType    => Some(new OfDouble(ordinal, nextLeaf(), negative, any))
       case s: StructType =>
         val fields = ofFields(s)
         if (fields.isEmpty) None else Some(new OfStruct(ordinal, s.length, fields))
@@ -76,14 +78,26 @@ private[write] object NegativeZeros {
     }
   }
 
-  private final class OfFloat(ordinal: Int, leaf: Int, found: Array[Boolean]) extends Probe(ordinal) {
-    override def look(values: SpecializedGetters, at: Int): Unit =
-      if (java.lang.Float.floatToRawIntBits(values.getFloat(at)) == Int.MinValue) found(leaf) = true
+  private final class OfFloat(ordinal: Int, leaf: Int, negative: Array[Boolean], any: Array[Boolean])
+      extends Probe(ordinal) {
+    override def look(values: SpecializedGetters, at: Int): Unit = {
+      val x = values.getFloat(at)
+      if (x == 0.0f) {
+        any(leaf) = true
+        if (java.lang.Float.floatToRawIntBits(x) != 0) negative(leaf) = true
+      }
+    }
   }
 
-  private final class OfDouble(ordinal: Int, leaf: Int, found: Array[Boolean]) extends Probe(ordinal) {
-    override def look(values: SpecializedGetters, at: Int): Unit =
-      if (java.lang.Double.doubleToRawLongBits(values.getDouble(at)) == Long.MinValue) found(leaf) = true
+  private final class OfDouble(ordinal: Int, leaf: Int, negative: Array[Boolean], any: Array[Boolean])
+      extends Probe(ordinal) {
+    override def look(values: SpecializedGetters, at: Int): Unit = {
+      val x = values.getDouble(at)
+      if (x == 0.0) {
+        any(leaf) = true
+        if (java.lang.Double.doubleToRawLongBits(x) != 0L) negative(leaf) = true
+      }
+    }
   }
 
   private final class OfStruct(ordinal: Int, size: Int, fields: Array[Probe]) extends Probe(ordinal) {
@@ -103,6 +117,14 @@ private[write] object NegativeZeros {
     }
   }
 }
+
+/**
+ * Which leaves have zeros, in the order of [[FloatLeaf.of]].
+ *
+ * @param negative whether one is -0.0
+ * @param any whether there is one of either sign
+ */
+private[write] final case class ZerosFound(negative: IndexedSeq[Boolean], any: IndexedSeq[Boolean])
 
 /**
  * The place of a FLOAT or DOUBLE value in a schema.

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.StructType
 
 /**
  * Returns the rows of the child unchanged, and notes for the task that reads them which columns have
- * -0.0, see [[NotedZeros.of]]. It stands below a sort, which reads all rows before it gives the
+ * zeros, see [[NotedZeros.of]]. It stands below a sort, which reads all rows before it gives the
  * first. So the writer above the sort knows it before it begins a file.
  *
  * @param data the fields with which rows begin
@@ -40,11 +40,10 @@ private[write] object NotedZeros {
   private val ofTasks = new ConcurrentHashMap[Long, NegativeZeros]
 
   /**
-   * Which leaves have -0.0 in the rows that this task has read so far. None if its plan has no
+   * Which leaves have zeros in the rows that this task has read so far. None if its plan has no
    * [[NotedZeros]].
    */
-  def of(task: TaskContext): Option[IndexedSeq[Boolean]] =
-    Option(ofTasks.get(task.taskAttemptId())).map(_.found.toIndexedSeq)
+  def of(task: TaskContext): Option[ZerosFound] = Option(ofTasks.get(task.taskAttemptId())).map(_.found)
 
   // Made in this object, so that the closure does not contain a plan.
   private[write] def noted(rows: RDD[InternalRow], data: StructType): RDD[InternalRow] = rows.mapPartitions(

@@ -283,17 +283,19 @@ final class RewriteJob(
     )
   }
 
-  /** None when no column can have -0.0. */
+  /** None when no column can have a zero with a sign. */
   private lazy val zeros: Option[ZeroSettings] =
     if (FloatLeaf.of(schema).isEmpty) None
     else format match {
-      case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema))
+      case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema, keptParquet))
       case _: OrcFileFormat     => Some(OrcZeros(FloatLeaf.of(schema)))
       case _                    => None
     }
 
-  private def parquetSchema: MessageType = kept.collect { case KeptParquet(Some(own), _, _, _) => own }
+  private def parquetSchema: MessageType = keptParquet.flatMap(_.schema)
     .getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))
+
+  private def keptParquet: Option[KeptParquet] = kept.collect { case parquet: KeptParquet => parquet }
 
   private def ofUnits(read: ReadRows): IndexedSeq[RowSum] = {
     val ofFiles = read.ofFiles.groupMap { case (file, _) => unitOfFile(file) }(_._2)

@@ -12,36 +12,43 @@ import org.apache.spark.sql.execution.datasources.OutputWriter
 import org.apache.spark.sql.types._
 
 /**
- * Settings for the writer of a file with -0.0, so that readers find its rows when they look for 0.0.
- * See [[NegativeZeros]].
+ * Settings for the writer of a file with zeros, so that readers find its rows when they look for a
+ * zero of the other sign. See [[NegativeZeros]].
  */
 private[write] sealed trait ZeroSettings extends Serializable {
 
-  /** @param found whether the file's rows have -0.0 in each leaf, in the order of [[FloatLeaf.of]] */
-  def put(conf: Configuration, found: IndexedSeq[Boolean]): Unit
+  def put(conf: Configuration, found: ZerosFound): Unit
 
   /** Called with each new writer before its first row. */
   def begin(writer: OutputWriter): Unit
 }
 
 /**
- * Columns with -0.0 get neither a dictionary nor a Bloom filter. Readers take the bounds of Parquet
- * as those of numbers, so these stay.
+ * Columns with -0.0 get neither a dictionary nor a Bloom filter. Columns with 0.0 get one only if all
+ * old files have it: a query for -0.0 found its rows where there was none. Readers take the bounds of
+ * Parquet as those of numbers, so these stay.
  *
  * @param leaves the name of each leaf for Parquet's settings; None when they cannot name it
  * @param others the names of all columns that settings can name
+ * @param dictionaries the names of columns that are wholly in dictionaries in all old files
+ * @param bloomFilters the names of columns that have a Bloom filter in all old files
  */
-private[write] final case class ParquetZeros(leaves: IndexedSeq[Option[String]], others: Seq[String])
-    extends ZeroSettings {
+private[write] final case class ParquetZeros(
+    leaves: IndexedSeq[Option[String]],
+    others: Seq[String],
+    dictionaries: Set[String],
+    bloomFilters: Set[String]
+) extends ZeroSettings {
 
-  override def put(conf: Configuration, found: IndexedSeq[Boolean]): Unit = {
-    val zeros = leaves.zip(found).collect { case (leaf, true) => leaf }
-    if (zeros.contains(None)) {
-      turnOffByDefault(conf, ENABLE_DICTIONARY, before = true)
-      turnOffByDefault(conf, BLOOM_FILTER_ENABLED, before = false)
-    }
-    zeros.flatten.foreach { leaf =>
-      conf.setBoolean(s"$ENABLE_DICTIONARY#$leaf", false)
+  override def put(conf: Configuration, found: ZerosFound): Unit = {
+    def without(had: Set[String]) = leaves.indices
+      .filter(i => found.negative(i) || found.any(i) && !leaves(i).exists(had)).map(leaves)
+    val plain = without(dictionaries)
+    if (plain.contains(None)) turnOffByDefault(conf, ENABLE_DICTIONARY, before = true)
+    plain.flatten.foreach(leaf => conf.setBoolean(s"$ENABLE_DICTIONARY#$leaf", false))
+    val bare = without(bloomFilters)
+    if (bare.contains(None)) turnOffByDefault(conf, BLOOM_FILTER_ENABLED, before = false)
+    bare.flatten.foreach { leaf =>
       conf.setBoolean(s"$BLOOM_FILTER_ENABLED#$leaf", false)
       // To Parquet's writer an expected number of values means that there is to be a filter.
       conf.unset(s"$BLOOM_FILTER_EXPECTED_NDV#$leaf")
@@ -64,8 +71,8 @@ private[write] final case class ParquetZeros(leaves: IndexedSeq[Option[String]],
  * filters are part of that index.
  */
 private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf]) extends ZeroSettings {
-  override def put(conf: Configuration, found: IndexedSeq[Boolean]): Unit =
-    if (leaves.zip(found).exists { case (leaf, zero) => zero && leaf.inStructs })
+  override def put(conf: Configuration, found: ZerosFound): Unit =
+    if (leaves.zip(found.negative).exists { case (leaf, zero) => zero && leaf.inStructs })
       OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
 
   override def begin(writer: OutputWriter): Unit = ()
@@ -73,10 +80,13 @@ private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf]) extends 
 
 private[write] object ZeroSettings {
 
-  def parquet(schema: StructType, file: MessageType): ParquetZeros =
+  /** @param kept None when nothing is known of the old files */
+  def parquet(schema: StructType, file: MessageType, kept: Option[KeptParquet]): ParquetZeros =
     ParquetZeros(
       of(schema, file, Vector.empty).map(_.flatMap(nameOf)),
-      KeptSchema.leafPaths(file).flatMap(nameOf)
+      KeptSchema.leafPaths(file).flatMap(nameOf),
+      kept.fold(Set.empty[String])(_.dictionaries.flatMap(nameOf)),
+      kept.fold(Set.empty[String])(_.bloomFilters.flatMap(nameOf))
     )
 
   /**

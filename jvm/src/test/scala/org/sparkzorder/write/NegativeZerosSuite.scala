@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class NegativeZerosSuite extends AnyFunSuite {
 
-  test("-0.0 is noted for exactly the leaves that have it, at any depth") {
+  test("-0.0, and 0.0 of either sign, are noted for exactly the leaves that have it, at any depth") {
     val random = new Random(7)
     (1 to 300).foreach { _ =>
       val schema = struct(random, 3)
@@ -21,14 +21,14 @@ class NegativeZerosSuite extends AnyFunSuite {
       val projection = UnsafeProjection.create(
         schema.zipWithIndex.map { case (f, i) => BoundReference(i, f.dataType, nullable = true) }
       )
-      val expected = new Array[Boolean](leaves)
+      val expected, any = new Array[Boolean](leaves)
       (1 to 3).foreach { _ =>
-        val row = new Values(random, expected).row(schema)
+        val row = new Values(random, expected, any).row(schema)
         found.add(row)
         unsafe.add(projection(row))
       }
-      assert(found.found.toSeq == expected.toSeq, schema.catalogString)
-      assert(unsafe.found.toSeq == expected.toSeq, schema.catalogString)
+      assert(found.found == ZerosFound(expected.toIndexedSeq, any.toIndexedSeq), schema.catalogString)
+      assert(unsafe.found == found.found, schema.catalogString)
     }
   }
 
@@ -45,7 +45,7 @@ class NegativeZerosSuite extends AnyFunSuite {
   }
 
   /** Makes random values, and sets what a row with them should set. Counts leaves like a reader of the schema. */
-  private final class Values(random: Random, expected: Array[Boolean]) {
+  private final class Values(random: Random, expected: Array[Boolean], any: Array[Boolean]) {
 
     def row(schema: StructType, from: Int = 0): InternalRow = {
       var leaf = from
@@ -79,6 +79,7 @@ class NegativeZerosSuite extends AnyFunSuite {
 
     private def number(leaf: Int): Double = {
       val v = Seq(-0.0, 0.0, 1.5, Double.NaN, Double.NegativeInfinity)(math.min(random.nextInt(25), 4))
+      if (v == 0) any(leaf) = true
       if (v == 0 && 1 / v < 0) expected(leaf) = true
       v
     }
@@ -100,7 +101,7 @@ class NegativeZerosSuite extends AnyFunSuite {
       |  optional double p.q;
       |}""".stripMargin
   )
-  private val settings = ZeroSettings.parquet(schema, file)
+  private val settings = ZeroSettings.parquet(schema, file, None)
 
   test("the settings of Parquet's writer name each leaf as the file spells it, in every shape of lists") {
     val names = Seq("D", "s.x", "a.bag.array_element", "b.array.z", "r", "m.map.value")
@@ -118,10 +119,13 @@ class NegativeZerosSuite extends AnyFunSuite {
     ))
   }
 
-  private def put(of: ZeroSettings, found: Set[Int], before: (String, String)*): Map[String, String] = {
+  private def put(of: ZeroSettings, found: Set[Int], before: (String, String)*): Map[String, String] =
+    put(of, found, found, before: _*)
+
+  private def put(of: ZeroSettings, found: Set[Int], any: Set[Int], before: (String, String)*): Map[String, String] = {
     val conf = new Configuration(false)
     before.foreach { case (key, value) => conf.set(key, value) }
-    of.put(conf, IndexedSeq.tabulate(7)(found))
+    of.put(conf, ZerosFound(IndexedSeq.tabulate(7)(found), IndexedSeq.tabulate(7)(any)))
     Option(conf.iterator).map(i =>
       Iterator.continually(i).takeWhile(_.hasNext).map(_.next()).map(e => e.getKey -> e.getValue).toMap
     ).get
@@ -134,6 +138,15 @@ class NegativeZerosSuite extends AnyFunSuite {
       "parquet.enable.dictionary#D" -> "false",
       "parquet.bloom.filter.enabled#D" -> "false"
     ))
+  }
+
+  test("a column with 0.0 keeps what all old files have") {
+    val kept = KeptParquet(file, None, Map.empty, dictionaries = Set(Seq("D")), bloomFilters = Set(Seq("s", "x")))
+    val known = ZeroSettings.parquet(schema, file, Some(kept))
+    assert(put(known, Set.empty[Int], Set(0)) == Map("parquet.bloom.filter.enabled#D" -> "false"))
+    assert(put(known, Set.empty[Int], Set(1)) == Map("parquet.enable.dictionary#s.x" -> "false"))
+    val off = Seq("parquet.enable.dictionary#D", "parquet.bloom.filter.enabled#D").map(_ -> "false").toMap
+    assert(put(settings, Set.empty[Int], Set(0)) == off && put(known, Set(0)) == off)
   }
 
   test("settings for a column with -0.0 are overridden, and none of them asks for a Bloom filter") {
