@@ -44,7 +44,10 @@ WAYS: dict[str, dict[str, str]] = {
 }
 """How files are rewritten. Each folder has one, and its name."""
 
-KNOWN = {(spark_answers.PUSHED, "all null"): "**fails**"}
+KNOWN = {
+    (spark_answers.PUSHED, feature): "**fails**"
+    for feature in ("all null", "dictionary", "Bloom filter", "page index", "NaN")
+}
 """A fault of Spark that the page explains."""
 
 Answers = dict[tuple[str, str], list[Any]]
@@ -145,7 +148,9 @@ def test_readers_answer_as_before(spark: SparkSession, tmp_path: Path, title: st
                 (way, i): (bare[i], before[i], found[reader, way][i])
                 for way in [f.name for f in folders]
                 for i, (c, _) in enumerate(about)
-                if (feature == way and c.feature == "mixed") or c.feature == feature
+                if ((feature == way and c.feature == "mixed") or c.feature == feature)
+                # fastparquet's `<>` is true for nulls, unless it leaves out the file by its statistics.
+                and not (reader == "fastparquet" and about[i][1].ask == "<>")
             }
             row.append(word(list(taken.values())))
             for (way, i), triple in taken.items():
