@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-# Each column has -0.0 and no 0.0, but for `clean`.
+# Each column has -0.0 and no 0.0, but for `clean`, which has 0.0.
 COLUMNS = """
     IF(id % 3 = 0, double('-0.0'), double(id % 7 - 7)) d,
     IF(id % 3 = 0, float('-0.0'), float(id % 7 - 7)) f,
@@ -26,9 +26,13 @@ FILTERS = ("d = 0", "d >= 0", "d IN (0, 5)", "f = 0", "s.x = 0", "a[0] = 0", "m[
 ZEROS = {"d", "f", "s.x", "a.list.element", "m.key_value.value", "dotted.name"}
 
 
-def counts(spark: SparkSession, path: Path, kind: str, skipping: str) -> list[int]:
+LITERALS = ("clean = -0.0D", "s.clean IN (-0.0D, 5.5D)")
+"""They look for the bits of -0.0 where only 0.0 is."""
+
+
+def counts(spark: SparkSession, path: Path, kind: str, skipping: str, filters: tuple[str, ...] = FILTERS) -> list[int]:
     spark.conf.set("spark.zorder.skipping.enabled", skipping)
-    found = [spark.read.format(kind).load(str(path)).where(f).count() for f in FILTERS]
+    found = [spark.read.format(kind).load(str(path)).where(f).count() for f in filters]
     spark.conf.unset("spark.zorder.skipping.enabled")
     return found
 
@@ -38,7 +42,7 @@ def write(spark: SparkSession, path: Path, kind: str, options: dict[str, str]) -
     rows.write.format(kind).options(**options).save(str(path))
 
 
-def test_columns_with_negative_zeros_have_no_dictionary_and_no_bloom_filter(
+def test_columns_with_zeros_have_no_dictionary_and_no_bloom_filter_that_the_old_files_lack(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
@@ -55,10 +59,22 @@ def test_columns_with_negative_zeros_have_no_dictionary_and_no_bloom_filter(
     with_zeros = 0
     for file in files:
         for name, has_dictionary, least, most in chunks(parquet.read_metadata(file)):
-            zero = name in ZEROS and least <= 0 <= most
+            zero = name in ZEROS | {"clean", "s.clean"} and least <= 0 <= most
             with_zeros += zero
             assert has_dictionary != zero, (file, name)
-    assert with_zeros >= len(ZEROS)
+    assert with_zeros >= len(ZEROS) + 2
+    assert counts(spark, path, "parquet", "false", LITERALS) == [43, 43]
+
+
+def test_columns_with_zeros_keep_the_dictionaries_of_all_old_files(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    write(spark, path, "parquet", {})
+    spark.sql(f"OPTIMIZE parquet.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()
+    for file in path.glob("*.parquet"):
+        has_dictionary = {name: has for name, has, _, _ in chunks(parquet.read_metadata(file))}
+        assert has_dictionary["clean"]
+        assert has_dictionary["s.clean"]
+    assert counts(spark, path, "parquet", "true") == [100] * len(FILTERS)
 
 
 def chunks(metadata: parquet.FileMetaData) -> list[tuple[str, bool, float, float]]:
