@@ -67,7 +67,7 @@ REPO ?= build/m2
 ROWS ?= 2000000
 
 .PHONY: help demo test test-older test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built built-newest fetched
-.PHONY: fuzz real-files kills load layout sizes requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
+.PHONY: fuzz real-files kills load layout sizes read-back requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -85,6 +85,7 @@ help:
 	@echo "make load SECONDS=600 SEED=1   readers, an appender, OPTIMIZE, RESTORE and VACUUM at once: bench/results"
 	@echo "make auto                      files that recorded queries touch after ZORDER BY AUTO: bench/results"
 	@echo "make sizes                     lookups by the size of files, the reason for the default: bench/results"
+	@echo "make read-back                 what reading new files back costs OPTIMIZE: bench/results"
 	@echo "make requests                  requests of each statement on S3, by the number of files: bench/results"
 	@echo "make layout ROWS=2000000       files that lookups touch after OPTIMIZE, by curve and kind of data: bench/results"
 	@echo "make incremental               ten rounds of new rows, OPTIMIZE without and with FULL: bench/results"
@@ -148,6 +149,9 @@ layout: $(STAMPS)/installed
 
 sizes: $(STAMPS)/installed $(STAMPS)/dev
 	@$(BIN)/python bench/sizes.py --jar $(call jar,$(NEWEST))
+
+read-back: $(STAMPS)/installed $(STAMPS)/dev
+	@$(BIN)/python bench/read_back.py --jar $(call jar,$(NEWEST))
 
 requests: $(STAMPS)/installed $(STAMPS)/dev $(STAMPS)/env-store $(STAMPS)/fetched-store
 	@$(BIN)/python bench/requests.py

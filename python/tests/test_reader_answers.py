@@ -44,10 +44,7 @@ WAYS: dict[str, dict[str, str]] = {
 }
 """How files are rewritten. Each folder has one, and its name."""
 
-KNOWN = {
-    (spark_answers.PUSHED, feature): "**fails**"
-    for feature in ("all null", "dictionary", "Bloom filter", "page index", "NaN")
-}
+KNOWN = {(spark_answers.PUSHED, feature): "**fails**" for feature in ("all null", "NaN")}
 """A fault of Spark that the page explains."""
 
 Answers = dict[tuple[str, str], list[Any]]
