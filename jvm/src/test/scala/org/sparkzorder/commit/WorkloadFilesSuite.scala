@@ -16,7 +16,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
     val ops = new MemoryOps(fs)
     val folder: TableFolder = TableFolder(new Path("/t"), ops)
     fs.put("/t/a.parquet", Set(1, 2), 10)
-    fs.put("/t/_zorder/index-0000000001.zidx", Set.empty, 5)
+    fs.put("/t/_zorder/_index-0000000001.zidx", Set.empty, 5)
 
     def file(name: String, bytes: Array[Byte]): Unit = {
       fs.put(s"/t/_zorder/workload/$name", Set.empty, bytes.length.toLong)
@@ -43,7 +43,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
 
   test("nothing is recorded where there is no index, and no side folder is made") {
     val t = new Table
-    t.fs.nodes.remove("/t/_zorder/index-0000000001.zidx")
+    t.fs.nodes.remove("/t/_zorder/_index-0000000001.zidx")
     assert(WorkloadFiles.write(t.folder, id(), None, text("x")).isEmpty)
     t.fs.deleteAll("/t/_zorder")
     assert(WorkloadFiles.write(t.folder, id(), None, text("x")).isEmpty)
@@ -90,7 +90,7 @@ class WorkloadFilesSuite extends AnyFunSuite {
 
   test("files are few: the oldest are taken over, by one process each") {
     val t = new Table
-    (1 to 40).foreach { i => t.file(s"${id()}-000001.json", text(s"$i")) }
+    (1 to 40).foreach { i => t.file(s"_${id()}-000001.json", text(s"$i")) }
     val taken = WorkloadFiles.takeOldest(t.folder)(new String(_, UTF_8))
     assert(taken == (1 to 40 - WorkloadFiles.MaxFiles + 1).map(_.toString))
     assert(WorkloadFiles.takeOldest(t.folder)(new String(_, UTF_8)).isEmpty)
@@ -100,19 +100,19 @@ class WorkloadFilesSuite extends AnyFunSuite {
 
   test("other names, files that are too large, and files that cannot be parsed are ignored") {
     val t = new Table
-    t.file(s"${id()}-000001.json", text("good"))
-    t.file(s"${id()}-000001.json", Array.fill(WorkloadFiles.MaxBytes + 1)('x'.toByte))
-    Seq("x.json", s"${id()}-1.parquet", s"${id()}-.json", s"${id()}-9999999999999999.json")
+    t.file(s"_${id()}-000001.json", text("good"))
+    t.file(s"_${id()}-000001.json", Array.fill(WorkloadFiles.MaxBytes + 1)('x'.toByte))
+    Seq("x.json", s"_${id()}-1.parquet", s"_${id()}-.json", s"_${id()}-9999999999999999.json")
       .foreach(name => t.file(name, text("bad")))
-    t.fs.mkdirs(s"/t/_zorder/workload/${id()}-000002.json")
+    t.fs.mkdirs(s"/t/_zorder/workload/_${id()}-000002.json")
     assert(t.contents == Seq("good"))
     assert(WorkloadFiles.read(t.folder)(b => if (b.length == 4) throw new IOException("no") else 1).isEmpty)
   }
 
   test("all of them together stay below a megabyte") {
     val t = new Table
-    (1 to 32).foreach(_ => t.file(s"${id()}-000001.json", Array.fill(60000)('x'.toByte)))
-    t.file(s"${id()}-000001.json", Array.fill(2 << 20)('x'.toByte))
+    (1 to 32).foreach(_ => t.file(s"_${id()}-000001.json", Array.fill(60000)('x'.toByte)))
+    t.file(s"_${id()}-000001.json", Array.fill(2 << 20)('x'.toByte))
     WorkloadFiles.prune(t.folder, 0)
     val sizes = t.names.flatMap(t.fs.file).map(_.length)
     assert(sizes.length == 15 && sizes.sum < (1 << 20) - WorkloadFiles.MaxBytes)
@@ -137,6 +137,6 @@ class WorkloadFilesSuite extends AnyFunSuite {
     val t = new Table
     WorkloadFiles.write(t.folder, id(), None, text("x"))
     WorkloadFiles.clear(t.folder)
-    assert(t.fs.below("/t") == Seq("/t/_zorder", "/t/_zorder/index-0000000001.zidx", "/t/a.parquet"))
+    assert(t.fs.below("/t") == Seq("/t/_zorder", "/t/_zorder/_index-0000000001.zidx", "/t/a.parquet"))
   }
 }
