@@ -40,7 +40,7 @@ COLUMNS = """
 def share(spark: SparkSession, folder: Path, kind: str, options: dict[str, str], rows: int) -> tuple[float, float]:
     """The seconds of an OPTIMIZE, and the share of its task time that went into reading back."""
     shutil.rmtree(folder, ignore_errors=True)
-    frame = spark.range(rows).selectExpr(*[c.strip() for c in split(COLUMNS)]).repartition(FILES)
+    frame = spark.sql(f"SELECT {COLUMNS} FROM range({rows})").repartition(FILES)
     frame.write.format(kind).options(**options).save(str(folder))
     began = time.monotonic()
     spark.sql(f"OPTIMIZE {kind}.`{folder}` ZORDER BY (a, b) OPTIONS ('num-files' = '{FILES}')").collect()
@@ -49,18 +49,6 @@ def share(spark: SparkSession, folder: Path, kind: str, options: dict[str, str],
     assert int(metrics["numReadBackFiles"]) == FILES, metrics
     cores = spark.sparkContext.defaultParallelism
     return seconds, int(metrics["readBackMillis"]) / 1000 / (seconds * cores)
-
-
-def split(text: str) -> list[str]:
-    """Cut a list of expressions at the commas that are in no brackets."""
-    found, depth = [""], 0
-    for c in text:
-        depth += (c == "(") - (c == ")")
-        if c == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += c
-    return found
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ VALUES: dict[str, tuple[str, ...]] = {
     "dec38": tuple(f"{n}000000000000.2500000001" for n in _NUMBERS),
     "date": tuple(f"{y}-03-01" for y in range(1950, 2050, 10)),
     # pyarrow stores fractions before 1970 in ORC so that Spark cannot read them.
-    "naive": tuple(f"{y}-03-01 01:02:03.000004" for y in range(1975, 2075, 10)),
-    "utc": tuple(f"{y}-03-01 01:02:03.000004" for y in range(1975, 2075, 10)),
+    "naive": tuple(f"{y}-03-01 01:02:03.{0 if y < 1970 else 4:06d}" for y in range(1950, 2050, 10)),
+    "utc": tuple(f"{y}-03-01 01:02:03.{0 if y < 1970 else 4:06d}" for y in range(1950, 2050, 10)),
     "string": ("", "A", "B", "Zoe", "a", "ab", "zz", "Ä", "é", "日本"),
     "binary": ("", "00", "0001", "41", "7f", "7fff", "80", "a0a0", "ff", "ffff"),
 }
