@@ -123,6 +123,11 @@ object LockedStatements {
     case _ => false
   }
 
+  /** Runs work that changes nothing, and turns exceptions of the file system into errors for users. */
+  def looking[T](table: TableLocation, operation: String)(work: => T): T =
+    try work
+    catch { case e: IOException => throw ZOrderErrors.operationFailed(operation, table.name, e) }
+
   /** Runs work and turns its exceptions, and those of the file system, into errors for users. */
   def translated[T](table: TableLocation, operation: String)(work: => T): T =
     try work

@@ -48,23 +48,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
-    LockedStatements.translated(place, operation)(optimized(session, place))
-  }
-
-  private def optimized(session: SparkSession, place: TableLocation): Seq[Row] = {
     val started = System.nanoTime()
-    LockedStatements.recover(place)
-    val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
-    PublishWay.refusePath(session, place, looked)
-    if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
-    val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
-    OptimizePlanner.check(listed.table, statement)
-    if (!statement.dryRun)
-      RenameCheck.refuseChanging(listed.table, "OPTIMIZE", OptimizePlanner.isByCatalog(listed, statement))
-    val plan = OptimizePlanner.plan(listed, statement)
+    val plan = LockedStatements.looking(place, operation)(planned(session, place))
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
-      if (statement.dryRun) predicted(plan)
+      if (statement.dryRun) LockedStatements.looking(place, operation)(predicted(plan))
       else if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(millis = millis)
       else commit(session, plan).copy(millis = millis)
     if (!statement.dryRun)
@@ -77,6 +65,20 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
         BytesAdded.name -> metrics.added.sum
       )
     Seq(Row(plan.table.root.toString, metrics.row, metrics.summary))
+  }
+
+  private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {
+    LockedStatements.recover(place)
+    val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
+    PublishWay.refusePath(session, place, looked)
+    if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
+    val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
+    OptimizePlanner.check(listed.table, statement)
+    if (!statement.dryRun)
+      LockedStatements.translated(listed.table, operation) {
+        RenameCheck.refuseChanging(listed.table, operation, OptimizePlanner.isByCatalog(listed, statement))
+      }
+    OptimizePlanner.plan(listed, statement)
   }
 
   private def enterRewriting(plan: OptimizePlan, until: Double): Unit = StatementProgress.current.foreach { progress =>

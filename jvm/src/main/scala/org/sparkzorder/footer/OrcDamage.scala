@@ -18,9 +18,12 @@ private[footer] object OrcDamage {
     case other           => isOfDecoder(other)
   }
 
-  /** A file system's exception comes from the file system's classes, also when ORC called it. */
+  /**
+   * A file system's exception comes from the file system's classes, also when ORC called it. One that
+   * ORC has wrapped has a cause.
+   */
   private def isMadeByOrc(e: IOException): Boolean =
-    e.getStackTrace.headOption.exists(_.getClassName.startsWith("org.apache.orc."))
+    e.getCause == null && e.getStackTrace.headOption.exists(_.getClassName.startsWith("org.apache.orc."))
 
   private def isOfDecoder(e: Throwable): Boolean = e match {
     case _: DataFormatException => true

@@ -85,6 +85,7 @@ object SettleSuite {
 
     /** What somebody took away, or wrote, on purpose. */
     private val changes = mutable.Set.empty[String]
+    private val written = mutable.Set.empty[String]
     private var overwritten = false
 
     def rows: Seq[Int] = visible.toSeq.flatMap(f => RowsOf.getOrElse(f, Set(100)).toSeq)
@@ -104,6 +105,7 @@ object SettleSuite {
 
     def replace(file: String): Unit = if (visible(file)) {
       changes += file
+      written += s"$file+"
       visible = visible - file + s"$file+"
     }
 
@@ -114,6 +116,7 @@ object SettleSuite {
       else {
         assert(ours == Set("out") || ours.subsetOf(Set("in-1", "in-2")), s"both sides are visible: $ours")
         val missing = Rows -- ours.flatMap(RowsOf) -- changes.flatMap(RowsOf.get).flatten
+        assert(written.subsetOf(visible), s"a file of theirs is gone: $written, $visible")
         assert(missing.isEmpty, s"rows are gone: $missing of $visible, changed $changes")
       }
     }
