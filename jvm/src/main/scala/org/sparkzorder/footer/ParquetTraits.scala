@@ -28,10 +28,10 @@ private[footer] object ParquetTraits {
       keys = keys,
       extents = extents,
       bloomFilters = chunks.iterator.filter(_.getBloomFilterOffset >= 0).map(_.getPath.toArray.toSeq).toSet,
-      dictionaries = BitSet.fromSpecific(
+      dictionaries = BitSet(
         file.getSchema.getColumns.asScala.indices.filter(i =>
           metadata.getBlocks.asScala.map(_.getColumns.get(i)).forall(c => !hidden(c) && isInDictionary(c))
-        )
+        ): _*
       ),
       pageVersions =
         if (isOfParquetJava(file.getCreatedBy)) chunks.iterator.flatMap(pageVersion).toSet
