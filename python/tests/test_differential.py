@@ -1,7 +1,7 @@
 """Random queries on random tables: skipping on, skipping off and another engine give the same rows. See `fuzz`.
 
 `QUERIES=2000` sets the number of queries, instead of the time `FUZZ_SECONDS`. `SEED=n` sets the seed. Without them,
-it ends after 90 seconds, or after `TABLES` tables if these are done sooner.
+it ends after a number of tables, so that a fast machine and a slow one try the same.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 SEED = os.environ.get("SEED", "20261121")
 QUERIES = int(os.environ.get("QUERIES", "0"))
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "90"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 
 
 @pytest.mark.parametrize(
     "tables",
-    [pytest.param(3, marks=pytest.mark.every_spark), pytest.param(12, marks=pytest.mark.matrix)],
+    [pytest.param(5, marks=pytest.mark.every_spark), pytest.param(12, marks=pytest.mark.matrix)],
     ids=["few", "many"],
 )
 def test_skipping_never_changes_an_answer(
@@ -35,8 +35,7 @@ def test_skipping_never_changes_an_answer(
     def enough(tally: Tally) -> bool:
         if QUERIES:
             return tally.queries >= QUERIES
-        late = time.monotonic() - began >= SECONDS
-        return late or ("FUZZ_SECONDS" not in os.environ and tally.tables >= tables)
+        return time.monotonic() - began >= SECONDS if SECONDS else tally.tables >= tables
 
     tally = Campaign(spark_session, tmp_path, SEED, print).run(enough)
     with capsys.disabled():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from pyarrow import parquet
+from pyarrow import orc, parquet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,3 +96,20 @@ def test_orc_files_with_negative_zeros_answer_right(spark: SparkSession, tmp_pat
     spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2'{bloom})").collect()
     assert counts(spark, path, "orc", "false") == [100] * len(FILTERS)
     assert counts(spark, path, "orc", "true") == [100] * len(FILTERS)
+
+
+def test_orc_files_with_negative_zeros_keep_the_statistics_that_readers_answer_by(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    write(spark, path, "orc", {})
+    spark.sql(f"OPTIMIZE orc.`{path}` ZORDER BY (d, n) OPTIONS ('num-files' = '2')").collect()
+    assert all(orc.ORCFile(file).row_index_stride > 0 for file in path.glob("*.orc"))
+    v2 = spark.newSession()
+    v2.conf.set("spark.sql.sources.useV1SourceList", "")
+    v2.conf.set("spark.sql.orc.aggregatePushdown", "true")
+    rows = v2.read.orc(str(path))
+    assert rows.selectExpr("count(*)", "count(d)", "min(n)", "max(n)").collect() == [
+        rows.selectExpr("count(*)", "count(d)", "min(n + 0)", "max(n + 0)").collect()[0]
+    ]
+    assert rows.selectExpr("count(*)").collect() == [(rows.rdd.count(),)]

@@ -94,7 +94,25 @@ private[sparkzorder] object BloomFilters {
       // Adaptive filters are as large as the values of the file need. Others are as large as they
       // may ever get.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
-        ("parquet.bloom.filter.adaptive.enabled" -> "true")
+        ("parquet.bloom.filter.adaptive.enabled" -> "true") ++ mostBytes(names.length)
     }
   }
+
+  /**
+   * A writer holds filters of several sizes for each column until the file ends, together twice the size
+   * of the largest. DuckDB gives one to every column of a file, of which there may be hundreds.
+   */
+  private def mostBytes(columns: Int): Option[(String, String)] = {
+    val each = MostBytes / 2 / columns
+    Option.when(each < UsualMostBytes)(
+      "parquet.bloom.filter.max.bytes" -> java.lang.Long.highestOneBit(math.max(each, LeastBytes)).toString
+    )
+  }
+
+  /** In all filters that a file's writer has in memory. */
+  private val MostBytes = 64L << 20
+
+  /** Parquet's default for one filter. */
+  private val UsualMostBytes = 1L << 20
+  private val LeastBytes = 4096L
 }

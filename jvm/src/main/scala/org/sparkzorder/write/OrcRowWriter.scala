@@ -63,7 +63,7 @@ private[write] final class OrcRowWriter(
     val file = new Path(path)
     val options = OrcOutputFormat.buildOptions(context.getConfiguration).setSchema(kept.schema)
     kept.proleptic.foreach(options.setProlepticGregorian)
-    val physical = withNulls(file, options)
+    val physical = withStatistics(file, options)
     val writer =
       try OrcFile.createWriter(file, options)
       catch {
@@ -82,14 +82,14 @@ private[write] final class OrcRowWriter(
    * Only ORC's own code can write encrypted columns. Such a file gets no index if it has structs
    * whose index would be wrong.
    */
-  private def withNulls(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
-    if (!OrcStructNulls.concern(kept.schema)) None
+  private def withStatistics(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
+    if (!OrcStatisticsWriter.concern(kept.schema)) None
     else if (Option(options.getEncryption).exists(_.nonEmpty)) {
-      options.rowIndexStride(0)
+      if (OrcStatisticsWriter.hasStructs(kept.schema)) options.rowIndexStride(0)
       None
     } else {
       val fs = file.getFileSystem(context.getConfiguration)
-      val physical = new OrcStructNulls(fs, file, options.fileSystem(fs))
+      val physical = new OrcStatisticsWriter(fs, file, options.fileSystem(fs))
       options.physicalWriter(physical)
       Some(physical)
     }

@@ -288,7 +288,7 @@ final class RewriteJob(
     if (FloatLeaf.of(schema).isEmpty) None
     else format match {
       case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema, keptParquet))
-      case _: OrcFileFormat     => Some(OrcZeros(FloatLeaf.of(schema)))
+      case _: OrcFileFormat     => Some(OrcZeros.of(schema))
       case _                    => None
     }
 

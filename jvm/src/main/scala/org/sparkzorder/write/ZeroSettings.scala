@@ -66,16 +66,41 @@ private[write] final case class ParquetZeros(
 }
 
 /**
- * ORC's reader compares 0.0 with the bounds of groups of rows by their bits, too, so 0.0 is above a
- * maximum of -0.0. A file that has -0.0 in a column that filters can name gets no row index. Bloom
- * filters are part of that index.
+ * A column with -0.0 gets no Bloom filter: ORC's reader looks for the bits of a zero. The bounds hold for
+ * both, see [[OrcStatisticsWriter]]. Encrypted columns are written by ORC alone, so a file that has them,
+ * and -0.0 in a column that filters can name, gets no row index.
+ *
+ * @param names of all leaves, for ORC's setting; None when it cannot name one
  */
-private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf]) extends ZeroSettings {
-  override def put(conf: Configuration, found: ZerosFound): Unit =
-    if (leaves.zip(found.negative).exists { case (leaf, zero) => zero && leaf.inStructs })
-      OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
+private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf], names: IndexedSeq[Option[String]])
+    extends ZeroSettings {
+  import OrcZeros._
+
+  override def put(conf: Configuration, found: ZerosFound): Unit = {
+    val bare = leaves.indices.filter(i => found.negative(i) && leaves(i).inStructs).map(names)
+    if (bare.nonEmpty) {
+      val filters = Option(conf.get(Filters)).toSeq.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
+      def has(name: String) = bare.flatten.exists(_.equalsIgnoreCase(name))
+      val left = if (bare.contains(None)) Nil else filters.filterNot(has)
+      if (left.isEmpty) conf.unset(Filters) else conf.set(Filters, left.mkString(","))
+      if (Option(OrcConf.ENCRYPTION.getString(conf)).exists(_.nonEmpty)) OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
+    }
+  }
 
   override def begin(writer: OutputWriter): Unit = ()
+}
+
+private[write] object OrcZeros {
+  private val Filters = OrcConf.BLOOM_FILTER_COLUMNS.getAttribute
+
+  def of(schema: StructType): OrcZeros = OrcZeros(FloatLeaf.of(schema), namesOf(schema, Vector.empty))
+
+  private def namesOf(dataType: DataType, path: Vector[String]): IndexedSeq[Option[String]] = dataType match {
+    case FloatType | DoubleType => IndexedSeq(Some(path.mkString(".")).filterNot(_ => path.exists(_.contains("."))))
+    case s: StructType          => s.fields.toIndexedSeq.flatMap(f => namesOf(f.dataType, path :+ f.name))
+    case u: UserDefinedType[_]  => namesOf(u.sqlType, path)
+    case other                  => FloatLeaf.of(other).map(_ => None)
+  }
 }
 
 private[write] object ZeroSettings {

@@ -170,9 +170,19 @@ class NegativeZerosSuite extends AnyFunSuite {
     }
   }
 
-  test("an ORC file gets no row index when -0.0 is in a column that a filter can name") {
-    val orc = OrcZeros(FloatLeaf.of(schema))
-    assert(put(orc, Set.empty).isEmpty && put(orc, Set(2, 3, 4, 5)).isEmpty)
-    Seq(0, 1, 6).foreach(leaf => assert(put(orc, Set(leaf)) == Map("orc.row.index.stride" -> "0")))
+  test("an ORC column with -0.0 gets no Bloom filter, and an encrypted file no row index") {
+    val orc = OrcZeros.of(schema)
+    val filters = "orc.bloom.filter.columns" -> orc.names.flatten.mkString(" , ")
+    assert(put(orc, Set.empty, filters).toSet == Set(filters) && put(
+      orc,
+      Set(2, 3, 4, 5),
+      filters
+    ).toSet == Set(filters))
+    Seq(0, 1, 6).foreach { leaf =>
+      val left = orc.names(leaf).toSeq.flatMap(name => orc.names.flatten.filterNot(_ == name))
+      assert(put(orc, Set(leaf), filters).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
+      val encrypted = put(orc, Set(leaf), "orc.encrypt" -> "key:a")
+      assert(encrypted == Map("orc.encrypt" -> "key:a", "orc.row.index.stride" -> "0"))
+    }
   }
 }
