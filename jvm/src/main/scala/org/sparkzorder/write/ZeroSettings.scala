@@ -66,8 +66,8 @@ private[write] final case class ParquetZeros(
 }
 
 /**
- * A column with -0.0 gets no Bloom filter: ORC's reader looks for the bits of a zero. The bounds hold for
- * both, see [[OrcStatisticsWriter]]. Encrypted columns are written by ORC alone, so a file that has them,
+ * A column with a zero of any sign gets no Bloom filter: ORC's reader looks for the bits of the other.
+ * The bounds hold for both, see [[OrcStatisticsWriter]]. Encrypted columns are written by ORC alone, so a file that has them,
  * and -0.0 in a column that filters can name, gets no row index.
  *
  * @param names of all leaves, for ORC's setting; None when it cannot name one
@@ -77,13 +77,15 @@ private[write] final case class OrcZeros(leaves: IndexedSeq[FloatLeaf], names: I
   import OrcZeros._
 
   override def put(conf: Configuration, found: ZerosFound): Unit = {
-    val bare = leaves.indices.filter(i => found.negative(i) && leaves(i).inStructs).map(names)
+    def named(zeros: Int => Boolean) = leaves.indices.filter(i => zeros(i) && leaves(i).inStructs)
+    val bare = named(i => found.negative(i) || found.any(i)).map(names)
     if (bare.nonEmpty) {
       val filters = Option(conf.get(Filters)).toSeq.flatMap(_.split(',')).map(_.trim).filter(_.nonEmpty)
       def has(name: String) = bare.flatten.exists(_.equalsIgnoreCase(name))
       val left = if (bare.contains(None)) Nil else filters.filterNot(has)
       if (left.isEmpty) conf.unset(Filters) else conf.set(Filters, left.mkString(","))
-      if (Option(OrcConf.ENCRYPTION.getString(conf)).exists(_.nonEmpty)) OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
+      val isEncrypted = Option(OrcConf.ENCRYPTION.getString(conf)).exists(_.nonEmpty)
+      if (isEncrypted && named(found.negative).nonEmpty) OrcConf.ROW_INDEX_STRIDE.setInt(conf, 0)
     }
   }
 

@@ -170,7 +170,7 @@ class NegativeZerosSuite extends AnyFunSuite {
     }
   }
 
-  test("an ORC column with -0.0 gets no Bloom filter, and an encrypted file no row index") {
+  test("an ORC column with a zero gets no Bloom filter, and an encrypted file with -0.0 no row index") {
     val orc = OrcZeros.of(schema)
     val filters = "orc.bloom.filter.columns" -> orc.names.flatten.mkString(" , ")
     assert(put(orc, Set.empty, filters).toSet == Set(filters) && put(
@@ -181,6 +181,7 @@ class NegativeZerosSuite extends AnyFunSuite {
     Seq(0, 1, 6).foreach { leaf =>
       val left = orc.names(leaf).toSeq.flatMap(name => orc.names.flatten.filterNot(_ == name))
       assert(put(orc, Set(leaf), filters).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
+      assert(put(orc, Set.empty, Set(leaf), filters).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
       val encrypted = put(orc, Set(leaf), "orc.encrypt" -> "key:a")
       assert(encrypted == Map("orc.encrypt" -> "key:a", "orc.row.index.stride" -> "0"))
     }
