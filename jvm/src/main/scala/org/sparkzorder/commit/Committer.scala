@@ -19,7 +19,7 @@ final class Committer(
     lock: Lock,
     sleep: Long => Unit = Thread.sleep(_),
     history: HistorySettings = HistorySettings()
-) {
+) extends InPlaceCommitter {
   private val ops = folder.ops
   private val log = LoggerFactory.getLogger(classOf[Committer])
   private var prepared: Option[Record] = None
@@ -176,7 +176,7 @@ final class Committer(
    * @throws IncompletePublishException when the file system failed, also when we tried to undo the
    *   operation
    */
-  def commit(keepLock: Boolean = false): Record =
+  override def commit(keepLock: Boolean): Record =
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = folder.threads > 1)(exchange(keepLock, _))
 
   private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {

@@ -55,8 +55,8 @@ private[commit] object CopiedMidway {
     else if (outputs.forall((isThere _).tupled)) HasOutputs
     else
       throw new IOException(
-        s"${folder.root} is a copy that was made while version ${record.version} of ${record.metrics(Root)} was being " +
-          s"published, and '${work.folder}' lacks some of its old and some of its new files: copy it again"
+        s"${folder.root} is a copy that was made while version ${record.version} of ${record.metrics.getOrElse(Root, folder.root)} " +
+          s"was being published, and '${work.folder}' lacks some of its old and some of its new files: copy it again"
       )
   }
 

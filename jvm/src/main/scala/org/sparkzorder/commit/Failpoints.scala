@@ -29,6 +29,7 @@ object Failpoints {
     "after-staging-all",
     "before-commit-point",
     "after-commit-point",
+    "decided",
     "retire-1",
     "retire-rest",
     "publish-first-1",

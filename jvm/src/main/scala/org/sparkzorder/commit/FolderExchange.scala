@@ -455,9 +455,9 @@ private[commit] final class FolderExchange(
   def isStuck: Boolean = !isGivenUp && !isComplete && !isForward && work.inputs.exists(i => ops.exists(retired(i.path)))
 }
 
-private object FolderExchange {
+private[commit] object FolderExchange {
   private val Changed = "a file was changed or replaced"
   private val Gone = "a file was deleted or moved away"
 
-  private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
+  def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
 }

@@ -69,8 +69,9 @@ object History {
         if (file.state == RecordState.Vacuumed) Vacuumed
         else if (isRestored) Restored
         else Committed
-      val millis = file.publishMillis.orElse(record.metrics.get(ObjectPublish.PublishMillis).flatMap(_.toLongOption))
-      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
+      val millis = file.publishMillis.orElse(record.metrics.get(SettleOperation.PublishMillis).flatMap(_.toLongOption))
+      val shown = record.copy(metrics = record.metrics - CopiedMidway.Root)
+      HistoryEntry(shown, state, millis, file.meta.modificationTime, outcome())
     }
   }
 

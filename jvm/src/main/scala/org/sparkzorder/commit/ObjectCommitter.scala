@@ -4,9 +4,6 @@ import java.io.{FileNotFoundException, IOException}
 import java.nio.file.AccessDeniedException
 import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
-import scala.annotation.tailrec
-import scala.util.{Failure, Try}
-
 import org.slf4j.LoggerFactory
 
 /**
@@ -29,6 +26,8 @@ private[sparkzorder] final class ObjectCommitter(
     clock: () => Long = () => System.currentTimeMillis()
 ) {
   import ObjectCommitter._
+
+  private val patience = Patience(Attempts, FirstPauseMillis, sleep)
 
   /** No upload is older. */
   private val begun = clock()
@@ -145,13 +144,18 @@ private[sparkzorder] final class ObjectCommitter(
     refuseExpired()
     val started = System.nanoTime()
     if (!isWritten(record)) throw new ConcurrentOperationException(folder.root, None)
-    val publish = new ObjectPublish(store, folder, record, check, threads)
+    val publish = new SettleOperation(new StorePlaces(store, folder, threads), folder, record, check, threads)
     val result =
-      try patiently(Attempts)(publish.toTheEnd(() => Some((System.nanoTime() - started) / 1000000)))
+      try patience(s"publishing in ${folder.root}") {
+          val settled =
+            publish.toTheEnd(() => store.list(folder.side), () => Some((System.nanoTime() - started) / 1000000))
+          publish.clean(settled)
+          settled
+        }
       catch {
         case e: IOException => throw new IncompletePublishException(folder.record(record, RecordState.Publishing), e)
       }
-    judged(result)
+    result.orConflict
   }
 
   /** Only an operation that has run for long asks for the rules: the shortest takes a day. */
@@ -172,16 +176,6 @@ private[sparkzorder] final class ObjectCommitter(
         None
     }
 
-  /** Every step after the commit point can be done again. */
-  @tailrec private def patiently[A](left: Int)(work: => A): A =
-    Try(work) match {
-      case Failure(e: IOException) if left > 1 =>
-        log.warn(s"publishing in ${folder.root} failed, trying again", e)
-        sleep(FirstPauseMillis << (Attempts - left))
-        patiently(left - 1)(work)
-      case result => result.get
-    }
-
   /** Whether the record is ours, also if the answer to the request was lost. */
   private def isWritten(record: Record): Boolean = {
     val path = folder.record(record, RecordState.Publishing)
@@ -193,15 +187,6 @@ private[sparkzorder] final class ObjectCommitter(
         log.warn(s"looks whether $path was written", e)
         isOurs
     }
-  }
-
-  private def judged(result: ObjectPublish.Published): Record = {
-    val kept = result.outcomes.values.collect { case PlaceOutcome.Kept(why) => why.reason -> why.files }
-    kept.headOption.foreach { case (reason, _) => throw new CommitConflictException(kept.flatMap(_._2).toSeq, reason) }
-    val changed = result.record.flatMap(_.metrics.get(ObjectPublish.Replaced)).toSeq.flatMap(_.split('\n'))
-    if (changed.nonEmpty)
-      throw new CommitConflictException(changed, "they were replaced while their rows were being exchanged, and stay")
-    result.record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
   }
 
   /** Removes what the operation left, if it has no record. The caller releases the lock. */

@@ -37,8 +37,20 @@ private[commit] trait Place {
    */
   def retire(isCopy: Boolean): Seq[String]
 
+  /**
+   * Whether all inputs but these can come back, and none of the outputs was deleted. Somebody changed
+   * these at the last moment, so he did not know of the outputs.
+   */
+  def canReturn(changed: Seq[String]): Boolean
+
+  /** Retired inputs come back. */
+  def bringBack(): Unit
+
   /** The outputs go, and no process can reveal them any more. */
   def drop(): Unit
+
+  /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
+  def isLeft(): Boolean
 
   /** Whether the history has the operation. Then its markers are gone for this reason. */
   def isPublished(): Boolean
@@ -49,6 +61,27 @@ private[commit] trait Place {
   /** The outputs that the last look has found, by path. */
   def revealed(): Map[String, FileMeta]
 
-  /** Removes the operation's marker. */
-  def release(): Unit
+  /** Removes the operation's marker. False when it was not there, so that the place may have moved. */
+  def release(): Boolean
+}
+
+private[commit] object Place {
+
+  /** Whether the history has the operation. */
+  def isPublished(folder: TableFolder, record: Record): Boolean = {
+    val listed = folder.ops.list(folder.side)
+    SideListing.isPublished(listed, record.version) && !isOthers(folder, record, listed)
+  }
+
+  /**
+   * Whether another operation has our version: somebody has overwritten the table with its history, and
+   * the versions began anew. If nobody knows any more whose version it is, it counts as ours, since
+   * what was published must stay.
+   */
+  private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {
+    val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
+    val owner = file.flatMap(History.readable(folder, _))
+      .orElse(History.read(folder).map(_.record).find(_.version == record.version)).map(_.operationId)
+    owner.exists(_ != record.operationId)
+  }
 }

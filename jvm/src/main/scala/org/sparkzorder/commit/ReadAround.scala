@@ -41,11 +41,14 @@ object ReadAround {
       lives: Boolean = false,
       sleep: Long => Unit = Thread.sleep(_)
   ): Option[ReadAround] = {
-    val publishing = SideListing.records(statuses).filter(_.state == RecordState.Publishing)
+    // If its version is in the history, all files are where they belong, and only the record is left.
+    val publishing = SideListing.records(statuses)
+      .filter(f => f.state == RecordState.Publishing && !SideListing.isPublished(statuses, f.version))
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
       val store = ObjectFileOps.storeOf(folder)
       if (store.isDefined) ObjectView.of(store.get, folder, record, folder.threads)
+      else if (record.way == Way.InPlace) FolderView.of(folder, record, lives)
       else if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))

@@ -150,11 +150,17 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
   private def needsChoice(busy: TableState.SideFolder): Boolean =
     try ObjectFileOps.storeOf(folder).isEmpty && busy.publishing.exists { file =>
-        val followed = StrayFolders.followed(folder, RecordJson.read(folder, file))
-        val locations = FileLocations.listed(folder, followed.record)
-        locations.unclear.nonEmpty && locations.ours.forall(_.isUntouched)
+        val record = RecordJson.read(folder, file)
+        lazy val locations = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
+        if (record.way == Way.InPlace) isAway(record)
+        else locations.unclear.nonEmpty && locations.ours.forall(_.isUntouched)
       }
     catch { case _: FileNotFoundException => false }
+
+  private def isAway(record: Record): Boolean = {
+    val places = new FolderPlaces(folder, folder.threads)
+    places.away(record, places.of(record, isRecovery = true)).nonEmpty
+  }
 
   private def tryRecover(): Boolean =
     try {

@@ -78,11 +78,22 @@ private[commit] final class RecoveryUnderLock private (
   }
 
   /** Finishes or undoes an operation that died while it published its files. */
-  private def settle(file: RecordFile): String = ObjectFileOps.storeOf(folder) match {
-    case Some(store) =>
-      val record = RecordJson.read(folder, file)
-      ObjectRecovery.settle(store, folder, record, () => lock.checkInARow(), Some(lock.owner.describe))
-    case None => settleByRenames(file)
+  private def settle(file: RecordFile): String = {
+    val record = RecordJson.read(folder, file)
+    if (record.way == Way.Renames) settleByRenames(file)
+    else {
+      val places = ObjectFileOps.storeOf(folder)
+        .fold[Places](new FolderPlaces(folder, folder.threads))(new StorePlaces(_, folder, folder.threads))
+      val settle = new SettleOperation(places, folder, record, () => lock.checkInARow(), folder.threads, choice)
+      val result = settle.toTheEnd(() => lock.listing(), () => None)
+      settle.clean(result)
+      val done = result.record
+      val (why, what) =
+        if (done.isDefined) ("its owner died while it published its files", "finished")
+        else ("its owner died, and others had changed its files", "undid")
+      Outcome.note(folder, done.getOrElse(record), why, Some(lock.owner.describe))
+      s"$what version ${record.version}: $why"
+    }
   }
 
   private def settleByRenames(file: RecordFile): String = {
@@ -147,7 +158,7 @@ private[commit] final class RecoveryUnderLock private (
         case Some(store) =>
           val dirs = Manifest.read(folder, id)
           ObjectCommitter.rollBack(store, folder, id, dirs)
-        case None => Cleanup.job(folder, id)
+        case None => FolderPlaces.rollBack(folder, id)
       }
     }
     removeTemporary(statuses)

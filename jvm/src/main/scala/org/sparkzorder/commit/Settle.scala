@@ -30,6 +30,7 @@ private[commit] object Settle {
 
   private val Stale = Obstacle("its version was published by others", Nil)
   private val Before = Obstacle("the operation was undone there", Nil)
+  private val Changed = "they were deleted or replaced while files were being exchanged"
   private val InCopy = Obstacle("the table was copied while its files were being exchanged", Nil)
 
   /** @param isStale whether the record's version was published by others: then nothing new is decided */
@@ -56,14 +57,21 @@ private[commit] object Settle {
       case Some(Decision.Exchanged) =>
         val changed = place.retire(isCopy = false)
         // Somebody may have deleted the place since, by a listing that lacked the outputs.
-        if (place.decision().isEmpty) lost(place) else Exchanged(place.revealed(), changed)
+        val now = place.decision()
+        if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
+        else if (changed.nonEmpty && place.canReturn(changed)) {
+          place.decide(Decision.Exchanged, Decision.Kept)
+          settle(place, isStale, place.decision(), Obstacle(Changed, changed))
+        } else Exchanged(place.revealed(), changed)
       case Some(Decision.Kept) =>
+        place.bringBack()
         place.drop()
-        Kept(why)
+        if (place.decision().isEmpty) lost(place) else Kept(why)
     }
 
   private def lost(place: Place): PlaceOutcome =
     if (place.isPublished()) Ended
+    else if (place.isLeft()) Exchanged(place.revealed(), place.retire(isCopy = false))
     else {
       place.drop()
       Overwritten

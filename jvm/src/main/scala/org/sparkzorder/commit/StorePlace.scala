@@ -78,6 +78,13 @@ private[commit] final class StorePlace(
     work.outputs.flatMap(o => now.get(o.path).map(o.path -> _)).toMap
   }
 
+  /** Retired inputs are copies, and the inputs are gone. */
+  override def canReturn(changed: Seq[String]): Boolean = false
+
+  override def bringBack(): Unit = ()
+
+  override def isLeft(): Boolean = false
+
   /** Uploads end first, so that none becomes a file afterwards. */
   override def drop(): Unit = {
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))
@@ -87,22 +94,7 @@ private[commit] final class StorePlace(
     if (own.nonEmpty || copies.nonEmpty) store.deleteAll(own ++ copies)
   }
 
-  override def isPublished(): Boolean = {
-    val listed = store.list(folder.side)
-    SideListing.isPublished(listed, record.version) && !isOthers(listed)
-  }
-
-  /**
-   * Whether another operation has our version: somebody has overwritten the table with its history, and
-   * the versions began anew. If nobody knows any more whose version it is, it counts as ours, since
-   * what was published must stay.
-   */
-  private def isOthers(listed: Seq[FileMeta]): Boolean = {
-    val file = SideListing.records(listed).find(f => f.version == record.version && f.state.isPublished)
-    val owner = file.flatMap(History.readable(folder, _))
-      .orElse(History.read(folder).map(_.record).find(_.version == record.version)).map(_.operationId)
-    owner.exists(_ != record.operationId)
-  }
+  override def isPublished(): Boolean = Place.isPublished(folder, record)
 
   override def rowsOfCopy(): CopiedMidway.Rows = {
     val now = listed()
@@ -110,5 +102,8 @@ private[commit] final class StorePlace(
   }
 
   /** A marker that somebody has taken over since stays. */
-  override def release(): Unit = marked.foreach(marker.remove)
+  override def release(): Boolean = {
+    marked.foreach(marker.remove)
+    true
+  }
 }

@@ -8,11 +8,14 @@ object Way {
   /** Files are renamed, on a disk or on HDFS. */
   case object Renames extends Way("renames")
 
+  /** Files are renamed, and the marker of each folder says which of them are its rows, see [[Settle]]. */
+  case object InPlace extends Way("in-place")
+
   /** Uploads are completed and files deleted, see `docs/design/commit-object-store.md`. */
   case object ObjectStore extends Way("object-store")
 
   /** The catalog is told of new folders. */
   case object Catalog extends Way("catalog")
 
-  val all: Seq[Way] = Seq(Renames, ObjectStore, Catalog)
+  val all: Seq[Way] = Seq(Renames, InPlace, ObjectStore, Catalog)
 }

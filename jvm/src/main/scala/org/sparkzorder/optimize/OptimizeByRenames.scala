@@ -19,7 +19,7 @@ private[optimize] final class OptimizeByRenames(
     folder: TableFolder,
     lock: Lock
 ) {
-  private val committer = new Committer(folder, lock, history = TableSideFolder.historySettings(plan.table))
+  private val committer = InPlaceCommitter(folder, lock, history = TableSideFolder.historySettings(plan.table))
 
   def run(): Published = {
     val published =

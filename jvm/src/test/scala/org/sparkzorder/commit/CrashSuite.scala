@@ -176,6 +176,8 @@ class CrashSuite extends AnyFunSuite with Explores {
     }
     if (!table.isPublishing)
       assert(table.fs.visibleRows == table.allRows, "a plain reader outside the publishing moment")
+    else if (table.settles)
+      assert(table.allRows.toSet.subsetOf(table.fs.visibleRows.toSet), "a plain reader in the publishing moment")
     assert(table.viewedRows() == table.allRows, "a reader around it")
   }
 

@@ -164,9 +164,12 @@ object SettleSuite {
       call { model.visible -= "out" }
     }
 
+    override def canReturn(changed: Seq[String]): Boolean = false
+    override def bringBack(): Unit = ()
+    override def isLeft(): Boolean = false
     override def isPublished(): Boolean = call(false)
     override def rowsOfCopy(): CopiedMidway.Rows = CopiedMidway.HasInputs
     override def revealed(): Map[String, FileMeta] = Map.empty
-    override def release(): Unit = ()
+    override def release(): Boolean = true
   }
 }

@@ -175,7 +175,9 @@ class SideBySideSuite extends AnyFunSuite with Explores {
           kept --= gone
           // Deleting all visible outputs may have been an overwrite, whose writer saw no inputs any
           // more.
-          legal = Seq(t.allRows.filterNot(gone)) ++ (if (others || gone.isEmpty) Nil else Seq(Nil))
+          legal = Seq(t.allRows.filterNot(gone)) ++ (if (others || gone.isEmpty) Nil else Seq(Nil)) ++
+            // Before the decision, the rows are in the inputs as well.
+            (if (t.settles && t.fs.visible.count(_.contains("/part-")) == inputs) Seq(t.allRows) else Nil)
         }
       )
       val end = optimize(t, ops)

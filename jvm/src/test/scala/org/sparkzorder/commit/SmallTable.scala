@@ -1,8 +1,11 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
+
+import scala.util.DynamicVariable
 
 import org.apache.hadoop.fs.Path
+import org.scalatest.{Outcome, TestSuite}
 
 /**
  * A table with three files in each folder. OPTIMIZE makes two of them.
@@ -29,6 +32,9 @@ final class SmallTable(
   /** How statements and recoveries move files. */
   var threads = 1
   var batches: Batches = Batches()
+
+  /** Whether files are exchanged by markers, see [[InPlaceCommitter]]. */
+  val settles: Boolean = SmallTable.settles.value
 
   /** Whether outputs of two folders never have one name, as those of real jobs. */
   var namesAreUnique = false
@@ -83,7 +89,7 @@ final class SmallTable(
       (0 until made).map(i => named(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
-      val committer = new Committer(folder, lock, settings.sleep, historySettings)
+      val committer = InPlaceCommitter(folder, lock, settings.sleep, historySettings, settles)
       committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
         val path = folder.staged(name, id)
@@ -112,7 +118,7 @@ final class SmallTable(
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
-      val committer = new Committer(folder, lock, settings.sleep, historySettings)
+      val committer = InPlaceCommitter(folder, lock, settings.sleep, historySettings, settles)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
@@ -201,7 +207,12 @@ final class SmallTable(
     try {
       val ops = new MemoryOps(fs)
       val folder = TableFolder(root, ops, threads = 1)
-      ReadAround.of(folder, ops.list(folder.side), sleep = settings.sleep) match {
+      // What came to its end in this moment is looked at again.
+      val looks = Iterator.fill(3) {
+        try Some(ReadAround.of(folder, ops.list(folder.side), sleep = settings.sleep))
+        catch { case _: FileNotFoundException => None }
+      }
+      looks.flatten.next() match {
         case None         => fs.visibleRows
         case Some(around) =>
           val kept = fs.visible.filterNot(p => around.leaveOut.contains(p.stripPrefix(s"$at/")))
@@ -238,9 +249,21 @@ final class SmallTable(
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
         !name.matches(
-          "_v\\d+-(\\d+ms\\.(json|vacuumed)|op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
+          "_v\\d+(-\\d+ms)?\\.(json|vacuumed)|_v\\d+-(op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
         )
       case _ => true
     })
   }
+}
+
+object SmallTable {
+
+  /** For the tables that are made. */
+  val settles = new DynamicVariable(false)
+}
+
+/** A suite whose tables exchange files by markers. */
+trait InPlace extends TestSuite {
+  override protected def withFixture(test: NoArgTest): Outcome =
+    SmallTable.settles.withValue(true)(super.withFixture(test))
 }

@@ -82,7 +82,9 @@ final class StoreTable(val dirs: Seq[String]) {
   def recover(client: MemoryClient, here: TableFolder): Unit = {
     val listed = client.list(here.side)
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
-      try ObjectRecovery.settle(client, here, RecordJson.read(here, file), () => (), None)
+      val record = RecordJson.read(here, file)
+      val settle = new SettleOperation(new StorePlaces(client, here, threads = 1), here, record, () => (), threads = 1)
+      try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None))
       catch { case _: FileNotFoundException => () }
     }
     val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)

@@ -181,7 +181,12 @@ class NegativeZerosSuite extends AnyFunSuite {
     Seq(0, 1, 6).foreach { leaf =>
       val left = orc.names(leaf).toSeq.flatMap(name => orc.names.flatten.filterNot(_ == name))
       assert(put(orc, Set(leaf), filters).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
-      assert(put(orc, Set.empty, Set(leaf), filters).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
+      assert(put(
+        orc,
+        Set.empty,
+        Set(leaf),
+        filters
+      ).get("orc.bloom.filter.columns").toSeq.flatMap(_.split(',')) == left)
       val encrypted = put(orc, Set(leaf), "orc.encrypt" -> "key:a")
       assert(encrypted == Map("orc.encrypt" -> "key:a", "orc.row.index.stride" -> "0"))
     }

@@ -1,0 +1,279 @@
+package org.sparkzorder.commit
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * A folder on a disk or HDFS, see `docs/design/commit-in-place.md`. Outputs wait in its staging, and
+ * inputs go to its trash. Who brings a place back removes both folders, and no step makes them anew:
+ * so a process that was taken for dead can move nothing there any more.
+ *
+ * @param work what happens here, by the paths that the files have now
+ * @param origin the folder that the record names
+ * @param timed whether times tell files apart; they do not in a copy
+ * @param isOwn whether this process has decided all that was decided here, and moved all files
+ */
+private[commit] final class FolderPlace(
+    folder: TableFolder,
+    record: Record,
+    work: FolderWork,
+    origin: String,
+    timed: Boolean,
+    isOwn: Boolean,
+    threads: Int
+) extends Place {
+  private val ops = folder.ops
+  private val mark = new FolderMark(folder, work.folder, origin, record.operationId)
+  private val data = folder.resolve(work.folder)
+  private val staging = folder.stagingOf(work.folder, record)
+  private val trash = folder.trashOf(work.folder, record)
+
+  private def staged(o: OutputFile): Path = FileNames.child(staging, FileNames.stagedName(o.path))
+  private def retired(i: InputFile): Path = folder.retiredIn(trash, i.path)
+
+  /** The last decision that was seen. */
+  @volatile private var seen = Option.empty[Decision]
+
+  override def decision(): Option[Decision] = {
+    val now = mark.decision()
+    if (now.isDefined) seen = now
+    now
+  }
+
+  override def decide(from: Decision, to: Decision): Boolean = {
+    val isMine = mark.decide(from, to)
+    Failpoints.hit("decided")
+    isMine
+  }
+
+  override def release(): Boolean = mark.remove()
+
+  override def reveal(): Unit = if (hasFolder(staging, Decision.Staged))
+    WorkerThreads.each(work.outputs, threads) { o =>
+      o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
+      move(staged(o), folder.resolve(o.path))
+      FolderExchange.countMove()
+      Failpoints.hit("publish-rest-1")
+    }
+
+  /**
+   * Makes our folder anew if somebody removed it as an empty one. False when it was removed because the
+   * place was brought back in this moment.
+   */
+  private def hasFolder(dir: Path, as: Decision): Boolean = ops.exists(dir) || {
+    ops.remakeInSide(dir)
+    val isOurs = decision().forall(_ == as)
+    if (!isOurs) ops.deleteEmpty(dir)
+    isOurs
+  }
+
+  /** Moves a file, unless it was moved already, or its place is taken. */
+  private def move(from: Path, to: Path): Unit =
+    try ops.rename(from, to)
+    catch { case e: IOException => if (ops.exists(from) && !ops.exists(to)) throw e }
+
+  /** In this moment another folder may have got the place's name, with another file of this name. */
+  private def moveIfOurs(o: OutputFile, from: Path, to: Path): Unit = {
+    move(from, to)
+    if (ops.status(to).exists(!isOutput(o, _))) move(to, from)
+  }
+
+  override def obstacle(): Option[Obstacle] = {
+    val now = listed()
+    val changed = work.inputs.filterNot(i => at(now, i.path).exists(isInput(i, _)))
+    val missing = work.outputs.filterNot(o => at(now, o.path).exists(isOutput(o, _)))
+    if (changed.nonEmpty) Some(Obstacle("they are gone, or were changed or replaced", changed.map(_.path)))
+    else if (missing.nonEmpty)
+      Some(Obstacle("others deleted these new files, or have taken their names", missing.map(_.path)))
+    else None
+  }
+
+  private def isInput(i: InputFile, found: FileMeta): Boolean = i.isThis(found, timed)
+
+  /** Names of new files are never given again. A file that RESTORE brings back has an older name. */
+  private def isOutput(o: OutputFile, found: FileMeta): Boolean = o.isThis(found, timed && o.source.isDefined)
+
+  private def listed(): Map[String, FileMeta] =
+    ops.list(data).map(m => FileNames.in(work.folder, m.name) -> m).toMap
+
+  /** A listing may be late, so what it lacks is looked up by name. */
+  private def at(listed: Map[String, FileMeta], path: String): Option[FileMeta] =
+    listed.get(path).orElse(ops.status(folder.resolve(path)))
+
+  private def hasOutputs(listed: Map[String, FileMeta]): Boolean =
+    work.outputs.forall(o => at(listed, o.path).exists(isOutput(o, _)))
+
+  private def hasInputs(listed: Map[String, FileMeta]): Boolean =
+    work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
+
+  /** Whoever deletes a new file deletes its rows, as on any other day. */
+  override def lacksOutputs(): Boolean = false
+
+  override def retire(isCopy: Boolean): Seq[String] = if (!hasFolder(trash, Decision.Exchanged)) Nil
+  else {
+    val now = listed()
+    WorkerThreads.map(work.inputs, threads) { i =>
+      val isRetired = retire(i, now.get(i.path))
+      FolderExchange.countMove()
+      Failpoints.hit("retire-1")
+      i -> isRetired
+    }.collect { case (i, false) => i.path }
+  }
+
+  /**
+   * False when somebody has deleted or replaced the input. If another process began, an input that is
+   * nowhere counts as retired: somebody may have emptied the trash, and then the outputs have the only rows.
+   */
+  private def retire(input: InputFile, found: Option[FileMeta]): Boolean = {
+    val (place, target) = (folder.resolve(input.path), retired(input))
+    def isThere = ops.status(place).exists(isInput(input, _))
+    if (found.exists(isInput(input, _)) || isThere)
+      try ops.rename(place, target)
+      catch { case e: IOException => if (!isRetired(input) && isThere) throw e }
+    val arrived = ops.status(target)
+    // Somebody may have replaced the file in this moment, or swapped the folder for another one.
+    if (arrived.exists(!isInput(input, _)) && decision().isDefined) {
+      move(target, place)
+      if (decision().isEmpty) move(place, target)
+      else if (ops.status(target) == arrived)
+        move(target, folder.resolve(FileNames.otherName(input.path, record.operationId)))
+    }
+    arrived.fold(!isOwn && !ops.exists(place))(isInput(input, _))
+  }
+
+  private def isRetired(i: InputFile): Boolean = ops.status(retired(i)).exists(isInput(i, _))
+
+  override def canReturn(changed: Seq[String]): Boolean = {
+    val now = listed()
+    val others = work.inputs.filterNot(i => changed.contains(i.path))
+    others.forall(i => isRetired(i) || at(now, i.path).exists(isInput(i, _))) && (others.isEmpty || hasOutputs(now))
+  }
+
+  override def isLeft(): Boolean = {
+    val now = listed()
+    work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
+  }
+
+  /**
+   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back whose
+   * inputs somebody replaced.
+   */
+  def outlook(decision: Decision): Decision = {
+    def changed = {
+      val now = listed()
+      val retired = ops.list(trash).map(m => m.name -> m).toMap
+      work.inputs.filter { i =>
+        now.get(i.path).orElse(retired.get(FileNames.retiredName(i.path))).exists(!isInput(i, _)) &&
+        !retired.get(FileNames.retiredName(i.path)).exists(isInput(i, _))
+      }.map(_.path)
+    }
+    if (decision == Decision.Exchanged && Some(changed).exists(c => c.nonEmpty && canReturn(c))) Decision.Kept
+    else decision
+  }
+
+  /**
+   * The files that readers see after a decision, where they are now. What others wrote under a name of ours
+   * counts, on both sides.
+   */
+  def rows(decision: Decision): Seq[AddedFile] = {
+    val now = listed()
+    def found(path: String) = at(now, path).filterNot(_.isDirectory)
+    def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
+    // A file that came to the trash in place of an input will go back.
+    def trashed(i: InputFile) = ops.status(retired(i))
+    if (decision == Decision.Exchanged)
+      work.outputs.flatMap(o => added(o.path, found(o.path))) ++
+        work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
+    else
+      work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
+        work.inputs.flatMap(i => added(i.path, found(i.path).orElse(trashed(i))))
+  }
+
+  /** Names of outputs that somebody has taken. */
+  def taken(): Set[String] = {
+    val now = listed()
+    work.outputs.filter(o => at(now, o.path).exists(!isOutput(o, _))).map(_.path).toSet
+  }
+
+  override def revealed(): Map[String, FileMeta] = {
+    val now = listed()
+    work.outputs.flatMap(o => at(now, o.path).filter(isOutput(o, _)).map(o.path -> _)).toMap
+  }
+
+  /** Comes before the outputs go, so that no row is missing at any moment. */
+  override def bringBack(): Unit = emptied(trash) {
+    WorkerThreads.each(work.inputs, threads) { i =>
+      if (ops.exists(retired(i))) move(retired(i), folder.resolve(i.path))
+    }
+  }
+
+  override def drop(): Unit = {
+    emptied(staging) {
+      WorkerThreads.each(work.outputs, threads) { o =>
+        if (ops.exists(staged(o))) remove(o, staged(o))
+      }
+      // What failed attempts of tasks left. Somebody may have swapped folders.
+      val ofOthers = record.outputs.map(o => FileNames.stagedName(o.path)).toSet
+      ops.list(staging).filterNot(m => ofOthers(m.name)).foreach { m =>
+        if (m.isDirectory) ops.deleteRecursive(m.path) else ops.delete(m.path)
+      }
+    }
+    // Somebody may move folders to and fro. Without a marker, new files may be the only ones with their rows.
+    val was = decision()
+    val areSpare = was match {
+      case _ if !timed         => true
+      case Some(Decision.Kept) => true
+      case Some(_)             => false
+      case None                => seen.contains(Decision.Staged) || hasInputs(listed())
+    }
+    if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
+      val place = folder.resolve(o.path)
+      if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
+    }
+  }
+
+  /** What RESTORE took from a trash goes back there. Somebody may have removed that as an empty folder. */
+  private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {
+    case None         => ops.delete(from)
+    case Some(source) =>
+      if (!ops.exists(source.getParent)) ops.remakeInSide(source.getParent)
+      moveIfOurs(output, from, source)
+  }
+
+  /** Clears a folder until it is gone. Files that cannot leave it stay. */
+  private def emptied(dir: Path)(clear: => Unit): Unit = {
+    Iterator.fill(FolderPlace.MostLooks)(()).exists { _ =>
+      clear
+      ops.deleteEmpty(dir) || !ops.exists(dir)
+    }
+    ()
+  }
+
+  override def isPublished(): Boolean = Place.isPublished(folder, record)
+
+  override def rowsOfCopy(): CopiedMidway.Rows =
+    CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
+
+  /**
+   * Whether somebody copied the folder: files of the operation are there, and none has the time that the
+   * record says.
+   */
+  def isCopied: Boolean = {
+    val now = listed()
+    val Seq(trashed, waiting) = Seq(trash, staging).map(ops.list(_).map(m => m.name -> m).toMap)
+    val inputs = work.inputs.flatMap { i =>
+      (now.get(i.path) ++ trashed.get(FileNames.retiredName(i.path))).filter(i.isThis(_, timed = false)).map(i.isSame)
+    }
+    val outputs = work.outputs.flatMap { o =>
+      (now.get(o.path) ++ waiting.get(FileNames.stagedName(o.path))).filter(o.isThis(_, timed = false)).map(o.isSame)
+    }
+    (inputs ++ outputs).nonEmpty && !(inputs ++ outputs).contains(true)
+  }
+}
+
+private[commit] object FolderPlace {
+
+  /** How often to clear a folder into which another process may move files. */
+  private val MostLooks = 5
+}

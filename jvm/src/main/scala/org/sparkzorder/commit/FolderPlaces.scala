@@ -1,0 +1,106 @@
+package org.sparkzorder.commit
+
+import java.io.FileNotFoundException
+
+/** Folders on a disk or HDFS. Somebody may move or copy them with their markers. */
+private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) extends Places {
+  import FolderPlaces._
+
+  override type P = FolderPlace
+
+  private val ops = folder.ops
+
+  override def of(record: Record, isRecovery: Boolean): Seq[Located[FolderPlace]] = {
+    val isCopy = CopiedMidway.from(folder, record).isDefined
+    val here = record.folders.map(work => located(record, work, work.folder, isRecovery, isCopy))
+    val isFollowed = isRecovery || here.exists(_.place.decision().isEmpty)
+    if (!isFollowed) here
+    else {
+      val there = elsewhere(record, here.map(_.work.folder).toSet, isCopy)
+      // Another folder has its name now.
+      val taken = there.map(_.work.folder).toSet
+      here.filterNot(l => taken(l.work.folder) && l.place.decision().isEmpty) ++ there
+    }
+  }
+
+  override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] =
+    elsewhere(record, except, isCopy = CopiedMidway.from(folder, record).isDefined)
+
+  override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[FolderWork] = {
+    val marked = known.filter(_.place.decision().isDefined)
+    val origins = marked.map(_.origin).toSet
+    record.folders.filterNot(w => origins(w.folder)).filter { work =>
+      marked.exists(_.work.folder == work.folder) || !ops.exists(folder.resolve(work.folder))
+    }
+  }
+
+  /** Places whose markers are in other folders of the table. */
+  private def elsewhere(record: Record, known: Set[String], isCopy: Boolean): Seq[Located[FolderPlace]] = {
+    val origins = record.folders.map(work => LongNames.hash(work.folder) -> work).toMap
+    for {
+      side <- SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      dir <- side.folder.toSeq
+      hash <- side.statuses.flatMap(m => FolderMark.origin(m.name, record.operationId)).distinct
+      work <- origins.get(hash)
+      if dir != work.folder || !known(dir)
+    } yield located(record, work, dir, isRecovery = true, isCopy)
+  }
+
+  private def located(
+      record: Record,
+      work: FolderWork,
+      dir: String,
+      isRecovery: Boolean,
+      isCopy: Boolean
+  ): Located[FolderPlace] = {
+    val here = relocated(work, dir)
+    val inFolder = if (record.folders.size > 1) 1 else threads
+    def place(timed: Boolean) =
+      new FolderPlace(folder, record, here, work.folder, timed, !isRecovery, inFolder)
+    val isCopied = isCopy || isRecovery && Some(place(timed = true)).exists(p => p.decision().isDefined && p.isCopied)
+    Located(work.folder, here, place(timed = !isCopied), isCopied)
+  }
+
+  override def removeRecord(record: Record): Unit = {
+    val publishing = folder.record(record, RecordState.Publishing)
+    def isOurs =
+      try RecordJson.parse(ops.read(publishing, RecordJson.ReadLimit), publishing).operationId == record.operationId
+      catch { case _: FileNotFoundException => false }
+    // Mostly it was renamed when it became part of the history.
+    if (ops.exists(publishing) && isOurs) ops.delete(publishing)
+  }
+
+  override def discard(record: Record): Unit = {
+    Cleanup.done(folder, record)
+    Cleanup.job(folder, record.operationId)
+  }
+}
+
+private[commit] object FolderPlaces {
+
+  private def relocated(work: FolderWork, dir: String): FolderWork = if (work.folder == dir) work
+  else {
+    def here(path: String): String =
+      FileNames.in(dir, if (work.folder.isEmpty) path else path.stripPrefix(s"${work.folder}/"))
+    FolderWork(
+      dir,
+      work.inputs.map(i => i.copy(path = here(i.path))),
+      work.outputs.map(o => o.copy(path = here(o.path), source = o.source.map(here)))
+    )
+  }
+
+  /**
+   * Removes what an operation left that has no record. Its markers go first: without them it can decide
+   * nothing any more, should its owner only have been slow.
+   */
+  def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
+    val ops = folder.ops
+    (Manifest.read(folder, operationId) ++ dirs).distinct.foreach { dir =>
+      ops.list(folder.sideOf(dir)).filter(m => FolderMark.origin(m.name, operationId).isDefined)
+        .foreach(m => ops.delete(m.path))
+      ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))
+      ops.deleteEmpty(folder.trashesOf(dir))
+    }
+    Cleanup.job(folder, operationId)
+  }
+}
