@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-import java.io.IOException
+import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
@@ -155,43 +155,39 @@ private[commit] final class FolderPlace(
     work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)
   }
 
-  /**
-   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back whose
-   * inputs somebody replaced.
-   */
-  def outlook(decision: Decision): Decision = {
-    def changed = {
-      val now = listed()
-      val retired = ops.list(trash).map(m => m.name -> m).toMap
-      work.inputs.filter { i =>
-        now.get(i.path).orElse(retired.get(FileNames.retiredName(i.path))).exists(!isInput(i, _)) &&
-        !retired.get(FileNames.retiredName(i.path)).exists(isInput(i, _))
-      }.map(_.path)
-    }
-    if (decision == Decision.Exchanged && Some(changed).exists(c => c.nonEmpty && canReturn(c))) Decision.Kept
-    else decision
-  }
-
-  /**
-   * The files that readers see after a decision, where they are now. What others wrote under a name of ours
-   * counts, on both sides.
-   */
-  def rows(decision: Decision): Seq[AddedFile] = {
+  override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()
+    val side = outlook(decided, now)
     def found(path: String) = at(now, path).filterNot(_.isDirectory)
     def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
     // A file that came to the trash in place of an input will go back.
     def trashed(i: InputFile) = ops.status(retired(i))
-    if (decision == Decision.Exchanged)
-      work.outputs.flatMap(o => added(o.path, found(o.path))) ++
-        work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
-    else
-      work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
-        work.inputs.flatMap(i => added(i.path, found(i.path).orElse(trashed(i))))
+    val files =
+      if (side == Decision.Exchanged)
+        work.outputs.flatMap(o => added(o.path, found(o.path))) ++
+          work.inputs.flatMap(i => (found(i.path) ++ trashed(i)).filterNot(isInput(i, _)).map(AddedFile(_, i.path)))
+      else
+        work.outputs.flatMap(o => added(o.path, found(o.path).filterNot(isOutput(o, _)))) ++
+          work.inputs.flatMap(i => added(i.path, found(i.path).orElse(trashed(i))))
+    // Without a marker only the outputs are asked for, see isLeft.
+    if (decision().exists(_ != decided)) throw new FileNotFoundException(s"'${work.folder}' was decided just now")
+    files
   }
 
-  /** Names of outputs that somebody has taken. */
-  def taken(): Set[String] = {
+  /**
+   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back whose
+   * inputs somebody replaced.
+   */
+  private def outlook(decided: Decision, now: Map[String, FileMeta]): Decision = {
+    lazy val trashed = ops.list(trash).map(m => m.name -> m).toMap
+    lazy val replaced = work.inputs.filter { i =>
+      val before = trashed.get(FileNames.retiredName(i.path))
+      now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
+    }.map(_.path)
+    if (decided == Decision.Exchanged && replaced.nonEmpty && canReturn(replaced)) Decision.Kept else decided
+  }
+
+  override def taken(): Set[String] = {
     val now = listed()
     work.outputs.filter(o => at(now, o.path).exists(!isOutput(o, _))).map(_.path).toSet
   }

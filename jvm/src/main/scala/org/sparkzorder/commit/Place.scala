@@ -52,6 +52,17 @@ private[commit] trait Place {
   /** Whether the outputs have all rows and the inputs have not, so that only the marker was deleted. */
   def isLeft(): Boolean
 
+  /**
+   * The files that readers see after a decision, where they are now. What others wrote under a name of ours
+   * counts, on both sides.
+   *
+   * @throws java.io.FileNotFoundException when something was decided meanwhile
+   */
+  def rows(decision: Decision): Seq[AddedFile]
+
+  /** Names of outputs that somebody has taken. */
+  def taken(): Set[String]
+
   /** Whether the history has the operation. Then its markers are gone for this reason. */
   def isPublished(): Boolean
 

@@ -41,3 +41,10 @@ private[commit] trait Places {
  * @param isCopy whether somebody copied the files of the place, so that their times tell nothing
  */
 private[commit] final case class Located[P <: Place](origin: String, work: FolderWork, place: P, isCopy: Boolean)
+
+private[commit] object Places {
+
+  /** @param threads how many places, or files of one place, are worked on at the same time */
+  def of(folder: TableFolder, threads: Int): Places =
+    ObjectFileOps.storeOf(folder).fold[Places](new FolderPlaces(folder, threads))(new StorePlaces(_, folder, threads))
+}

@@ -46,9 +46,8 @@ object ReadAround {
       .filter(f => f.state == RecordState.Publishing && !SideListing.isPublished(statuses, f.version))
     val views = publishing.map { file =>
       val record = RecordJson.read(folder, file)
-      val store = ObjectFileOps.storeOf(folder)
-      if (store.isDefined) ObjectView.of(store.get, folder, record, folder.threads)
-      else if (record.way == Way.InPlace) FolderView.of(folder, record, lives)
+      if (record.way != Way.Renames)
+        ScanView.of(Places.of(folder, folder.threads), folder, record, lives, folder.threads)
       else if (lives) beside(folder, record, sleep) else after(folder, record, sleep)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))

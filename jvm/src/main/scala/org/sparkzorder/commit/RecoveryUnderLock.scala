@@ -82,9 +82,7 @@ private[commit] final class RecoveryUnderLock private (
     val record = RecordJson.read(folder, file)
     if (record.way == Way.Renames) settleByRenames(file)
     else {
-      val places = ObjectFileOps.storeOf(folder)
-        .fold[Places](new FolderPlaces(folder, folder.threads))(new StorePlaces(_, folder, folder.threads))
-      val settle = new SettleOperation(places, folder, record, () => lock.checkInARow(), folder.threads, choice)
+      val settle = new SettleOperation(Places.of(folder, folder.threads), folder, record, () => lock.checkInARow(), folder.threads, choice)
       val result = settle.toTheEnd(() => lock.listing(), () => None)
       settle.clean(result)
       val done = result.record

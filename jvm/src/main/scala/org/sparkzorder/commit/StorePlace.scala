@@ -85,6 +85,18 @@ private[commit] final class StorePlace(
 
   override def isLeft(): Boolean = false
 
+  override def rows(decision: Decision): Seq[AddedFile] = {
+    val side =
+      if (decision == Decision.Exchanged) work.outputs.map(o => o.path -> o.length)
+      else work.inputs.map(i => i.path -> i.length)
+    side.map { case (path, length) =>
+      AddedFile(FileMeta(folder.resolve(path), length, 0L, isDirectory = false), path)
+    }
+  }
+
+  /** Names are never given twice. */
+  override def taken(): Set[String] = Set.empty
+
   /** Uploads end first, so that none becomes a file afterwards. */
   override def drop(): Unit = {
     WorkerThreads.each(work.outputs, threads)(o => o.upload.foreach(u => store.abort(folder.resolve(o.path), u.id)))

@@ -44,8 +44,9 @@ class SettleSuite extends AnyFunSuite {
       second <- 0 to MostCalls
       dies <- Seq(true, false)
       rivalFirst <- Seq(true, false)
-    } withClue(s"$name at call $call, then one that stops at $second, dies=$dies, rival first=$rivalFirst: ") {
-      val model = new Model
+      returns <- Seq(true, false)
+    } withClue(s"inputs return=$returns, $name at call $call, then one that stops at $second, dies=$dies, rival first=$rivalFirst: ") {
+      val model = new Model(returns)
       run(
         model,
         stoppedAt(call, dies) {
@@ -60,7 +61,7 @@ class SettleSuite extends AnyFunSuite {
       model.check()
       cases += 1
     }
-    assert(cases == rivals.size * MostCalls * (MostCalls + 1) * 4)
+    assert(cases == rivals.size * MostCalls * (MostCalls + 1) * 8)
   }
 
   test("a record whose version others have published decides nothing new") {
@@ -72,12 +73,16 @@ class SettleSuite extends AnyFunSuite {
 
 object SettleSuite {
   private val Rows = Set(1, 2, 3)
-  private val MostCalls = 12
+  private val MostCalls = 16
   private val RowsOf = Map("in-1" -> Set(1), "in-2" -> Set(2, 3), "out" -> Rows)
   private object Died extends RuntimeException
 
-  /** What is in the place. A file that somebody wrote anew has a `+` at its end. */
-  final class Model {
+  /**
+   * What is in the place. A file that somebody wrote anew has a `+` at its end.
+   *
+   * @param returns whether retired inputs can come back
+   */
+  final class Model(val returns: Boolean = false) {
     var marker: Option[Decision] = Some(Decision.Staged)
     var visible: Set[String] = Set("in-1", "in-2")
     var trash: Set[String] = Set.empty
@@ -164,9 +169,23 @@ object SettleSuite {
       call { model.visible -= "out" }
     }
 
-    override def canReturn(changed: Seq[String]): Boolean = false
-    override def bringBack(): Unit = ()
+    override def canReturn(changed: Seq[String]): Boolean = call {
+      val others = Seq("in-1", "in-2").diff(changed)
+      model.returns && model.visible("out") && others.forall(f => model.trash(f) || model.visible(f))
+    }
+
+    override def bringBack(): Unit = Seq("in-1", "in-2").foreach { file =>
+      call {
+        if (model.returns && model.trash(file)) {
+          model.trash -= file
+          model.visible += file
+        }
+      }
+    }
+
     override def isLeft(): Boolean = false
+    override def rows(decision: Decision): Seq[AddedFile] = Nil
+    override def taken(): Set[String] = Set.empty
     override def isPublished(): Boolean = call(false)
     override def rowsOfCopy(): CopiedMidway.Rows = CopiedMidway.HasInputs
     override def revealed(): Map[String, FileMeta] = Map.empty

@@ -99,7 +99,8 @@ final class StoreTable(val dirs: Seq[String]) {
     val here = folder(client)
     val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
     val views = records.flatMap { file =>
-      try Some(ObjectView.of(client, here, RecordJson.read(here, file), threads = 1))
+      val places = new StorePlaces(client, here, threads = 1)
+      try Some(ScanView.of(places, here, RecordJson.read(here, file), lives = true, threads = 1))
       catch { case _: FileNotFoundException => None }
     }
     val hidden = views.flatMap(_.leaveOut).toSet
