@@ -82,7 +82,14 @@ private[commit] final class RecoveryUnderLock private (
     val record = RecordJson.read(folder, file)
     if (record.way == Way.Renames) settleByRenames(file)
     else {
-      val settle = new SettleOperation(Places.of(folder, folder.threads), folder, record, () => lock.checkInARow(), folder.threads, choice)
+      val settle = new SettleOperation(
+        Places.of(folder, folder.threads),
+        folder,
+        record,
+        () => lock.checkInARow(),
+        folder.threads,
+        choice
+      )
       val result = settle.toTheEnd(() => lock.listing(), () => None)
       settle.clean(result)
       val done = result.record

@@ -359,7 +359,13 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
           val client = new MemoryClient(table.shared)
           val here = table.folder(client)
           views = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing).flatMap { f =>
-            try Some(ScanView.of(new StorePlaces(client, here, 1), here, RecordJson.read(here, f), lives = true, threads = 1))
+            try Some(ScanView.of(
+                new StorePlaces(client, here, 1),
+                here,
+                RecordJson.read(here, f),
+                lives = true,
+                threads = 1
+              ))
             catch { case _: java.io.FileNotFoundException => None }
           }
         }

@@ -45,7 +45,9 @@ class SettleSuite extends AnyFunSuite {
       dies <- Seq(true, false)
       rivalFirst <- Seq(true, false)
       returns <- Seq(true, false)
-    } withClue(s"inputs return=$returns, $name at call $call, then one that stops at $second, dies=$dies, rival first=$rivalFirst: ") {
+    } withClue(
+      s"inputs return=$returns, $name at call $call, then one that stops at $second, dies=$dies, rival first=$rivalFirst: "
+    ) {
       val model = new Model(returns)
       run(
         model,
