@@ -90,7 +90,7 @@ private[commit] final class RecoveryUnderLock private (
         folder.threads,
         choice
       )
-      val result = settle.toTheEnd(() => lock.listing(), () => None)
+      val result = settle.toTheEnd(() => lock.listing(), () => sinceCommitPoint(file), isRecovery = true)
       settle.clean(result)
       val done = result.record
       val (why, what) =
@@ -100,6 +100,11 @@ private[commit] final class RecoveryUnderLock private (
       s"$what version ${record.version}: $why"
     }
   }
+
+  /** None on an object store, whose clock stamps a record that is written anew. */
+  private def sinceCommitPoint(file: RecordFile): Option[Long] =
+    if (ObjectFileOps.storeOf(folder).isDefined) None
+    else Some(math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
 
   private def settleByRenames(file: RecordFile): String = {
     val found = StrayFolders.located(

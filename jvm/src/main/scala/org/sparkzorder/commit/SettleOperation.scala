@@ -27,21 +27,22 @@ private[commit] final class SettleOperation(
    * Goes on from wherever the operation is. [[clean]] follows.
    *
    * @param listing of the side folder
-   * @param millis how long files have been exchanged so far; None if another process began
+   * @param millis how long files have been exchanged so far; None if nobody knows
+   * @param isRecovery whether another process began
    * @throws RecoveryUnclearException when another process began, and folders are away. All others are
    *   settled
    */
-  def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long]): Published = {
+  def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Published = {
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = SideListing.isPublished(listing(), record.version)
-    val found = places.of(record, isRecovery = millis().isEmpty)
+    val found = places.of(record, isRecovery)
     WorkerThreads.each(found.filter(_.isCopy), across(found))(_.place.rowsOfCopy())
     val first = settled(found, isStale)
     // Somebody may have moved a folder in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
-    if (millis().isEmpty && choice == Choice.Ask) refuseAway(places.away(record, found))
+    if (isRecovery && choice == Choice.Ask) refuseAway(places.away(record, found))
     Failpoints.hit("before-record-done")
     val last =
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())

@@ -84,7 +84,7 @@ final class StoreTable(val dirs: Seq[String]) {
     SideListing.records(listed).filter(_.state == RecordState.Publishing).foreach { file =>
       val record = RecordJson.read(here, file)
       val settle = new SettleOperation(new StorePlaces(client, here, threads = 1), here, record, () => (), threads = 1)
-      try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None))
+      try settle.clean(settle.toTheEnd(() => client.list(here.side), () => None, isRecovery = true))
       catch { case _: FileNotFoundException => () }
     }
     val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
