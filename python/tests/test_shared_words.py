@@ -84,7 +84,9 @@ def test_a_word_of_ours_may_be_a_name(spark: SparkSession, word: str) -> None:
         assert spark.sql(statement).collect() == [(100,)]
     assert version_after(spark, f"OPTIMIZE {word} ZORDER BY ({word}) OPTIONS ('num-files' = '2')") == 1
     assert version_after(spark, f"OPTIMIZE {word} FULL ZORDER BY {word} WEIGHT 2") == 2
-    assert [row["version"] for row in spark.sql(f"DESCRIBE HISTORY {word}").collect()] == [2, 1]
+    # Without the schema, DESCRIBE of the table `history` is about its column of this name.
+    here = spark.catalog.currentDatabase()
+    assert [row["version"] for row in spark.sql(f"DESCRIBE HISTORY {here}.{word}").collect()] == [2, 1]
     assert spark.sql(f"SELECT count(*) FROM {word} WHERE {word} < 7").collect() == [(7,)]
     spark.sql(f"TRUNCATE TABLE {word}")
     spark.sql(f"DROP TABLE {word}")

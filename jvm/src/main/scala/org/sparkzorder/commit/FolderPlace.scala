@@ -257,7 +257,8 @@ private[commit] final class FolderPlace(
    */
   def isCopied: Boolean = {
     val now = listed()
-    val Seq(trashed, waiting) = Seq(trash, staging).map(ops.list(_).map(m => m.name -> m).toMap)
+    def named(dir: Path) = ops.list(dir).map(m => m.name -> m).toMap
+    val (trashed, waiting) = (named(trash), named(staging))
     val inputs = work.inputs.flatMap { i =>
       (now.get(i.path) ++ trashed.get(FileNames.retiredName(i.path))).filter(i.isThis(_, timed = false)).map(i.isSame)
     }
