@@ -44,10 +44,7 @@ WAYS: dict[str, dict[str, str]] = {
 }
 """How files are rewritten. Each folder has one, and its name."""
 
-KNOWN = {
-    (spark_answers.PUSHED, "all null"): "**fails**",
-    (spark_answers.PUSHED, "NaN"): "**fails**",
-}
+KNOWN = {(spark_answers.PUSHED, feature): "**fails**" for feature in ("all null", "NaN")}
 """Faults of Spark that the page explains, in Parquet."""
 
 KNOWN_ORC = {(spark_answers.PUSHED, "NaN"): "**wrong**"}

@@ -85,20 +85,8 @@ final class Committer(
    */
   def prepare(record: Record, staged: Map[String, Path]): Record = {
     require(prepared.isEmpty, "prepared already")
-    require(
-      record.operationId == lock.operationId,
-      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
-    )
-    require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
-    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
-    Failpoints.hit("after-staging")
-    // Two listings, since one that is late may lack the newest record.
-    val newest = Seq.fill(2)(lock.listing()).map { listing =>
-      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
-      math.max(underWay, SideListing.newestPublished(listing))
-    }.max
-    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
-    val numbered = record.copy(version = newest + 1, bystanders = bystanders(record))
+    val version = InPlaceCommitter.nextVersion(lock, record, staged.keySet)
+    val numbered = record.copy(version = version, bystanders = bystanders(record))
     prepared = Some(numbered)
     orRollBack {
       val unstaged = numbered.folders.map(_.folder).filterNot(staging)

@@ -60,17 +60,8 @@ private[commit] final class FolderCommitter(
 
   override def prepare(record: Record, staged: Map[String, Path]): Record = {
     require(prepared.isEmpty, "prepared already")
-    require(record.operationId == operationId, s"the lock is held by $operationId, not by ${record.operationId}")
-    require(staged.keySet == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
-    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
-    Failpoints.hit("after-staging")
-    // Two listings, since one that is late may lack the newest record.
-    val newest = Seq.fill(2)(lock.listing()).map { listing =>
-      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
-      math.max(underWay, SideListing.newestPublished(listing))
-    }.max
-    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
-    val numbered = record.copy(version = newest + 1, way = Way.InPlace)
+    val version = InPlaceCommitter.nextVersion(lock, record, staged.keySet)
+    val numbered = record.copy(version = version, way = Way.InPlace)
     orAbort {
       val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
       require(claimed.isEmpty || others.isEmpty, s"not staged: $others")

@@ -6,8 +6,8 @@ import org.apache.hadoop.fs.Path
 
 /**
  * A folder on a disk or HDFS, see `docs/design/commit-in-place.md`. Outputs wait in its staging, and
- * inputs go to its trash. Who brings a place back removes both folders, and no step makes them anew:
- * so a process that was taken for dead can move nothing there any more.
+ * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. So a
+ * process that was taken for dead can move nothing there any more.
  *
  * @param work what happens here, by the paths that the files have now
  * @param origin the folder that the record names
@@ -107,7 +107,7 @@ private[commit] final class FolderPlace(
   private def hasInputs(listed: Map[String, FileMeta]): Boolean =
     work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
 
-  /** Whoever deletes a new file deletes its rows, as on any other day. */
+  /** A new file that was deleted stays deleted, as on any other day. */
   override def lacksOutputs(): Boolean = false
 
   override def retire(isCopy: Boolean): Seq[String] = if (!hasFolder(trash, Decision.Exchanged)) Nil

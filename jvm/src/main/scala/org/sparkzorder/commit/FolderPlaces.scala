@@ -57,7 +57,11 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
     val inFolder = if (record.folders.size > 1) 1 else threads
     def place(timed: Boolean) =
       new FolderPlace(folder, record, here, work.folder, timed, !isRecovery, inFolder)
-    val isCopied = isCopy || isRecovery && Some(place(timed = true)).exists(p => p.decision().isDefined && p.isCopied)
+    def hasOtherTimes = {
+      val timed = place(timed = true)
+      timed.decision().isDefined && timed.isCopied
+    }
+    val isCopied = isCopy || isRecovery && hasOtherTimes
     Located(work.folder, here, place(timed = !isCopied), isCopied)
   }
 

@@ -1,5 +1,7 @@
 package org.sparkzorder.commit
 
+import java.io.IOException
+
 import org.apache.hadoop.fs.Path
 
 /**
@@ -48,6 +50,29 @@ object InPlaceCommitter {
 
   /** Which of both ways is taken, for tests of the one that is to come. */
   private[commit] val settles: Boolean = sys.props.get("zorder.test.settle").contains("true")
+
+  /**
+   * The version that a record gets.
+   *
+   * @param staged the final relative paths of the files that are ready
+   * @throws IllegalArgumentException when the record may not be published under this lock
+   */
+  private[commit] def nextVersion(lock: Lock, record: Record, staged: Set[String]): Long = {
+    require(
+      record.operationId == lock.operationId,
+      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
+    )
+    require(staged == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Failpoints.hit("after-staging")
+    // Two listings, since one that is late may lack the newest record.
+    val newest = Seq.fill(2)(lock.listing()).map { listing =>
+      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, SideListing.newestPublished(listing))
+    }.max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    newest + 1
+  }
 
   def apply(
       folder: TableFolder,

@@ -94,17 +94,17 @@ private[sparkzorder] object BloomFilters {
       // Adaptive filters are as large as the values of the file need. Others are as large as they
       // may ever get.
       names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
-        ("parquet.bloom.filter.adaptive.enabled" -> "true") ++ mostBytes(names.length)
+        ("parquet.bloom.filter.adaptive.enabled" -> "true")
     }
   }
 
   /**
-   * A writer holds filters of several sizes for each column until the file ends, together twice the size
+   * The same for filters that the old files have. A writer holds filters of several sizes for each column until the file ends, together twice the size
    * of the largest. DuckDB gives one to every column of a file, of which there may be hundreds.
    */
-  private def mostBytes(columns: Int): Option[(String, String)] = {
-    val each = MostBytes / 2 / columns
-    Option.when(each < UsualMostBytes)(
+  def kept(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
+    val each = MostBytes / 2 / math.max(1, columns.length)
+    settings(formatName, columns) ++ Option.when(formatName == "parquet" && each < UsualMostBytes)(
       "parquet.bloom.filter.max.bytes" -> java.lang.Long.highestOneBit(math.max(each, LeastBytes)).toString
     )
   }

@@ -113,7 +113,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
     // filters.
     val ofInputs =
       if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
-      else BloomFilters.settings(format, plan.kept.bloomFilters)
+      else BloomFilters.kept(format, plan.kept.bloomFilters)
     plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ ofStatement)
   }
 }

@@ -248,8 +248,8 @@ final class SmallTable(
       // The page for people must not be left alone.
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
-        !name.matches(
-          "_v\\d+(-\\d+ms)?\\.(json|vacuumed)|_v\\d+-(op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
+        !(settles && name.matches("_v\\d+\\.(json|vacuumed)")) && !name.matches(
+          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-(op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
         )
       case _ => true
     })

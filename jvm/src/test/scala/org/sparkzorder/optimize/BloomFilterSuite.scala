@@ -139,4 +139,13 @@ class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(condition("") == "ZORDER_INVALID_OPTION_VALUE")
     assert(files("refused") == before)
   }
+
+  test("filters that old files have take a bounded part of a writer's memory") {
+    def most(columns: Int) =
+      BloomFilters.kept("parquet", (1 to columns).map(i => Seq(s"c$i"))).get("parquet.bloom.filter.max.bytes")
+    assert(most(0).isEmpty && most(1).isEmpty && most(32).isEmpty)
+    assert(most(33).contains((512 << 10).toString) && most(300).contains((64 << 10).toString))
+    assert(most(100000).contains("4096"))
+    assert(BloomFilters.kept("orc", Seq.fill(300)(Seq("c"))).keySet == Set("orc.bloom.filter.columns"))
+  }
 }
