@@ -134,10 +134,10 @@ object LockedStatements {
     catch {
       case e: ConcurrentOperationException =>
         throw ZOrderErrors.concurrentOperation(table.name, e.owner.fold("its lock file cannot be read")(_.describe))
-      case e: CommitConflictException  => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
-      case e: LockLostException        => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
-      case e: UploadsExpiredException  => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
-      case e: RecoveryUnclearException =>
+      case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
+      case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
+      case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
+      case e: FoldersAwayException    =>
         throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
       case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)

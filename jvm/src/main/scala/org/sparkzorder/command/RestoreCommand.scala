@@ -114,7 +114,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       version: Long,
       metrics: RestoreMetrics
   ): Unit = {
-    val committer = InPlaceCommitter(folder, lock, history = TableSideFolder.historySettings(table))
+    val committer = new FolderCommitter(folder, lock, history = TableSideFolder.historySettings(table))
     try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
     catch {
       case e: Throwable =>

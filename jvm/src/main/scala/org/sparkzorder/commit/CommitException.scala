@@ -74,19 +74,27 @@ final class IncompletePublishException(val record: Path, cause: Throwable)
     )
 
 /**
- * Somebody has to say which files are right, see [[Choice]]. Until then nothing is moved in these
- * folders, and nothing is lost.
+ * Folders in which files were being exchanged are gone. They may have been moved, or their disk may be away.
+ * All others are settled.
  */
-final class RecoveryUnclearException(val table: Path, val version: Long, val folders: Seq[UnclearFolder])
+final class FoldersAwayException(val table: Path, val version: Long, val folders: Seq[AwayFolder])
     extends CommitException(
-      s"cannot tell what is right after version $version of $table ended half way: in " +
-        s"${folders.map(f => s"'${f.folder}'").mkString(", ")} others deleted or wrote files, while rows wait in the side folder",
+      s"version $version of $table ended half way, and folders are gone in which it exchanged files: " +
+        folders.map(f => s"'${f.folder}'").mkString(", "),
       null
     )
 
-/** A living owner cannot tell what is right in one of its folders. */
-private[commit] final class UnclearException(val folder: String)
-    extends CommitException(s"cannot tell what is right in '$folder'", null)
+/**
+ * A folder that is gone, in which files were being exchanged.
+ *
+ * @param folder relative to the table's root
+ * @param rows of the files
+ */
+final case class AwayFolder(folder: String, rows: Long) {
+
+  /** A sentence for people. */
+  def sentence: String = s"The folder `$folder` is gone, in which files of $rows rows were being exchanged."
+}
 
 /**
  * Files are being exchanged, and we cannot see all of them. The visible files alone would be a

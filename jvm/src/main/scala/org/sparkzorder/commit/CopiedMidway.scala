@@ -11,16 +11,18 @@ import org.apache.hadoop.fs.Path
  */
 private[commit] object CopiedMidway {
 
-  /** In the record of an operation under way: the root of its table. */
-  val Root = "root"
-
   /** The root of the first table, if the record came with a copy. */
   def from(folder: TableFolder, record: Record): Option[String] =
-    record.metrics.get(Root).filterNot(root => isSame(new Path(root), folder.root))
+    record.root.filterNot(root => isSame(new Path(root), folder.root))
 
-  /** The scheme may be another one, such as `s3` for `s3a`. */
-  private[commit] def isSame(one: Path, other: Path): Boolean =
-    one.toUri.getAuthority == other.toUri.getAuthority && one.toUri.getPath == other.toUri.getPath
+  /**
+   * The scheme may be another one, such as `s3` for `s3a`. A path that was made from a URI may end with a
+   * slash.
+   */
+  private[commit] def isSame(one: Path, other: Path): Boolean = {
+    def place(path: Path) = (path.toUri.getAuthority, path.toUri.getPath.stripSuffix("/"))
+    place(one) == place(other)
+  }
 
   /** Which files of a folder are its rows. */
   sealed trait Rows
@@ -55,7 +57,7 @@ private[commit] object CopiedMidway {
     else if (outputs.forall((isThere _).tupled)) HasOutputs
     else
       throw new IOException(
-        s"${folder.root} is a copy that was made while version ${record.version} of ${record.metrics.getOrElse(Root, folder.root)} " +
+        s"${folder.root} is a copy that was made while version ${record.version} of ${record.root.getOrElse(folder.root)} " +
           s"was being published, and '${work.folder}' lacks some of its old and some of its new files: copy it again"
       )
   }

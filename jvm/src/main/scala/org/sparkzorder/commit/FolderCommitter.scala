@@ -5,13 +5,21 @@ import java.io.{FileNotFoundException, IOException}
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
-/** Exchanges files by the decisions of [[Settle]], see `docs/design/commit-in-place.md`. */
-private[commit] final class FolderCommitter(
+/**
+ * Brings one operation's files into a table on a disk or HDFS, by the steps in `docs/design/commit.md`.
+ * It is used once: [[stage]], [[prepare]], then [[commit]], or [[abort]] before that. Whatever happens, the
+ * caller calls `lock.release()` in the end. If something must be recovered, the lock was abandoned, and
+ * its file stays.
+ *
+ * @param sleep how to wait for the file system's clock, in milliseconds
+ * @param history how many records stay files, and for how long they are kept
+ */
+private[sparkzorder] final class FolderCommitter(
     folder: TableFolder,
     lock: Lock,
-    sleep: Long => Unit,
-    history: HistorySettings
-) extends InPlaceCommitter {
+    sleep: Long => Unit = Thread.sleep(_),
+    history: HistorySettings = HistorySettings()
+) {
   import FolderCommitter._
 
   private val ops = folder.ops
@@ -23,7 +31,14 @@ private[commit] final class FolderCommitter(
   private var claimed = Seq.empty[String]
   private var prepared = Option.empty[Record]
 
-  override def stage(dirs: Seq[String]): Unit = orAbort {
+  /**
+   * Makes the staging of each folder that the job writes to. No row is touched.
+   *
+   * @param dirs relative to the root
+   * @throws CommitConflictException when one of the folders is gone
+   * @throws ConcurrentOperationException when an operation is running on a table over one of them
+   */
+  def stage(dirs: Seq[String]): Unit = orAbort {
     RecoveryUnderLock.settleBelow(folder, lock, dirs)
     Manifest.write(folder, operationId, dirs)
     Failpoints.hit("after-manifest")
@@ -56,11 +71,19 @@ private[commit] final class FolderCommitter(
 
   private def named(dir: String): String = if (dir.isEmpty) "." else dir
 
-  override def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
+  /** Folders that somebody has overwritten since [[stage]]. The files that the job wrote there are gone. */
+  def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
 
-  override def prepare(record: Record, staged: Map[String, Path]): Record = {
+  /**
+   * Gives the record its version. No row is touched.
+   *
+   * @param staged where each output is now, by its final relative path
+   * @throws CommitConflictException when a folder is gone or an output is not what the record says;
+   *   all is rolled back
+   */
+  def prepare(record: Record, staged: Map[String, Path]): Record = {
     require(prepared.isEmpty, "prepared already")
-    val version = InPlaceCommitter.nextVersion(lock, record, staged.keySet)
+    val version = nextVersion(lock, record, staged.keySet)
     val numbered = record.copy(version = version, way = Way.InPlace)
     orAbort {
       val others = numbered.folders.map(_.folder).filterNot(claimed.contains)
@@ -88,12 +111,20 @@ private[commit] final class FolderCommitter(
     numbered
   }
 
-  override def commit(keepLock: Boolean): Record =
+  /**
+   * Exchanges the files. An interrupt of the caller ends the operation before its commit point; after it
+   * the steps come to their end, and the caller is interrupted afterwards.
+   *
+   * @param keepLock whether the caller goes on under the lock: then the lock stays
+   * @throws CommitConflictException when others changed the inputs
+   * @throws IncompletePublishException when the file system failed
+   */
+  def commit(keepLock: Boolean = false): Record =
     WorkerThreads.toTheEnd(s"zorder-commit-$operationId", alone = folder.threads > 1)(exchange(keepLock, _))
 
   private def exchange(keepLock: Boolean, interrupted: () => Boolean): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
-    val record = planned.copy(metrics = planned.metrics + (CopiedMidway.Root -> folder.root.toString))
+    val record = planned.copy(root = Some(folder.root.toString))
     orAbort {
       Clock.waitPast(folder, record.outputs.map(_.modificationTime), sleep)
       lock.check()
@@ -152,7 +183,8 @@ private[commit] final class FolderCommitter(
         lock.abandon()
     }
 
-  override def abort(): Unit =
+  /** Rolls back an operation before [[commit]]. If that fails its lock file stays. */
+  def abort(): Unit =
     try {
       // Of a table that was overwritten with its lock and manifest, nobody else knows what is left.
       if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
@@ -172,10 +204,33 @@ private[commit] final class FolderCommitter(
     }
 }
 
-private[commit] object FolderCommitter {
+private object FolderCommitter {
   private val log = LoggerFactory.getLogger(classOf[FolderCommitter])
 
   /** How often publishing is tried. */
   private val Attempts = 3
   private val FirstPauseMillis = 100L
+
+  /**
+   * The version that a record gets.
+   *
+   * @param staged the final relative paths of the files that are ready
+   * @throws IllegalArgumentException when the record may not be published under this lock
+   */
+  private def nextVersion(lock: Lock, record: Record, staged: Set[String]): Long = {
+    require(
+      record.operationId == lock.operationId,
+      s"the lock is held by ${lock.operationId}, not by ${record.operationId}"
+    )
+    require(staged == record.outputs.map(_.path).toSet, "the staged files are not the record's outputs")
+    Record.fault(record).foreach(why => throw new IllegalArgumentException(why))
+    Failpoints.hit("after-staging")
+    // Two listings, since one that is late may lack the newest record.
+    val newest = Seq.fill(2)(lock.listing()).map { listing =>
+      val underWay = SideListing.records(listing).find(_.state != RecordState.Undone).fold(0L)(_.version)
+      math.max(underWay, SideListing.newestPublished(listing))
+    }.max
+    if (newest >= SideNames.MaxVersion) throw new IOException(s"no version comes after $newest")
+    newest + 1
+  }
 }

@@ -60,6 +60,12 @@ private[commit] object FolderMark {
   private def name(operationId: String, origin: String, decision: Decision): String =
     s"${SideNames.Hidden}exchange-$operationId-${LongNames.hash(origin)}.${decision.name}"
 
+  /** The operation that a file is a marker of, if it is one. */
+  def operation(fileName: String): Option[String] = fileName match {
+    case Name(id, _, decision) if Decision.all.exists(_.name == decision) => Some(id)
+    case _                                                                => None
+  }
+
   /** The hash of the folder that a marker of an operation was made for, if the file is one. */
   def origin(fileName: String, operationId: String): Option[String] = fileName match {
     case Name(id, hash, decision) if id == operationId && Decision.all.exists(_.name == decision) => Some(hash)

@@ -4,6 +4,8 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.progress.{Phase, StatementProgress}
+
 /**
  * A folder on a disk or HDFS, see `docs/design/commit-in-place.md`. Outputs wait in its staging, and
  * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. So a
@@ -53,8 +55,8 @@ private[commit] final class FolderPlace(
     WorkerThreads.each(work.outputs, threads) { o =>
       o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
       move(staged(o), folder.resolve(o.path))
-      FolderExchange.countMove()
-      Failpoints.hit("publish-rest-1")
+      FolderPlace.countMove()
+      Failpoints.hit("reveal-1")
     }
 
   /**
@@ -115,7 +117,7 @@ private[commit] final class FolderPlace(
     val now = listed()
     WorkerThreads.map(work.inputs, threads) { i =>
       val isRetired = retire(i, now.get(i.path))
-      FolderExchange.countMove()
+      FolderPlace.countMove()
       Failpoints.hit("retire-1")
       i -> isRetired
     }.collect { case (i, false) => i.path }
@@ -147,7 +149,9 @@ private[commit] final class FolderPlace(
   override def canReturn(changed: Seq[String]): Boolean = {
     val now = listed()
     val others = work.inputs.filterNot(i => changed.contains(i.path))
-    others.forall(i => isRetired(i) || at(now, i.path).exists(isInput(i, _))) && (others.isEmpty || hasOutputs(now))
+    // A name that somebody has taken is free no more.
+    def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
+    others.forall(isFree) && (others.isEmpty || hasOutputs(now))
   }
 
   override def isLeft(): Boolean = {
@@ -201,6 +205,7 @@ private[commit] final class FolderPlace(
   override def bringBack(): Unit = emptied(trash) {
     WorkerThreads.each(work.inputs, threads) { i =>
       if (ops.exists(retired(i))) move(retired(i), folder.resolve(i.path))
+      Failpoints.hit("bring-back-1")
     }
   }
 
@@ -226,6 +231,7 @@ private[commit] final class FolderPlace(
     if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
       if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
+      Failpoints.hit("drop-1")
     }
   }
 
@@ -270,6 +276,8 @@ private[commit] final class FolderPlace(
 }
 
 private[commit] object FolderPlace {
+
+  private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5

@@ -70,8 +70,7 @@ object History {
         else if (isRestored) Restored
         else Committed
       val millis = file.publishMillis.orElse(record.metrics.get(SettleOperation.PublishMillis).flatMap(_.toLongOption))
-      val shown = record.copy(metrics = record.metrics - CopiedMidway.Root)
-      HistoryEntry(shown, state, millis, file.meta.modificationTime, outcome())
+      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
     }
   }
 
@@ -100,7 +99,7 @@ object History {
     val listing = folder.ops.list(folder.side)
     val names = listing.map(_.name).toSet
     SideListing.records(listing)
-      .filter(f => f.state == RecordState.Undone || f.state == RecordState.Undoing)
+      .filter(_.state == RecordState.Undone)
       .flatMap { file =>
         readable(folder, file).map { record =>
           val outcome = if (names(folder.outcome(record).getName)) Outcome.shown(folder, record) else None

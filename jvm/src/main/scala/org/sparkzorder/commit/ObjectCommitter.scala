@@ -139,7 +139,7 @@ private[sparkzorder] final class ObjectCommitter(
    */
   def commit(): Record = {
     val planned = prepared.getOrElse(throw new IllegalStateException("not prepared"))
-    val record = planned.copy(metrics = planned.metrics + (CopiedMidway.Root -> folder.root.toString))
+    val record = planned.copy(root = Some(folder.root.toString))
     check()
     refuseExpired()
     val started = System.nanoTime()

@@ -82,14 +82,6 @@ final case class OutputFile(
  */
 final case class OpenUpload(id: String, parts: Seq[String])
 
-/** A data file that was there before an operation and has no part in it. */
-final case class Bystander(name: String, length: Long, modificationTime: Long) {
-
-  /** @param timed as for [[InputFile.isThis]] */
-  def isThis(meta: FileMeta, timed: Boolean): Boolean =
-    meta.name == name && meta.length == length && (!timed || meta.modificationTime == modificationTime)
-}
-
 /** The part of an operation that happens in one folder. */
 final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq[OutputFile])
 
@@ -97,15 +89,14 @@ final case class FolderWork(folder: String, inputs: Seq[InputFile], outputs: Seq
  * What one operation does to the table. It is written completely before the operation touches any
  * row.
  *
- * @param version given by [[Committer.prepare]]; 0 before
+ * @param version given by [[FolderCommitter.prepare]]; 0 before
  * @param timestamp milliseconds since 1970
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
  *               may leave
- * @param bystanders by folder, the data files that were there and have no part in the operation;
- *                   folders with very many are left out
  * @param switches what an operation did that was published through the catalog. Such an operation has
  *                 no inputs and outputs of its own, since no file of the table was moved
+ * @param root the table's root when files were exchanged, by which a copy of the table is known
  */
 final case class Record(
     version: Long,
@@ -118,9 +109,9 @@ final case class Record(
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
-    way: Way = Way.Renames,
-    bystanders: Map[String, Seq[Bystander]] = Map.empty,
-    switches: Seq[Switch] = Nil
+    way: Way = Way.InPlace,
+    switches: Seq[Switch] = Nil,
+    root: Option[String] = None
 ) {
 
   /** All files that the operation wrote or brought over. */

@@ -12,10 +12,7 @@ private[commit] final class RecordCache(maxNames: Long) {
   private var names = 0L
 
   /** Ten more than it has names, as a record without files takes memory, too. */
-  private def sizeOf(record: Record): Long = {
-    val bystanders = record.bystanders.valuesIterator.map(_.length.toLong).sum
-    10L + record.inputs.length + record.outputs.length + bystanders
-  }
+  private def sizeOf(record: Record): Long = 10L + record.inputs.length + record.outputs.length
 
   def get(file: FileMeta): Option[Record] = synchronized(Option(records.get(file)))
 

@@ -52,17 +52,11 @@ object RecordJson {
     texts(root.putObject("parameters"), record.parameters)
     texts(root.putObject("metrics"), record.metrics)
     record.layout.foreach(root.put("layout", _))
+    record.root.foreach(root.put("root", _))
     writeFiles(root, record.inputs, record.outputs)
     if (record.switches.nonEmpty) {
       val switches = root.putArray("switches")
       record.switches.foreach(s => writeSwitch(switches.addObject(), s))
-    }
-    if (record.bystanders.nonEmpty) {
-      val bystanders = root.putObject("bystanders")
-      record.bystanders.toSeq.sortBy(_._1).foreach { case (dir, found) =>
-        val node = bystanders.putArray(dir)
-        found.foreach(f => file(node.addObject(), f.name, f.length, f.modificationTime, 0L))
-      }
     }
     val bytes = sealing(mapper.writeValueAsBytes(root))
     if (bytes.length > ReadLimit) {
@@ -225,8 +219,8 @@ object RecordJson {
         outputs,
         root.optional("layout"),
         Way.all.find(_.name == root.text("way")).getOrElse(fail(s"the way '${root.text("way")}' is not known")),
-        root.bystanders("bystanders"),
-        root.switches("switches")
+        root.switches("switches"),
+        root.optional("root")
       )
     }
 
@@ -252,7 +246,6 @@ object RecordJson {
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
           case JsonToken.START_ARRAY if name == "switches"    => found(name) = switches()
           case JsonToken.START_ARRAY if name == "slot"        => found(name) = slot()
-          case JsonToken.START_OBJECT if name == "bystanders" => found(name) = bystanders(name)
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
             json.skipChildren()
@@ -310,16 +303,6 @@ object RecordJson {
       all.result()
     }
 
-    private def bystanders(name: String): Map[String, Seq[Bystander]] = {
-      val all = Map.newBuilder[String, Seq[Bystander]]
-      while (json.nextToken() != JsonToken.END_OBJECT) {
-        val key = json.currentName
-        if (json.nextToken() != JsonToken.START_ARRAY) fail(s"'$key' in '$name' is not an array")
-        all += key -> files().map(f => Bystander(f.path, f.length, f.modificationTime))
-      }
-      all.result()
-    }
-
     private final class Fields(found: mutable.Map[String, Any]) {
       def has(name: String): Boolean = found.contains(name)
 
@@ -342,13 +325,6 @@ object RecordJson {
       def texts(name: String): Map[String, String] = get(name) match {
         case m: Map[_, _] => m.asInstanceOf[Map[String, String]]
         case _            => fail(s"'$name' is not an object")
-      }
-
-      /** Empty when there is none. */
-      def bystanders(name: String): Map[String, Seq[Bystander]] = found.get(name) match {
-        case None               => Map.empty
-        case Some(m: Map[_, _]) => m.asInstanceOf[Map[String, Seq[Bystander]]]
-        case _                  => fail(s"'$name' is not an object")
       }
 
       def slot: Slot = get("slot") match {
@@ -380,6 +356,7 @@ object RecordJson {
         "userId",
         "way",
         "layout",
+        "root",
         "path",
         "source",
         "etag",
@@ -394,6 +371,6 @@ object RecordJson {
     /** The fields that every record has before its files. */
     val before: Set[String] =
       Set("format", "way", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
-    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("bystanders", "switches", "slot")
+    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "slot")
   }
 }

@@ -6,17 +6,11 @@ sealed abstract class RecordState(val suffix: String) {
   /** Whether it is part of the history. */
   def isPublished: Boolean = this == RecordState.Done || this == RecordState.Vacuumed
 
-  /**
-   * Whether the operation has come to no end yet. If its owner is dead, a recovery must finish or
-   * undo it.
-   */
-  def isUnfinished: Boolean = !isPublished && this != RecordState.Undone
+  /** Whether the operation has come to no end yet. If its owner is dead, a recovery ends it. */
+  def isUnfinished: Boolean = this == RecordState.Publishing
 }
 
 object RecordState {
-
-  /** Outputs are complete. No input has been touched. */
-  case object Pending extends RecordState("pending")
 
   /** Past the commit point: files are being exchanged. */
   case object Publishing extends RecordState("publishing")
@@ -28,16 +22,10 @@ object RecordState {
   case object Vacuumed extends RecordState("vacuumed")
 
   /**
-   * All files are back where they were before the commit point. What is left of the operation is
-   * being removed.
-   */
-  case object Undoing extends RecordState("undoing")
-
-  /**
    * The operation left no change. Only listings that were made during its exchange of files may
    * still show one.
    */
   case object Undone extends RecordState("undone")
 
-  val all: Seq[RecordState] = Seq(Pending, Publishing, Done, Vacuumed, Undoing, Undone)
+  val all: Seq[RecordState] = Seq(Publishing, Done, Vacuumed, Undone)
 }

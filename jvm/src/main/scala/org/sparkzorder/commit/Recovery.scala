@@ -29,14 +29,15 @@ object Recovery {
    * Takes the lock, recovers, gives it back. Without anything to do it only lists.
    *
    * @throws ConcurrentOperationException when a living owner has the lock
-   * @throws RecoveryUnclearException when somebody has to choose
+   * @param withoutAway whether to end an operation although folders are gone in which it exchanged files
+   * @throws FoldersAwayException when folders are gone in which files were being exchanged
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
-  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), choice: Choice = Choice.Ask): Recovered =
+  def recover(folder: TableFolder, settings: LockSettings = LockSettings(), withoutAway: Boolean = false): Recovered =
     if (!isNeeded(folder, settings) && !NestedRoots.above(folder).exists(isNeeded(_, settings))) Recovered(Nil)
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
-      try recoverUnder(folder, lock, settings, choice)
+      try recoverUnder(folder, lock, settings, withoutAway)
       finally lock.release()
     }
 
@@ -54,36 +55,30 @@ object Recovery {
       folder: TableFolder,
       lock: Lock,
       settings: LockSettings = LockSettings(),
-      choice: Choice = Choice.Ask
-  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, choice))
+      withoutAway: Boolean = false
+  ): Recovered = Recovered(RecoveryUnderLock.recover(folder, lock, settings, withoutAway))
 
   /**
-   * Comes before a query's listing of the table. It waits for a living owner that is publishing,
-   * and recovers after a dead one. If neither helps, it says how to read around what is half done.
+   * Comes before a query's listing of the table. It recovers after a dead owner. If it cannot, or an
+   * owner lives that exchanges files, it says which side of the exchange is to be read.
    *
-   * @param waitMillis how long to wait for a living owner (`spark.zorder.publish.wait`)
-   * @param orStandstill whether to read around a living owner as soon as it is seen to move no
-   *                     files, see [[StallDetector]]
+   * @param waitMillis how long to wait for the end of an exchange. No row depends on it: a query that
+   *                   waits reads files that stay
    */
-  def settled(
-      folder: TableFolder,
-      waitMillis: Long,
-      settings: LockSettings = LockSettings(),
-      orStandstill: Boolean = false
-  ): ReadableState = new QueryWait(folder, waitMillis, settings, orStandstill).readableState()
+  def settled(folder: TableFolder, waitMillis: Long, settings: LockSettings = LockSettings()): ReadableState =
+    new QueryWait(folder, waitMillis, settings).readableState()
 
   /** The same for many tables. Those in which nothing is under way are looked at side by side. */
   def settled(
       folders: Seq[TableFolder],
       waitMillis: Long,
-      settings: LockSettings,
-      orStandstill: Boolean
+      settings: LockSettings
   ): Seq[(TableFolder, ReadableState)] = {
     val threads = math.min(TableFolder.Threads, folders.size / TablesPerThread)
     val states = WorkerThreads.map(folders, threads)(f => TableState.look(f.root, f.ops))
     folders.zip(states).map {
       case (folder, busy: TableState.SideFolder) if busy.isBusy =>
-        folder -> settled(folder, waitMillis, settings, orStandstill)
+        folder -> settled(folder, waitMillis, settings)
       case (folder, quiet) => folder -> ReadableState(quiet, None, exchanging = false)
     }
   }
@@ -92,11 +87,10 @@ object Recovery {
 /**
  * One query's wait until it may read the table, see [[Recovery.settled]]. It looks again and again.
  */
-private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings, orStandstill: Boolean) {
+private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: LockSettings) {
   import QueryWait._
 
   private val deadline = System.currentTimeMillis() + waitMillis
-  private lazy val stall = new StallDetector(folder)
 
   private var pauseMillis = FirstPauseMillis
   private var recoveries = 0
@@ -119,7 +113,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     } catch { case e: IOException if exchanging => throw new HalfPublishedException(folder.root, e) }
 
   private def afterDeath(busy: TableState.SideFolder): Option[ReadableState] =
-    if (needsChoice(busy)) readAround(busy, lives = false)
+    if (isAway(busy)) readAround(busy, lives = false)
     else if (recoveries < MostRecoveries && tryRecover()) {
       recoveries += 1
       None
@@ -127,11 +121,11 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     else pause()
 
   private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
-    if (isLate || orStandstill && stall.isStalled(busy)) readAround(busy, lives = true) else pause()
+    if (isLate) readAround(busy, lives = true) else pause()
 
   /** None when the owner came to an end just now. */
   private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
-    try Some(ReadableState(busy, ReadAround.of(folder, busy.statuses, lives, settings.sleep), exchanging))
+    try Some(ReadableState(busy, ReadAround.of(folder, busy.statuses, lives), exchanging))
     catch { case _: FileNotFoundException => None }
 
   private def pause(): Option[ReadableState] = {
@@ -147,20 +141,14 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     case TableState.NoSideFolder     => false
   }
 
-  /** Whether all that is left to do is somebody's choice, so that no query need take the lock. */
-  private def needsChoice(busy: TableState.SideFolder): Boolean =
+  /** Whether folders are away, so that no recovery ends the operation. */
+  private def isAway(busy: TableState.SideFolder): Boolean =
     try ObjectFileOps.storeOf(folder).isEmpty && busy.publishing.exists { file =>
+        val places = new FolderPlaces(folder, folder.threads)
         val record = RecordJson.read(folder, file)
-        lazy val locations = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
-        if (record.way == Way.InPlace) isAway(record)
-        else locations.unclear.nonEmpty && locations.ours.forall(_.isUntouched)
+        places.away(record, places.of(record, isRecovery = true)).nonEmpty
       }
     catch { case _: FileNotFoundException => false }
-
-  private def isAway(record: Record): Boolean = {
-    val places = new FolderPlaces(folder, folder.threads)
-    places.away(record, places.of(record, isRecovery = true)).nonEmpty
-  }
 
   private def tryRecover(): Boolean =
     try {
@@ -170,7 +158,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
         false
-      case _: RecoveryUnclearException                            => false // reading around it says so
+      case _: FoldersAwayException                                => false // there is a way around it
       case _: ConcurrentOperationException | _: LockLostException => false // another process does it
     }
 }

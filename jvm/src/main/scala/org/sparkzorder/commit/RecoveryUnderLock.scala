@@ -10,13 +10,14 @@ import org.slf4j.LoggerFactory
  * @param forOperation an operation that already holds locks above or below
  * @param except a table below that is recovered afterwards: the locks of its dead owners stay until
  *               then
+ * @param withoutAway as for [[SettleOperation]]
  */
 private[commit] final class RecoveryUnderLock private (
     lock: Lock,
     settings: LockSettings,
     forOperation: String,
     except: String = "",
-    choice: Choice = Choice.Ask
+    withoutAway: Boolean = false
 ) {
   import RecoveryUnderLock._
 
@@ -57,101 +58,33 @@ private[commit] final class RecoveryUnderLock private (
   }
 
   private def settleRecords(): Seq[String] =
-    SideListing.records(lock.listing()).flatMap { file =>
-      file.state match {
-        case RecordState.Pending    => Some(rollBack(file, Cleanup.pending))
-        case RecordState.Undoing    => Some(rollBack(file, Cleanup.undoing))
-        case RecordState.Publishing => Some(settle(file))
-        case _                      => None
-      }
-    }
-
-  private def rollBack(file: RecordFile, clean: (TableFolder, Record) => Unit): String = {
-    lock.check()
-    try clean(folder, StrayFolders.followed(folder, RecordJson.read(folder, file), withoutLost = true).record)
-    catch {
-      case e: UnreadableRecordException => // its operation has touched no row
-        log.warn("rolled back without looking for its staged files", e)
-        ops.delete(file.meta.path)
-    }
-    s"rolled back version ${file.version}, which was ${file.state.suffix}"
-  }
+    SideListing.records(lock.listing()).filter(_.state.isUnfinished).map(settle)
 
   /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
-    if (record.way == Way.Renames) settleByRenames(file)
-    else {
-      val settle = new SettleOperation(
-        Places.of(folder, folder.threads),
-        folder,
-        record,
-        () => lock.checkInARow(),
-        folder.threads,
-        choice
-      )
-      val result = settle.toTheEnd(() => lock.listing(), () => sinceCommitPoint(file), isRecovery = true)
-      settle.clean(result)
-      val done = result.record
-      val (why, what) =
-        if (done.isDefined) ("its owner died while it published its files", "finished")
-        else ("its owner died, and others had changed its files", "undid")
-      Outcome.note(folder, done.getOrElse(record), why, Some(lock.owner.describe))
-      s"$what version ${record.version}: $why"
-    }
+    val settle = new SettleOperation(
+      Places.of(folder, folder.threads),
+      folder,
+      record,
+      () => lock.checkInARow(),
+      folder.threads,
+      withoutAway
+    )
+    val result = settle.toTheEnd(() => lock.listing(), () => sinceCommitPoint(file), isRecovery = true)
+    settle.clean(result)
+    val done = result.record
+    val (why, what) =
+      if (done.isDefined) ("its owner died while it published its files", "finished")
+      else ("its owner died, and others had changed its files", "undid")
+    Outcome.note(folder, done.getOrElse(record), why, Some(lock.owner.describe))
+    s"$what version ${record.version}: $why"
   }
 
   /** None on an object store, whose clock stamps a record that is written anew. */
   private def sinceCommitPoint(file: RecordFile): Option[Long] =
     if (ObjectFileOps.storeOf(folder).isDefined) None
     else Some(math.max(0L, Clock.nowUnderLock(folder) - file.meta.modificationTime))
-
-  private def settleByRenames(file: RecordFile): String = {
-    val found = StrayFolders.located(
-      folder,
-      RecordJson.read(folder, file),
-      settings.sleep,
-      withoutLost = choice != Choice.Ask
-    )(FileLocations.steady(folder, _, settings.sleep))
-    val record = found.record
-    val guard = () => lock.checkInARow()
-    val locations = asChosen(record, found.locations, guard)
-    val publish = Publish.left(folder, record, locations, choice == Choice.BringBack, guard, settings.sleep)
-    def undo(why: String): String = {
-      publish.undo(why, Some(lock.owner.describe))
-      s"undid version ${record.version}: $why"
-    }
-    // Unclear folders stay as they are. The others go back at once, so that they do not stay half
-    // published.
-    if (locations.unclear.nonEmpty)
-      undo(s"as asked for, in ${locations.unclear.map(f => s"'${f.work.folder}'").mkString(", ")}")
-    else if (!locations.canFinish) undo("some of its files are gone, changed or replaced")
-    else {
-      lock.publishing = true
-      try {
-        finish(publish, record, file)
-        s"finished version ${record.version}"
-      } catch { case e @ (_: CommitConflictException | _: UnclearException) => undo(e.getMessage) }
-      finally lock.publishing = false
-    }
-  }
-
-  /** The locations once the unclear folders are given up, if somebody chose that. */
-  private def asChosen(record: Record, found: FileLocations, guard: () => Unit): FileLocations =
-    if (choice != Choice.KeepVisible || found.unclear.isEmpty) found
-    else {
-      Publish.giveUp(folder, record, found.unclear, guard)
-      FileLocations.of(folder, record).leaving(found.unclear.map(_.work.folder).toSet)
-    }
-
-  private def finish(publish: Publish, record: Record, file: RecordFile): Unit = {
-    publish.forward()
-    lock.check()
-    val sinceCommitPoint = Clock.nowUnderLock(folder) - file.meta.modificationTime
-    Publish.markDone(folder, record, math.max(0L, sinceCommitPoint))
-    Outcome.note(folder, record, "its owner died while it published its files", Some(lock.owner.describe))
-    Cleanup.done(folder, record)
-  }
 
   private def removeLeftovers(): Seq[String] = {
     lock.check()
@@ -230,11 +163,11 @@ private[commit] object RecoveryUnderLock {
    *
    * @return what was done, in words for the log
    */
-  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, choice: Choice): Seq[String] = {
+  def recover(folder: TableFolder, lock: Lock, settings: LockSettings, withoutAway: Boolean): Seq[String] = {
     var finished = false
     try {
       val above = recoverAbove(lock, settings)
-      val here = new RecoveryUnderLock(lock, settings, lock.operationId, choice = choice).run()
+      val here = new RecoveryUnderLock(lock, settings, lock.operationId, withoutAway = withoutAway).run()
       // These dead owners worked on this table, and had locks above. The other locks above are gone
       // already.
       lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
@@ -245,7 +178,7 @@ private[commit] object RecoveryUnderLock {
       }
     } catch {
       // The half-done operation has its record, so the next statement sees it without a lock.
-      case e: RecoveryUnclearException =>
+      case e: FoldersAwayException =>
         finished = true
         throw e
     } finally if (!finished) lock.abandon()
@@ -295,7 +228,7 @@ private[commit] object RecoveryUnderLock {
         if (state.needsRecovery(settings)) {
           log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
           val lock = Locking.acquireHere(inner, settings, forOperation)
-          try recover(inner, lock, settings, Choice.Ask)
+          try recover(inner, lock, settings, withoutAway = false)
           finally lock.release()
           ()
         }

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.Path
  * the history, and what is left is removed. The operation itself and a recovery do the same.
  *
  * @param check throws if the lock is not ours any more. It saves work; no row depends on it
- * @param choice what to do about folders that are away
+ * @param withoutAway whether to end the operation although folders are away
  */
 private[commit] final class SettleOperation(
     val places: Places,
@@ -17,7 +17,7 @@ private[commit] final class SettleOperation(
     record: Record,
     check: () => Unit,
     threads: Int,
-    choice: Choice = Choice.Ask
+    withoutAway: Boolean = false
 ) {
   import SettleOperation._
 
@@ -29,8 +29,7 @@ private[commit] final class SettleOperation(
    * @param listing of the side folder
    * @param millis how long files have been exchanged so far; None if nobody knows
    * @param isRecovery whether another process began
-   * @throws RecoveryUnclearException when another process began, and folders are away. All others are
-   *   settled
+   * @throws FoldersAwayException when another process began, and folders are away. All others are settled
    */
   def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Published = {
     // An owner that was slow for very long may have a record of a version that others have published.
@@ -42,7 +41,7 @@ private[commit] final class SettleOperation(
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
-    if (isRecovery && choice == Choice.Ask) refuseAway(places.away(record, found))
+    if (isRecovery && !withoutAway) refuseAway(places.away(record, found))
     Failpoints.hit("before-record-done")
     val last =
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
@@ -65,10 +64,10 @@ private[commit] final class SettleOperation(
   }
 
   private def refuseAway(away: Seq[FolderWork]): Unit = if (away.nonEmpty)
-    throw new RecoveryUnclearException(
+    throw new FoldersAwayException(
       folder.root,
       record.version,
-      away.map(w => UnclearFolder(w.folder, Nil, Nil, Nil, w.inputs.map(_.rows).sum, isGone = true))
+      away.map(w => AwayFolder(w.folder, w.inputs.map(_.rows).sum))
     )
 
   private def settled(found: Seq[Located[places.P]], isStale: Boolean): Seq[(Located[_ <: Place], PlaceOutcome)] =
@@ -88,12 +87,13 @@ private[commit] final class SettleOperation(
     val done = outcomes.collect { case (l, PlaceOutcome.Exchanged(outputs, _)) => l.work -> outputs }
     val replaced = outcomes.collect { case (_, PlaceOutcome.Exchanged(_, files)) => files }.flatten
     if (done.isEmpty && outcomes.nonEmpty) {
-      put(folder.undone(record), record.copy(metrics = record.metrics - CopiedMidway.Root), listing)
+      put(folder.undone(record), record, listing)
+      conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
       None
     } else {
       val last = onlyIn(record, done)
       val took = millis()
-      val metrics = record.metrics - CopiedMidway.Root ++
+      val metrics = record.metrics ++
         (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
       if (last == record && replaced.isEmpty)
         rename(took.fold(folder.record(record, RecordState.Done))(folder.published(record, _)), listing)
@@ -153,13 +153,18 @@ private[commit] object SettleOperation {
      * @throws CommitConflictException when others changed files of some folders, which keep theirs
      */
     def orConflict: Record = {
-      val kept = places.collect { case (_, PlaceOutcome.Kept(why)) => why.reason -> why.files }
-      kept.headOption.foreach { case (reason, _) => throw new CommitConflictException(kept.flatMap(_._2), reason) }
+      conflict(places).foreach(e => throw e)
       val changed = record.flatMap(_.metrics.get(Replaced)).toSeq.flatMap(_.split('\n'))
       if (changed.nonEmpty)
         throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))
     }
+  }
+
+  /** What kept places as they were. */
+  private def conflict(places: Seq[(Located[_ <: Place], PlaceOutcome)]): Option[CommitConflictException] = {
+    val kept = places.collect { case (_, PlaceOutcome.Kept(why)) => why }
+    kept.headOption.map(first => new CommitConflictException(kept.flatMap(_.files), first.reason))
   }
 
   /** The record of the places that were exchanged, with their files as they are. */

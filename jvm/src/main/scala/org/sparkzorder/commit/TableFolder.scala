@@ -13,8 +13,7 @@ import org.apache.hadoop.fs.Path
 final case class TableFolder(
     root: Path,
     ops: FileOps,
-    threads: Int = TableFolder.Threads,
-    batches: Batches = Batches()
+    threads: Int = TableFolder.Threads
 ) {
   import SideNames._
   import TableFolder._
@@ -128,15 +127,6 @@ final case class TableFolder(
 
   /** The same in a trash that is known: for many files. */
   private[commit] def retiredIn(trash: Path, file: String): Path = FileNames.child(trash, FileNames.retiredName(file))
-
-  /**
-   * Where an input stays that could not come back from the trash, because somebody has taken its
-   * name.
-   */
-  def replaced(file: String, record: Record): Path = {
-    val name = LongNames.fit(FileNames.name(file), s".${record.operationId}${FileNames.RetiredSuffix}")
-    FileNames.child(trashOf(FileNames.parent(file), record), name)
-  }
 }
 
 object TableFolder {
@@ -144,9 +134,6 @@ object TableFolder {
 
   /** How the names of all files of a version's record begin. */
   private[commit] def recordName(version: Long): String = s"${SideNames.Hidden}${SideNames.versionName(version)}"
-
-  /** The name of the staging of a record's operation. */
-  private[commit] def stagingName(record: Record): String = s"${SideNames.Hidden}${record.operationId}"
 
   /** The name of the trash of a record's operation. */
   def trashName(record: Record): String = s"${recordName(record.version)}-${record.operationId}"

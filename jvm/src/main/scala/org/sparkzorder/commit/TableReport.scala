@@ -9,8 +9,8 @@ import org.apache.hadoop.fs.Path
  * @param retired its inputs that are in the trash: there may be no other copy of their rows
  * @param published its outputs that are in the table
  * @param missing inputs and outputs that are nowhere
- * @param goesOn whether a recovery finishes it; otherwise it undoes it
- * @param unclear folders for which somebody has to choose first, see [[Choice]]
+ * @param goesOn whether a recovery finishes it in some folder; otherwise it undoes it
+ * @param away folders that are gone, so that no recovery ends the operation
  */
 final case class UnfinishedReport(
     file: RecordFile,
@@ -20,7 +20,7 @@ final case class UnfinishedReport(
     published: Int,
     missing: Int,
     goesOn: Boolean,
-    unclear: Seq[UnclearFolder] = Nil
+    away: Seq[AwayFolder] = Nil
 )
 
 /** Files that wait in a staging or trash folder. */
@@ -106,24 +106,56 @@ object TableReport {
   private def unfinished(folder: TableFolder, file: RecordFile): UnfinishedReport =
     try {
       val record = RecordJson.read(folder, file)
-      val survey = FileLocations.listed(folder, StrayFolders.followed(folder, record).record)
-      def count(of: FolderLocations => Int) = survey.folders.map(of).sum
+      val places = Places.of(folder, folder.threads)
+      val located = places.of(record, isRecovery = true)
+      val found = located.map(l => new FilesOfPlace(folder, record, l.work))
       UnfinishedReport(
         file,
         Some(record),
         None,
-        survey.folders.flatMap(_.retired.values),
-        count(f => f.work.outputs.count(o => f.inPlace.contains(o.path))),
-        count { f =>
-          f.work.inputs.count(i => !f.inPlace.contains(i.path) && !f.retired.contains(i.path)) +
-            f.work.outputs.count(o => !f.inPlace.contains(o.path) && !f.staged.contains(o.path))
-        },
-        file.state == RecordState.Publishing && survey.canFinish,
-        if (file.state == RecordState.Publishing) survey.unclear.map(_.describe) else Nil
+        found.flatMap(_.retired),
+        found.map(_.published).sum,
+        found.map(_.missing).sum,
+        located.zip(found).exists { case (l, files) => files.mayBeExchanged(l.place.decision()) },
+        places.away(record, located).map(w => AwayFolder(w.folder, w.inputs.map(_.rows).sum))
       )
     } catch {
       case e: UnreadableRecordException => UnfinishedReport(file, None, Some(e.getMessage), Nil, 0, 0, goesOn = false)
       case _: java.io.FileNotFoundException =>
         UnfinishedReport(file, None, Some("it came to its end just now"), Nil, 0, 0, goesOn = false)
     }
+}
+
+/** Where the files of one place are, as two listings show it. */
+private final class FilesOfPlace(folder: TableFolder, record: Record, work: FolderWork) {
+  private def listed(dir: Path) = folder.ops.list(dir).map(m => m.name -> m).toMap
+  private val visible = listed(folder.resolve(work.folder))
+  private val trash = listed(folder.trashOf(work.folder, record))
+  private val staging = listed(folder.stagingOf(work.folder, record))
+
+  private def isVisible(path: String): Boolean = visible.contains(FileNames.name(path))
+  private def isStaged(o: OutputFile): Boolean =
+    o.upload.isDefined || staging.contains(FileNames.stagedName(o.path)) ||
+      o.source.exists(s => folder.ops.exists(folder.resolve(s)))
+  private def isInTrash(i: InputFile): Boolean = trash.contains(FileNames.retiredName(i.path))
+
+  /** Inputs that are in the trash only. */
+  def retired: Seq[FileMeta] =
+    work.inputs.filterNot(i => isVisible(i.path)).flatMap(i => trash.get(FileNames.retiredName(i.path)))
+
+  /** How many outputs readers see. */
+  def published: Int = work.outputs.count(o => isVisible(o.path))
+
+  /** How many files are nowhere. */
+  def missing: Int = work.inputs.count(i => !isVisible(i.path) && !isInTrash(i)) +
+    work.outputs.count(o => !isVisible(o.path) && !isStaged(o))
+
+  /** Whether a recovery will find the outputs in place of the inputs, if nobody changes files. */
+  def mayBeExchanged(decision: Option[Decision]): Boolean = decision match {
+    case Some(Decision.Exchanged) => true
+    case Some(Decision.Staged)    =>
+      work.inputs.forall(i => visible.get(FileNames.name(i.path)).exists(i.isSame)) &&
+      work.outputs.forall(o => isVisible(o.path) || isStaged(o))
+    case _ => false
+  }
 }

@@ -18,7 +18,6 @@ object TableState {
     private val records: Seq[RecordFile] = SideListing.records(statuses)
 
     // All of these are newest first. Older published records are in a checkpoint.
-    val pending: Seq[RecordFile] = records.filter(_.state == RecordState.Pending)
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
@@ -27,7 +26,7 @@ object TableState {
      * higher one.
      */
     val undone: Seq[RecordFile] = records
-      .filter(r => r.state == RecordState.Undoing || r.state == RecordState.Undone)
+      .filter(_.state == RecordState.Undone)
       .sortBy(r => (-r.version, -r.meta.modificationTime))
     val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
     val locks: Seq[FileMeta] = SideListing.locks(statuses)
@@ -45,8 +44,7 @@ object TableState {
     def isBusy: Boolean = locks.nonEmpty || underWay
 
     /** Whether there is an unfinished operation. */
-    def underWay: Boolean =
-      pending.nonEmpty || publishing.nonEmpty || undone.exists(_.state == RecordState.Undoing)
+    def underWay: Boolean = publishing.nonEmpty
 
     /** Reads the lock files, if there are any. */
     def lockState(settings: LockSettings = LockSettings()): LockState =

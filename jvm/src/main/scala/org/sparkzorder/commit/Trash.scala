@@ -36,48 +36,30 @@ object Trash {
     retired(folder, history, ended, listed(folder, dirs ++ foldersOf(ended ++ history.map(_.record))))
   }
 
-  /**
-   * A folder that may hold retired files, in the trash, or in the staging of an operation that was
-   * given up.
-   */
-  private final case class Place(meta: FileMeta, isStaging: Boolean) {
-
-    /** The path of the folder of data. */
-    def dir: String = meta.path.getParent.getParent.getParent.toString
-  }
-
   private def foldersOf(records: Seq[Record]): Seq[String] = records.flatMap(_.folders.map(_.folder)).distinct
 
-  private def listed(folder: TableFolder, dirs: Seq[String]): Seq[Place] =
-    dirs.distinct.sorted.flatMap { dir =>
-      def below(parent: Path, isStaging: Boolean) =
-        folder.ops.list(parent).filter(_.isDirectory).map(Place(_, isStaging))
-      below(folder.trashesOf(dir), isStaging = false) ++ below(folder.stagingsOf(dir), isStaging = true)
-    }
+  /** The trash of each operation in these folders. */
+  private def listed(folder: TableFolder, dirs: Seq[String]): Seq[FileMeta] =
+    dirs.distinct.sorted.flatMap(dir => folder.ops.list(folder.trashesOf(dir)).filter(_.isDirectory))
 
   private def retired(
       folder: TableFolder,
       history: Seq[HistoryEntry],
       undone: Seq[Record],
-      places: Seq[Place]
+      trashes: Seq[FileMeta]
   ): Seq[RetiredFiles] = {
     val records = undone ++ history.map(_.record)
     // A trash that no record of ours names belongs to another table, which shares the folder with
     // this one.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
-    val byStaging = records.map(r => TableFolder.stagingName(r) -> r).toMap
     val byId = records.map(r => r.operationId -> r).toMap
-    val published = history.map(e => TableFolder.stagingName(e.record) -> e.record).toMap
-    val takenBack = undone.map(r => TableFolder.trashName(r) -> r).toMap
-    val halfDone = places.flatMap { place =>
-      if (place.isStaging) published.get(place.meta.name).filter(waitsPublished(folder, place, _)).map(place -> _)
-      else takenBack.get(place.meta.name).filter(waitsUndone(folder, place, _)).map(place -> _)
-    }.map { case (place, record) => (place.dir, record.operationId) }.toSet
+    // A folder that was away while its operation ended, and is back, still has the marker.
+    val halfDone = trashes.map(sideOf).distinct.flatMap(side => marked(folder, side).map(side -> _)).toSet
     val files = for {
-      place <- places
-      record <- ownerOf(place.meta, if (place.isStaging) byStaging else byTrash).toSeq
-      if !halfDone((place.dir, record.operationId))
-      file <- folder.ops.list(place.meta.path) if !file.isDirectory
+      trash <- trashes
+      record <- ownerOf(trash, byTrash).toSeq
+      if !halfDone(sideOf(trash) -> record.operationId)
+      file <- folder.ops.list(trash.path) if !file.isDirectory
     } yield record.operationId -> file
     // Metrics report the size at the last look.
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
@@ -87,30 +69,16 @@ object Trash {
     }.sortBy(retired => (retired.version, retired.operation.operationId))
   }
 
-  /**
-   * Whether rows wait in a folder that was away while an operation ended, and is back: outputs of a
-   * published operation in its staging, or inputs of an undone one in its trash. An undo that finds a
-   * folder gives inputs that cannot return another name, see [[Cleanup.undoing]].
-   *
-   * @param names of the files, with their lengths
-   */
-  private def waits(folder: TableFolder, place: Place, ended: String, names: Set[(String, Long)]): Boolean = {
-    val found = folder.ops.list(place.meta.path).exists(m => !m.isDirectory && names(m.name -> m.length))
-    if (found) log.warn(
-      s"${place.dir} was not in the table while $ended. Rows wait in its side folder, so its staging and its trash are kept. " +
-        "See docs/on-call.md"
+  private def sideOf(trash: FileMeta): Path = trash.path.getParent.getParent
+
+  /** The operations that have a marker in a side folder. Rows may wait in their trash. */
+  private def marked(folder: TableFolder, side: Path): Seq[String] = {
+    val ids = folder.ops.list(side).flatMap(m => FolderMark.operation(m.name))
+    if (ids.nonEmpty) log.warn(
+      s"${side.getParent} was not in the table while an operation ended. Rows may wait in its side folder, so its " +
+        "trash is kept. See docs/on-call.md"
     )
-    found
-  }
-
-  private def waitsPublished(folder: TableFolder, place: Place, record: Record): Boolean = {
-    val outputs = record.outputs.map(o => FileNames.stagedName(o.path) -> o.length).toSet
-    waits(folder, place, s"version ${record.version} was published", outputs)
-  }
-
-  private def waitsUndone(folder: TableFolder, place: Place, record: Record): Boolean = {
-    val inputs = record.inputs.map(i => FileNames.retiredName(i.path) -> i.length).toSet
-    waits(folder, place, "an operation was undone", inputs)
+    ids
   }
 
   private def ownerOf(found: FileMeta, own: Map[String, Record]): Option[Record] = {
@@ -149,17 +117,15 @@ object Trash {
       new PublishedRecords(folder, () => folder.ops.list(folder.side), () => neededVersions)
     // Evaluated when the checkpoint is reached. By then all records that are files have been read.
     lazy val looked = (dirs ++ records.folders ++ foldersOf(ended ++ read.map(_.record))).toSet
-    lazy val places = listed(folder, looked.toSeq)
-    lazy val versions = places.flatMap(p => SideNames.trashVersion(p.meta.name)).toSet
-    // A staging folder has no version in its name, so all records are needed to find its operation.
-    def neededVersions = if (places.exists(_.isStaging)) None else Some(versions)
+    lazy val trashes = listed(folder, looked.toSeq)
+    def neededVersions = Some(trashes.flatMap(t => SideNames.trashVersion(t.name)).toSet)
     records.foreach { case Published(file, record, outcome) =>
       val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
       read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
     }
     val history = read.toVector
     // A record that is still a file may be older than those in the checkpoint.
-    if (foldersOf(history.map(_.record)).forall(looked)) retired(folder, history, ended, places)
+    if (foldersOf(history.map(_.record)).forall(looked)) retired(folder, history, ended, trashes)
     else all(folder, History.read(folder), dirs)
   }
 

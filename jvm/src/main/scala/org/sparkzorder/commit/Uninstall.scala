@@ -101,10 +101,12 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
     })
     val stagings =
       ops.list(folder.stagingsOf(dir)).filter(s => s.isDirectory && s.path != folder.stagingOf(dir, lock.operationId))
-    // The folder was away while the operation was published: rows wait in both.
-    val halfDone = stagings.filter(s => ours.exists(o => isBeside(o._1, s)) && ops.list(s.path).exists(isStaged))
-    val ended = ours.filterNot(o => halfDone.exists(isBeside(o._1, _)))
-    (ended.map(_._1) ++ stagings.diff(halfDone)).foreach { found =>
+    // The folder was away while the operation ended, so rows may wait in both.
+    val marked = side.statuses.flatMap(m => FolderMark.operation(m.name)).toSet
+    def waits(found: FileMeta) =
+      marked.exists(id => found.name.endsWith(s"-$id") || found.name == s"${SideNames.Hidden}$id")
+    val ended = ours.filterNot(o => waits(o._1))
+    (ended.map(_._1) ++ stagings.filterNot(waits)).foreach { found =>
       lock.check()
       ops.deleteRecursive(found.path)
     }
@@ -114,18 +116,12 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       if (dir.isEmpty) Uninstall.shared(ops.list(side.path)).map(s => LeftAlone(s.path, Uninstall.Unknown))
       else if (!ops.deleteEmpty(side.path) && ops.exists(side.path)) Seq(LeftAlone(side.path, Uninstall.Unknown))
       else Nil
-    val waits = halfDone.map(s => LeftAlone(s.path, "files wait in it that were not published, see docs/on-call.md"))
+    val waiting = marked.toSeq.map(_ => LeftAlone(side.path, "rows may wait in it, see docs/on-call.md")).distinct
     Removed(
-      waits ++ left.filter(_ => waits.isEmpty),
+      waiting ++ left.filter(_ => waiting.isEmpty),
       ended.flatMap(_._2).filter(_.name.endsWith(FileNames.RetiredSuffix))
     )
   }
-
-  private def isStaged(file: FileMeta): Boolean = !file.isDirectory && file.name.endsWith(FileNames.StagedSuffix)
-
-  /** Whether a trash is that of the operation that has this staging. */
-  private def isBeside(trash: FileMeta, staging: FileMeta): Boolean =
-    trash.name.endsWith(s"-${staging.name.stripPrefix(SideNames.Hidden)}")
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)

@@ -5,10 +5,7 @@ sealed abstract class Way(val name: String)
 
 object Way {
 
-  /** Files are renamed, on a disk or on HDFS. */
-  case object Renames extends Way("renames")
-
-  /** Files are renamed, and the marker of each folder says which of them are its rows, see [[Settle]]. */
+  /** Files are renamed, on a disk or on HDFS, see `docs/design/commit.md`. */
   case object InPlace extends Way("in-place")
 
   /** Uploads are completed and files deleted, see `docs/design/commit-object-store.md`. */
@@ -17,5 +14,5 @@ object Way {
   /** The catalog is told of new folders. */
   case object Catalog extends Way("catalog")
 
-  val all: Seq[Way] = Seq(Renames, InPlace, ObjectStore, Catalog)
+  val all: Seq[Way] = Seq(InPlace, ObjectStore, Catalog)
 }

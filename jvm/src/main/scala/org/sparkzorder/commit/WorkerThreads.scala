@@ -72,7 +72,6 @@ private[sparkzorder] object WorkerThreads {
       case null                       => -1
       case _: Error                   => 4
       case _: LockLostException       => 3
-      case _: UnclearException        => 2
       case _: CommitConflictException => 1
       case _                          => 0
     }

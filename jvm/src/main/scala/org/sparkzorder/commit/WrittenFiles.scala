@@ -49,7 +49,7 @@ private[commit] object WrittenFiles {
       // retires one by one.
       if ((outputs.nonEmpty || record.switches.nonEmpty || isNewest) && !forgotten(line.file.version)) {
         hasLayout ||= isNewest
-        val thinned = record.copy(inputs = Nil, outputs = outputs, metrics = Map.empty, bystanders = Map.empty)
+        val thinned = record.copy(inputs = Nil, outputs = outputs, metrics = Map.empty)
         kept += CheckpointLine(line.file, None, new String(RecordJson.write(thinned), UTF_8))
       }
     }

@@ -58,17 +58,6 @@ object ZOrderConf {
     .checkValue(_ >= 10, "must be at least 10 seconds")
     .createWithDefault(60)
 
-  val publishWaitSeconds = SQLConf
-    .buildConf("spark.zorder.publish.wait")
-    .doc(
-      "The seconds that a query waits for an `OPTIMIZE` or `RESTORE` that is exchanging files. After that it reads the " +
-        "files where they are at that moment."
-    )
-    .version("0.1.0")
-    .longConf
-    .checkValue(_ >= 0, "must be at least 0 seconds")
-    .createWithDefault(30)
-
   val historyRetention = SQLConf
     .buildConf("spark.zorder.history.retention")
     .doc(
@@ -131,14 +120,6 @@ object ZOrderConf {
       range = "10 or more",
       description = lockTimeoutSeconds.doc,
       example = "120"
-    ),
-    Setting(
-      key = publishWaitSeconds.key,
-      valueType = "seconds",
-      default = publishWaitSeconds.defaultValueString,
-      range = "0 or more",
-      description = publishWaitSeconds.doc,
-      example = "60"
     ),
     Setting(
       key = historyRetention.key,

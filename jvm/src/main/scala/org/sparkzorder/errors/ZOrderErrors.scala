@@ -388,8 +388,8 @@ object ZOrderErrors {
       cause
     )
 
-  def halfPublished(table: String, setting: String): Throwable =
-    new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "setting" -> setting), null)
+  def halfPublished(table: String, seconds: Long): Throwable =
+    new ZOrderRuntimeException("ZORDER_HALF_PUBLISHED", Map("table" -> table, "seconds" -> seconds.toString), null)
 
   /** @param paths that the query names, or a pattern in it */
   def filesReplaced(paths: Seq[String]): Throwable =

@@ -27,7 +27,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
     (plan.slots, ObjectFileOps.storeOf(folder)) match {
       case (Some(slots), _)    => new OptimizeByCatalog(statement, plan, groups, folder, lock, slots).run()
       case (None, Some(store)) => new OptimizeOnStore(statement, plan, groups, folder, lock, store).run()
-      case (None, None)        => new OptimizeByRenames(statement, plan, groups, folder, lock).run()
+      case (None, None)        => new OptimizeInPlace(statement, plan, groups, folder, lock).run()
     }
   }
 

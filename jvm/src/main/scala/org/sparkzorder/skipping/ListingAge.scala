@@ -29,9 +29,8 @@ private[skipping] object PastOperation {
     new PastOperation(endTime(file), () => traces(file, record(file)))
 
   private def endTime(file: RecordFile): Long = file.state match {
-    case RecordState.Undoing => Long.MaxValue
-    case RecordState.Undone  => file.meta.modificationTime
-    case _                   => file.meta.modificationTime + file.publishMillis.getOrElse(0L)
+    case RecordState.Undone => file.meta.modificationTime
+    case _                  => file.meta.modificationTime + file.publishMillis.getOrElse(0L)
   }
 
   private def traces(file: RecordFile, record: Record): Traces = {
@@ -39,8 +38,8 @@ private[skipping] object PastOperation {
     val time = file.meta.modificationTime
     // A listing made during an operation that was undone later may show outputs and lack inputs.
     file.state match {
-      case RecordState.Undoing | RecordState.Undone => Traces(inputs, outputs, isNew = false, time)
-      case _ => Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time)
+      case RecordState.Undone => Traces(inputs, outputs, isNew = false, time)
+      case _                  => Traces(outputs, inputs, record.outputs.forall(_.source.isEmpty), time)
     }
   }
 }

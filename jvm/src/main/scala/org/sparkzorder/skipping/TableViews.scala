@@ -141,9 +141,8 @@ object TableViews extends Logging {
     val fileSystem = Targets.fileSystems(session)
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    val waitMillis = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
     @tailrec def attempt(left: Int): Seq[TableView] = {
-      val settled = whole(listing, folders, waitMillis, settings)
+      val settled = whole(listing, folders, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
       Try(settled.flatMap(t =>
         view(session, t.folder, t.state, folders, options, table.map(t => () => located(session, t)))
@@ -156,6 +155,12 @@ object TableViews extends Logging {
     }
     attempt(MostViews)
   }
+
+  /**
+   * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
+   * may go to the trash while the query runs.
+   */
+  private val MostWaitMillis = 2000L
 
   /** Tries to find a way around a living owner that goes on meanwhile. */
   private val MostViews = 5
@@ -296,17 +301,16 @@ object TableViews extends Logging {
   @tailrec private def whole(
       listing: Listing,
       tables: Seq[TableFolder],
-      waitMillis: Long,
       settings: LockSettings
   ): Seq[SettledTable] = {
-    val own = tables.map(f => SettledTable(f, Recovery.settled(f, waitMillis, settings, orStandstill = true)))
+    val own = tables.map(f => SettledTable(f, Recovery.settled(f, MostWaitMillis, settings)))
     lazy val files = listed(listing)
     val nested = beside(own.map(t => t.folder -> t.state.state), tables, files)
     val settled =
-      own ++ Recovery.settled(nested, waitMillis, settings, orStandstill = true).map((SettledTable.apply _).tupled)
+      own ++ Recovery.settled(nested, MostWaitMillis, settings).map((SettledTable.apply _).tupled)
     val mustRelist = settled.exists(t => t.state.exchanging || isStale(listing, files, t.state.state, tables))
     if (mustRelist) listing.refresh()
-    if (mustRelist && isMovedSince(settled, nested, listing, tables)) whole(listing, tables, waitMillis, settings)
+    if (mustRelist && isMovedSince(settled, nested, listing, tables)) whole(listing, tables, settings)
     else {
       remember(listing, tables, settled)
       settled

@@ -50,29 +50,24 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
-        throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), ZOrderConf.publishWaitSeconds.key)
+        throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), StreamedTables.WaitSeconds)
       }
       found
     }
 
   private def settled(files: Seq[Path]): Seq[(TableFolder, ReadableState)] = {
     val conf = session.sessionState.conf
-    val wait = conf.getConf(ZOrderConf.publishWaitSeconds) * 1000
+    val wait = StreamedTables.WaitSeconds * 1000
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val folders = roots(files)
       .filterNot(root => Targets.isSurelyMissing(session, new Path(root, SideNames.Side)))
       .map(root => TableFolder(root, ObjectStores.ops(Targets.fileSystem(session, root))))
-    val own = Recovery.settled(folders, wait, settings, orStandstill = false)
+    val own = Recovery.settled(folders, wait, settings)
     val beside = NestedRoots.beside(
       own.map { case (folder, s) => folder -> s.state },
       folder => files.flatMap(folder.relative).map(FileNames.parent).toSet
     )
-    (own ++ Recovery.settled(
-      beside,
-      wait,
-      settings,
-      orStandstill = false
-    )).filterNot(_._2.state == TableState.NoSideFolder)
+    (own ++ Recovery.settled(beside, wait, settings)).filterNot(_._2.state == TableState.NoSideFolder)
   }
 
   /**
@@ -91,6 +86,9 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
 }
 
 private[sparkzorder] object StreamedTables {
+
+  /** How long a stream waits for an operation that is exchanging files. */
+  private val WaitSeconds = 30L
 
   /** Two equal versions mean that the table's records are the same. */
   type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])

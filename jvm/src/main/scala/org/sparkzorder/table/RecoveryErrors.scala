@@ -3,7 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
-import org.sparkzorder.commit.{HalfPublishedException, RecoveryUnclearException}
+import org.sparkzorder.commit.HalfPublishedException
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -16,8 +16,6 @@ private[sparkzorder] object RecoveryErrors {
   def told[A](name: Path => String)(look: => A): A =
     try look
     catch {
-      case e: RecoveryUnclearException =>
-        throw ZOrderErrors.recoveryUnclear(name(e.table), e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: HalfPublishedException => throw ZOrderErrors.recoveryFailed(name(e.table), e)
     }
 

@@ -36,8 +36,8 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
     report.otherTables.foreach(o => others.add(text(o.path)))
   }
 
-  def recover(node: ObjectNode, choice: Choice): Unit = {
-    val recovered = Recovery.recover(folder, settings, choice)
+  def recover(node: ObjectNode, withoutAway: Boolean): Unit = {
+    val recovered = Recovery.recover(folder, settings, withoutAway)
     // Without anything to recover, a living owner may still have the lock.
     val locked = LockReport.of(folder, folder.ops.list(folder.side), settings).filterNot(_.isDead)
     actions(node, recovered)
@@ -118,10 +118,10 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
       node.put("missing", found.missing)
       node.put(
         "recovery",
-        if (found.unclear.nonEmpty) "needs a choice" else if (found.goesOn) "finishes it" else "undoes it"
+        if (found.away.nonEmpty) "needs a choice" else if (found.goesOn) "finishes it" else "undoes it"
       )
       val unclear = node.putArray("unclear")
-      found.unclear.foreach(f => unclear.add(f.sentence))
+      found.away.foreach(f => unclear.add(f.sentence))
     }
   }
 

@@ -39,7 +39,7 @@ object TableTool {
   /**
    * Runs a command for a session, over any file system that its settings know. Returns JSON.
    *
-   * @param flag `force` of `unlock`, `keep-visible` or `bring-back` of `recover`, or empty
+   * @param flag `force` of `unlock`, `keep-visible` of `recover`, or empty
    */
   def run(command: String, path: String, timeoutSeconds: Long, flag: String, settings: Configuration): String =
     mapper.writeValueAsString(answer(command, path, timeoutSeconds, flag, _.getFileSystem(settings)))
@@ -65,9 +65,8 @@ object TableTool {
       val commands = new TableCommands(folder, LockSettings(timeoutMillis = timeoutSeconds * 1000), realPath)
       (command, flag) match {
         case ("status", "")              => commands.status(node)
-        case ("recover", "")             => commands.recover(node, Choice.Ask)
-        case ("recover", "keep-visible") => commands.recover(node, Choice.KeepVisible)
-        case ("recover", "bring-back")   => commands.recover(node, Choice.BringBack)
+        case ("recover", "")             => commands.recover(node, withoutAway = false)
+        case ("recover", "keep-visible") => commands.recover(node, withoutAway = true)
         case ("unlock", "" | "force")    => commands.unlock(node, flag == "force")
         case ("uninstall", "")           => commands.uninstall(node)
         case other                       => throw new IllegalArgumentException(s"no command $other")
@@ -96,14 +95,13 @@ object TableTool {
       Failure(ExitCode.Locked, "LOCKED", s"Somebody else works on the table: ${e.getMessage}. Run `status`.")
     case e: UnfinishedOperationException =>
       Failure(ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
-    case e: RecoveryUnclearException =>
+    case e: FoldersAwayException =>
       Failure(
         ExitCode.Failed,
         "UNCLEAR",
-        "An operation ended half way, and others have deleted or written files since, so nobody can tell which rows " +
-          s"are right. ${e.folders.map(_.sentence).mkString(" ")} Nothing was moved or deleted there. If the visible " +
-          "files are right, run `recover --keep-visible`: the files in the trash then stay there until VACUUM. To get " +
-          "the files of before back beside them, run `recover --bring-back`."
+        s"An operation ended half way. ${e.folders.map(_.sentence).mkString(" ")} If it was moved, or its disk is away, " +
+          "bring it back, and run `recover` again. If it will not come back, run `recover --keep-visible`: the " +
+          "table then is what you see."
       )
     case e: CommitException => Failure(ExitCode.Failed, "FAILED", s"${e.getMessage}.".capitalize)
     case e @ (_: AccessControlException | _: AccessDeniedException) =>

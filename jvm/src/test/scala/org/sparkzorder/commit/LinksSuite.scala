@@ -50,7 +50,7 @@ class LinksSuite extends AnyFunSuite {
     val folder = TableFolder(new Path(dir.toUri), ops)
     val lock = Locking.acquire(folder, "op-1", settings)
     try {
-      val committer = new Committer(folder, lock)
+      val committer = new FolderCommitter(folder, lock)
       committer.stage(Seq("p=1", "p=2"))
       val staged =
         (1 to 2).flatMap(p => Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3", s"p=$p/new-2.parquet" -> s"${p}2"))

@@ -146,7 +146,7 @@ class LocalSuite extends AnyFunSuite {
     val lock = Locking.acquire(folder, id, settings)
     try {
       Recovery.recoverUnder(folder, lock, settings)
-      val committer = new Committer(folder, lock)
+      val committer = new FolderCommitter(folder, lock)
       committer.stage(Seq("p=1", "p=2"))
       val staged = (1 to 2).flatMap { p =>
         Seq(s"p=$p/new-1.parquet" -> s"${p}1 ${p}3 ", s"p=$p/new-2.parquet" -> s"${p}2 ")
@@ -220,7 +220,7 @@ class LocalSuite extends AnyFunSuite {
     try {
       Recovery.recoverUnder(folder, lock, settings)
       val plan = Restore.plan(folder, lock, to)
-      val committer = new Committer(folder, lock)
+      val committer = new FolderCommitter(folder, lock)
       val record = Record(0L, id, "RESTORE", 1L, "me", Map.empty, Map.empty, plan.inputs, plan.outputs)
       committer.prepare(record, plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap)
       committer.commit()

@@ -161,8 +161,8 @@ class LongHistorySuite extends AnyFunSuite {
     t.restore(ops(t), 6, "op-11")
     val all = t.history
     val (told, folders) = History.summaries(folder(t))
-    assert(told.map(e => e.copy(record = e.record.copy(inputs = Nil, outputs = Nil, bystanders = Map.empty))) ==
-      all.map(e => e.copy(record = e.record.copy(inputs = Nil, outputs = Nil, bystanders = Map.empty))))
+    assert(told.map(e => e.copy(record = e.record.copy(inputs = Nil, outputs = Nil))) ==
+      all.map(e => e.copy(record = e.record.copy(inputs = Nil, outputs = Nil))))
     assert(told.last.record.inputs.isEmpty && all.last.record.inputs.nonEmpty)
     val sizes = Trash.all(folder(t), told, folders.toSeq).map(r => (r.version, r.files))
     assert(sizes.nonEmpty && sizes == Trash.all(folder(t), all).map(r => (r.version, r.files)))

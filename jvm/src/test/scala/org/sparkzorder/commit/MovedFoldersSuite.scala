@@ -176,7 +176,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
       dead { table =>
         move(table.fs, "/t/p=1", "/aside")
         val end = table.recover(new MemoryOps(table.fs))
-        assert(end.forall(_.isInstanceOf[RecoveryUnclearException]))
+        assert(end.forall(_.isInstanceOf[FoldersAwayException]))
         move(table.fs, "/aside", "/t/p=1")
         settle(table)
         assert(table.fs.visibleRows == table.allRows)
@@ -188,7 +188,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         val rows = table.allRows.filter(_ >= 30)
         (("/t/p=1") +: table.fs.below("/t/p=1")).foreach(table.fs.nodes.remove)
         if (table.recover(new MemoryOps(table.fs)).nonEmpty)
-          assert(table.recover(new MemoryOps(table.fs), Choice.KeepVisible).isEmpty)
+          assert(table.recover(new MemoryOps(table.fs), withoutAway = true).isEmpty)
         settle(table)
         assert(table.fs.visibleRows == rows)
         table.optimize(new MemoryOps(table.fs), "op-7", Seq("p=2"))
@@ -219,8 +219,8 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
       }
 
       def check(table: SmallTable): Unit = {
-        def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
-        if (change.mayBeUnclear && isUnclear) table.recover(new MemoryOps(table.fs), Choice.KeepVisible)
+        def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException])
+        if (change.mayBeUnclear && isUnclear) table.recover(new MemoryOps(table.fs), withoutAway = true)
         settle(table)
         val expected = (table.allRows ++ change.loaded).sorted
         assert(table.fs.visibleRows == expected)
@@ -278,7 +278,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
           // With markers, new files that are there before the decision are nobody's only rows.
           val before = table.fs.visible.toSet
           def touch(): Unit =
-            table.fs.children("/t/p=2").filter(p => before(p) || !table.settles).flatMap(p =>
+            table.fs.children("/t/p=2").filter(before).flatMap(p =>
               table.fs.file(p).map(p -> _)
             ).lastOption.foreach {
               case (path, file) => table.fs.put(path, file.rows, file.length)
@@ -298,7 +298,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
           val end = table.attempt("op-1")(statement.run(table, ops))
           move()
           withClue(s"touched before call $k, moved $later later, ended with $end: ")(explore {
-            def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+            def isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException])
             if (isUnclear) assert(table.allRows.forall(table.rowsAnywhere))
             else {
               table.nextStatement()
@@ -325,7 +325,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         )
         val end = table.attempt("op-1")(statement.run(table, ops))
         withClue(s"before call $k, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException])
           if (!isUnclear) {
             table.nextStatement()
             table.vacuum(new MemoryOps(table.fs), "op-8")
@@ -392,7 +392,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         )
         val end = table.attempt("op-1")(statement.run(table, ops))
         withClue(s"touched before call $k, deleted $later later, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException])
           if (!isUnclear) {
             val seen = table.fs.visibleRows
             assert(seen.distinct == seen)
@@ -424,11 +424,11 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         )
         val end = table.attempt("op-1")(statement.run(table, ops))
         withClue(s"moved before call $k, touched $later later, ended with $end: ")(explore {
-          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException])
+          val isUnclear = table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException])
           assert(table.allRows.forall(table.rowsAnywhere))
           // With markers, its rows are in the inputs as well, which stay.
           val twice =
-            if (table.settles) table.fs.file("/t/p=8/x.parquet").fold(Set.empty[Int])(_.rows) else Set.empty[Int]
+            table.fs.file("/t/p=8/x.parquet").fold(Set.empty[Int])(_.rows)
           def rows(of: Seq[Int]) = of.diff(twice.filter(r => of.count(_ == r) == 2).toSeq)
           if (!isUnclear) assert(rows(table.fs.visibleRows) == table.allRows)
         })
@@ -442,7 +442,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         val random = new Random(seed)
         val table = new SmallTable(three)
         table.fs.copyOf(origin)
-        table.namesAreUnique = random.nextBoolean() || table.settles
+        table.namesAreUnique = true
         val loaded = mutable.ArrayBuffer.empty[Int]
         def change(): Unit = {
           val (taken, free) = (1 to 5).map(i => s"/t/p=$i").partition(table.fs.nodes.contains)
@@ -480,10 +480,9 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
         val rows = table.allRows.filter(_ >= 30)
         // Nobody can tell whether the folder was deleted, or is to come back.
         if (table.recover(new MemoryOps(table.fs)).nonEmpty) {
-          assert(table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
-          try assert(table.viewedRows() == rows)
-          catch { case _: RecoveryUnclearException => () }
-          assert(table.recover(new MemoryOps(table.fs), Choice.KeepVisible).isEmpty)
+          assert(table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[FoldersAwayException]))
+          assert(table.viewedRows() == rows)
+          assert(table.recover(new MemoryOps(table.fs), withoutAway = true).isEmpty)
         }
         settle(table)
         assert(table.fs.visibleRows == rows)

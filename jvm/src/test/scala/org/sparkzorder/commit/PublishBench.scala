@@ -140,7 +140,7 @@ object PublishBench {
     val folder = TableFolder(new Path(dir.toUri), new Counted(ops, counter))
     val lock = Locking.acquire(folder, "op-1")
     try {
-      val committer = new Committer(folder, lock)
+      val committer = new FolderCommitter(folder, lock)
       committer.stage(names.map(_.stripSuffix("/")))
       val made = math.max(1, each / InputsOfOutput)
       val outputs = for (p <- names; i <- 1 to made) yield {

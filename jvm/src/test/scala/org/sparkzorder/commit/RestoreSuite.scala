@@ -195,27 +195,43 @@ class RestoreSuite extends AnyFunSuite {
 
   test("VACUUM deletes files in the trash of an undone operation whose names somebody has taken") {
     val t = new SmallTable(Seq(""))
-    var taken = false
+    def isRetired(name: String) = t.fs.below("/t").exists(_.endsWith(s"$name.retired"))
+    var (deleted, taken) = (false, false)
     val rival = new MemoryOps(
       t.fs,
       other = {
-        case _ if !taken && t.fs.below("/t").exists(_.endsWith("part-2.parquet.retired")) =>
+        case _ if !deleted && isRetired("part-2.parquet") =>
+          deleted = true
+          t.fs.nodes.remove("/t/part-3.parquet")
+        case _ if !taken && isRetired("part-2.parquet") && t.fs.below("/t").exists(_.endsWith(".kept")) =>
           taken = true
           t.fs.put("/t/part-2.parquet", Set(900), 5L)
-          t.fs.nodes.remove("/t/part-3.parquet")
       }
     )
-    // The file cannot get its name back, and we cannot tell whether the other file shall replace
-    // it.
-    assert(t.attempt(rival).exists(_.isInstanceOf[RecoveryUnclearException]))
-    assert(t.recover(ops(t)).exists(_.isInstanceOf[RecoveryUnclearException]))
-    assert(t.recover(ops(t), Choice.KeepVisible).isEmpty)
-    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(FileNames.name) == Seq("part-2.parquet.op-1.retired"))
+    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]) && taken)
+    assert(t.files == Seq("part-1.parquet", "part-2.parquet") && t.rowsOf("part-2.parquet") == Set(900))
+    assert(t.fs.below("/t").filter(_.endsWith(".retired")).map(FileNames.name) == Seq("part-2.parquet.retired"))
     t.optimize(ops(t), "op-2")
     t.vacuum(ops(t), "op-3", _ => false)
     assert(t.fs.below("/t").count(_.endsWith(".retired")) == 3)
     t.vacuum(ops(t), "op-4")
     assert(!t.fs.below("/t").exists(_.endsWith(".retired")))
+  }
+
+  test("a file that is put in place of a retired one costs no row when another one is deleted") {
+    val t = new SmallTable(Seq(""))
+    var done = false
+    val rival = new MemoryOps(
+      t.fs,
+      other = {
+        case _ if !done && t.fs.below("/t").exists(_.endsWith("part-2.parquet.retired")) =>
+          done = true
+          t.fs.put("/t/part-2.parquet", Set(900), 5L)
+          t.fs.nodes.remove("/t/part-3.parquet")
+      }
+    )
+    assert(t.attempt(rival).exists(_.isInstanceOf[CommitConflictException]) && done)
+    assert(t.fs.visibleRows == t.allRows :+ 900)
   }
 
   test("a file that came back by another name is known by it when a RESTORE goes further back") {

@@ -98,10 +98,10 @@ class RivalSuite extends AnyFunSuite with Explores {
         s"delete of input $i",
         table => {
           val name = table.inputs(i)
-          val isDoubled = table.table.settles &&
+          val isDoubled =
             table.visibleIn(FileNames.parent(name)).exists(p => !table.inputs.contains(p.stripPrefix("/t/")))
           val seen = table.fs.nodes.remove(s"/t/$name").isDefined
-          // With markers, its rows are in the new files as well.
+          // Its rows may be in the new files as well.
           if (seen && isDoubled) Seq(without(table, table.rowsOf(name)), table.rows)
           else Seq(if (seen) without(table, table.rowsOf(name)) else table.rows)
         }
@@ -117,8 +117,8 @@ class RivalSuite extends AnyFunSuite with Explores {
     table => {
       val there = table.fs.file(s"/t/$name").map(_.rows)
       table.fs.put(s"/t/$name", fresh, 10L)
-      // With markers it comes back before the decision, so its rows are in the inputs as well.
-      table.replaced = there.isDefined && table.table.settles
+      // It comes back before the decision, so its rows are in the inputs as well.
+      table.replaced = there.isDefined
       there match {
         case None => Seq(and(table.rows))
         // The file was replaced just after it came back. The undo brings its rows back in the files
@@ -153,83 +153,18 @@ class RivalSuite extends AnyFunSuite with Explores {
     rival <- rivals
   } yield Scenario(statement, dirs, rival)
 
-  private val inBatches: Seq[Scenario] =
-    (Seq(append, overwrite, second) ++ overwritesVisible ++ changes(4)).map(Scenario(optimizeInBatches, Seq(""), _)) ++
-      (overwritesVisible ++ changes(1)).map(Scenario(optimizeInWaves, Seq(""), _))
-
-  private def isInParts(scenario: Scenario): Boolean =
-    scenario.statement == optimizeInBatches || scenario.statement == optimizeInWaves
-
   /**
    * After a recovery the rows are those of one of the two orders of both operations, and the next
-   * statement keeps them. Or the recovery refuses: then no row is lost, and both choices work.
+   * statement keeps them.
    */
-  private def settles(table: Prepared, legal: Seq[Seq[Int]]): Boolean = {
-    val before = table.table.dirs.map(dir => dir -> table.table.rowsIn(dir)).toMap
-    table.table.recover(new MemoryOps(table.fs)) match {
-      case Some(e: RecoveryUnclearException) =>
-        assertRefused(table, legal, e, before)
-        false
-      case end =>
-        assert(end.isEmpty)
-        assert(legal.contains(table.fs.visibleRows))
-        table.table.nextStatement()
-        assert(legal.contains(table.fs.visibleRows))
-        true
-    }
+  private def assertSettles(table: Prepared, legal: Seq[Seq[Int]]): Unit = {
+    assert(table.table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(legal.contains(table.fs.visibleRows))
+    table.table.nextStatement()
+    assert(legal.contains(table.fs.visibleRows))
   }
 
-  private var refusals = 0
-
-  private def assertRefused(
-      table: Prepared,
-      legal: Seq[Seq[Int]],
-      refused: RecoveryUnclearException,
-      before: Map[String, Seq[Int]]
-  ): Unit = {
-    refusals += 1
-    val unclear = refused.folders.map(_.folder)
-    def othersAreRight(t: SmallTable): Unit = t.dirs.diff(unclear).foreach { dir =>
-      val own = table.rowsOfFolder(dir).toSet
-      assert(legal.map(_.filter(own)).contains(t.rowsIn(dir).filter(own)), s"in $dir")
-    }
-    unclear.foreach(dir => assert(table.table.rowsIn(dir) == before(dir)))
-    othersAreRight(table.table)
-    assert(table.kept.subsetOf(table.table.rowsAnywhere))
-    assert(table.table.recover(new MemoryOps(table.fs)).exists(_.isInstanceOf[RecoveryUnclearException]))
-    // A refused statement leaves no lock.
-    assert(!table.fs.children("/t/_zorder").exists(_.contains("/_lock-")))
-    for (choice <- Seq(Choice.KeepVisible, Choice.BringBack)) {
-      def chosen(t: SmallTable): Unit = {
-        assert(!t.isPublishing, s"$choice")
-        othersAreRight(t)
-        if (choice == Choice.KeepVisible) unclear.foreach(dir => assert(t.rowsIn(dir) == before(dir), s"$choice"))
-        else assert(
-          table.kept.intersect(unclear.flatMap(table.rowsOfFolder).toSet).subsetOf(t.fs.visibleRows.toSet),
-          s"$choice"
-        )
-        val rows = t.fs.visibleRows
-        t.nextStatement()
-        assert(t.fs.visibleRows == rows)
-        // An undone operation may leave no lock, as it leaves only empty folders.
-        assert(t.litter.forall(t.fs.file(_).isEmpty), s"$choice")
-      }
-      val whole = table.table.copy
-      val ops = new MemoryOps(whole.fs)
-      assert(whole.recover(ops, choice).isEmpty, s"$choice")
-      chosen(whole)
-      val some = Explored.every(17)
-      for (j <- 1 + refusals % some to ops.calls by some) withClue(s"$choice, death at call $j: ") {
-        val dies = table.table.copy
-        dies.recover(new MemoryOps(dies.fs, j, Fault.DieAfter), choice)
-        dies.liveness.running.clear()
-        assert(dies.recover(new MemoryOps(dies.fs), choice).isEmpty)
-        chosen(dies)
-      }
-    }
-  }
-
-  for (scenario <- scenarios ++ inBatches) {
+  for (scenario <- scenarios) {
     val name = scenario.name
     val rival = scenario.rival
 
@@ -241,21 +176,19 @@ class RivalSuite extends AnyFunSuite with Explores {
         val end = scenario.attempt(table, ops)
         withClue(s"before call $k ${ops.trace(k - 1)}, ended with $end: ")(explore {
           assert(!end.exists(_.isInstanceOf[IncompletePublishException]))
-          if (settles(table, legal)) {
-            assert(!end.exists(_.isInstanceOf[RecoveryUnclearException]))
-            // A call after the overwrite may have made a folder again, for which nobody looks any
-            // more.
-            assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-            scenario.checkHistory(table)
-            scenario.checkWayBack(table)
-          } else assert(end.exists(_.isInstanceOf[RecoveryUnclearException]))
+          assertSettles(table, legal)
+          // A call after the overwrite may have made a folder again, for which nobody looks any
+          // more.
+          assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+          scenario.checkHistory(table)
+          scenario.checkWayBack(table)
         })
       }
     }
 
     test(s"$name, at any call, and death at any later one") {
       val calls = scenario.calls
-      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 13 else 5)
+      val some = Explored.every(if (scenario.dirs.length > 1) 13 else 5)
       for (k <- 1 to calls; m <- k + k % some to calls by some) {
         val table = scenario.prepared()
         var legal: Seq[Seq[Int]] = Nil
@@ -266,14 +199,13 @@ class RivalSuite extends AnyFunSuite with Explores {
           s"before call $k ${ops.trace(k - 1)}, $fault at $m ${ops.trace.lastOption}, ended with $end: "
         )(explore {
           assert(!table.table.isPublishing || table.readersAreRight(legal))
-          if (settles(table, legal)) {
-            // Overwritten while folders were being made, then dead: an empty hidden folder stays,
-            // which nobody knows of any more. Who dies while he asks for the time leaves a probe,
-            // which goes once it is old.
-            assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/_probe-")))
-            scenario.checkHistory(table)
-            scenario.checkWayBack(table)
-          }
+          assertSettles(table, legal)
+          // Overwritten while folders were being made, then dead: an empty hidden folder stays,
+          // which nobody knows of any more. Who dies while he asks for the time leaves a probe,
+          // which goes once it is old.
+          assert(table.table.litter.forall(f => table.fs.file(f).isEmpty || f.contains("/_probe-")))
+          scenario.checkHistory(table)
+          scenario.checkWayBack(table)
         })
       }
     }
@@ -286,20 +218,19 @@ class RivalSuite extends AnyFunSuite with Explores {
         val legal = table.let(rival)
         withClue(s"death at $k ${ops.trace.lastOption}: ")(explore {
           assert(!table.table.isPublishing || table.readersAreRight(legal))
-          if (settles(table, legal)) {
-            assert(table.table.litter.isEmpty)
-            scenario.checkHistory(table)
-            // Files that an undo left in the trash do no harm.
-            val rows = table.fs.visibleRows
-            assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
-            assert(table.fs.visibleRows == rows)
-          }
+          assertSettles(table, legal)
+          assert(table.table.litter.isEmpty)
+          scenario.checkHistory(table)
+          // Files that an undo left in the trash do no harm.
+          val rows = table.fs.visibleRows
+          assert(table.table.attempt(new MemoryOps(table.fs), "op-3").isEmpty)
+          assert(table.fs.visibleRows == rows)
         })
       }
     }
 
     test(s"$name, at any call of the recovery after death at any call") {
-      val some = Explored.every(if (scenario.dirs.length > 1 || isInParts(scenario)) 29 else 11)
+      val some = Explored.every(if (scenario.dirs.length > 1) 29 else 11)
       for (k <- 1 to scenario.calls) {
         var j = 1 + k % some
         var more = true
@@ -313,10 +244,9 @@ class RivalSuite extends AnyFunSuite with Explores {
           more = ops.calls >= j
           if (more)
             withClue(s"death at $k, before call $j of the recovery ${ops.trace(j - 1)}, ended with $end: ")(explore {
-              if (settles(table, legal)) {
-                assert(table.table.litter.forall(table.fs.file(_).isEmpty))
-                scenario.checkHistory(table)
-              }
+              assertSettles(table, legal)
+              assert(table.table.litter.forall(table.fs.file(_).isEmpty))
+              scenario.checkHistory(table)
             })
           j += some
         }
@@ -347,7 +277,7 @@ class RivalSuite extends AnyFunSuite with Explores {
           withClue(
             s"listed before $k ${ops.trace(k - 1)}, overwrites before $m ${ops.trace(m - 1)}, ended with $end: "
           ) {
-            explore(settles(table, legal))
+            explore(assertSettles(table, legal))
           }
       }
     }
@@ -395,9 +325,6 @@ private object RivalSuite {
     /** Whether the rival replaced a file that RESTORE had brought back. */
     var replaced = false
 
-    /** Rows that must never be lost, because none of them was in a file that somebody deleted. */
-    var kept: Set[Int] = Set.empty
-
     def rowsOfFolder(dir: String): Seq[Int] = inputs.filter(FileNames.parent(_) == dir).flatMap(rowsOf).sorted
 
     def visibleIn(dir: String): Seq[String] = fs.visible.filter(p => FileNames.parent(p.stripPrefix("/t/")) == dir)
@@ -405,15 +332,7 @@ private object RivalSuite {
     def deleteVisible(dirs: Seq[String]): Unit = dirs.flatMap(visibleIn).foreach(fs.nodes.remove)
 
     /** Lets the rival act, and returns the possible results. */
-    def let(rival: Rival): Seq[Seq[Int]] = {
-      val seen = fs.visible.map(p => p -> fs.file(p).get)
-      val legal = rival.act(this)
-      val deleted = seen.filterNot { case (p, f) => fs.file(p).contains(f) }.flatMap(_._2.rows).toSet
-      val files = seen.toMap
-      val written = fs.visible.filterNot(p => files.get(p).exists(fs.file(p).contains)).flatMap(fs.file(_).get.rows)
-      kept = table.rowsAnywhere -- deleted ++ written
-      legal
-    }
+    def let(rival: Rival): Seq[Seq[Int]] = rival.act(this)
 
     /** Deletes the files of an earlier listing of a folder, and writes a new one. */
     def overwrite(dir: String, listed: Seq[String], fresh: Set[Int]): Seq[Seq[Int]] = {
@@ -427,40 +346,18 @@ private object RivalSuite {
       fs.put(s"/t/$dir/000000_1.parquet".replace("//", "/"), fresh, 10L)
       val own = rowsOfFolder(dir)
       val others = rows.diff(own)
-      val original = inputs.filter(FileNames.parent(_) == dir).map("/t/" + _)
-      val staging = s"/t/$dir/_zorder/staging".replace("//", "/")
-      val isStill = before == original ||
-        !before.exists(original.contains) && !fs.below(staging).exists(_.endsWith(".staged"))
       Seq(
         Some(others ++ fresh),
         // He deleted nothing, so it is an append.
         if (gone.isEmpty) Some(rows ++ fresh) else None,
         // His listing was older than some new files: these stay, or inputs that were in the trash come back.
-        if (table.settles) Some(others ++ retired ++ fresh) else None,
-        if (table.settles) Some(others ++ left ++ fresh) else None,
-        // In a folder in which no file moves, the result is that of a plain overwrite.
-        if (isStill) Some(others ++ left ++ fresh) else None
+        Some(others ++ retired ++ fresh),
+        Some(others ++ left ++ fresh)
       ).flatten.map(_.sorted)
     }
 
-    private def refusal: Option[Throwable] = {
-      val other = table.copy
-      other.recover(new MemoryOps(other.fs))
-    }
-
-    /** Checks the rows that a query reads around the operation, unless it refuses. */
-    def readersAreRight(legal: Seq[Seq[Int]]): Boolean =
-      try {
-        val viewed = table.viewedRows()
-        legal.contains(viewed) || (refusal match {
-          case Some(e: RecoveryUnclearException) =>
-            table.dirs.diff(e.folders.map(_.folder)).forall { dir =>
-              val own = rowsOfFolder(dir).toSet
-              legal.map(_.filter(own)).contains(viewed.filter(own))
-            }
-          case _ => false
-        })
-      } catch { case _: RecoveryUnclearException => true }
+    /** Checks the rows that a query reads around the operation. */
+    def readersAreRight(legal: Seq[Seq[Int]]): Boolean = legal.contains(table.viewedRows())
   }
 
   /**

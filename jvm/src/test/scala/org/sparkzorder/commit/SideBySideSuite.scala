@@ -15,8 +15,6 @@ class SideBySideSuite extends AnyFunSuite with Explores {
   private def table(): SmallTable = {
     val made = new SmallTable(Seq(""), inputs)
     made.threads = 4
-    // The outputs come in three waves: the first, three in any order, and the last.
-    made.batches = Batches(5, 3, alone = 1)
     made
   }
 
@@ -101,33 +99,19 @@ class SideBySideSuite extends AnyFunSuite with Explores {
       withClue(s"change $what of $name before call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(explore {
         t.liveness.running.clear()
         t.threads = 1
-        t.recover(new MemoryOps(t.fs)) match {
-          // The rows of a file whose name somebody has taken are still in the trash.
-          case Some(_: RecoveryUnclearException) =>
-            assert(t.allRows.toSet.diff(own).subsetOf(t.rowsAnywhere))
-          case recovered =>
-            assert(recovered.isEmpty)
-            assert(legal.contains(t.fs.visibleRows))
-        }
+        assert(t.recover(new MemoryOps(t.fs)).isEmpty)
+        assert(legal.contains(t.fs.visibleRows))
       })
     }
   }
 
-  /**
-   * The recovery has one of the legal results, or it asks for a choice and has lost none of the
-   * kept rows.
-   */
-  private def checkRows(table: SmallTable, legal: Seq[Seq[Int]], kept: Set[Int]): Unit = {
+  private def checkRows(table: SmallTable, legal: Seq[Seq[Int]]): Unit = {
     table.liveness.running.clear()
     table.threads = 1
-    table.recover(new MemoryOps(table.fs)) match {
-      case Some(_: RecoveryUnclearException) => assert(kept.subsetOf(table.rowsAnywhere))
-      case recovered                         =>
-        assert(recovered.isEmpty)
-        assert(legal.contains(table.fs.visibleRows))
-        table.nextStatement()
-        assert(legal.contains(table.fs.visibleRows))
-    }
+    assert(table.recover(new MemoryOps(table.fs)).isEmpty)
+    assert(legal.contains(table.fs.visibleRows))
+    table.nextStatement()
+    assert(legal.contains(table.fs.visibleRows))
   }
 
   private def overwrite(t: SmallTable): Unit = {
@@ -143,7 +127,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
         val ops = new MemoryOps(t.fs, dies, fault.getOrElse(Fault.DieAfter), { case `k` => overwrite(t) })
         val end = optimize(t, ops)
         withClue(s"before call $k ${ops.trace.lift(k - 1)}, death at $dies, ended with $end: ")(
-          explore(checkRows(t, Seq(fresh), fresh.toSet))
+          explore(checkRows(t, Seq(fresh)))
         )
       }
     }
@@ -156,7 +140,7 @@ class SideBySideSuite extends AnyFunSuite with Explores {
       if (j == 0) overwrite(t) else recover(t, new MemoryOps(t.fs, other = { case `j` => overwrite(t) }))
       // The recovery may have ended before call j.
       if (t.fs.file("/t/000000_1.parquet").isDefined || t.fs.visibleRows == fresh)
-        withClue(s"death at $k, overwritten before call $j: ")(explore(checkRows(t, Seq(fresh), fresh.toSet)))
+        withClue(s"death at $k, overwritten before call $j: ")(explore(checkRows(t, Seq(fresh))))
     }
   }
 
@@ -164,7 +148,6 @@ class SideBySideSuite extends AnyFunSuite with Explores {
     for (k <- 1 to calls; first <- 0 until outputs; second <- first until outputs) {
       val t = table()
       var legal = Seq(t.allRows)
-      var kept = t.allRows.toSet
       val ops = new MemoryOps(
         t.fs,
         other = { case `k` =>
@@ -172,17 +155,16 @@ class SideBySideSuite extends AnyFunSuite with Explores {
           val gone = names.flatMap(t.fs.file).flatMap(_.rows).toSet
           names.foreach(t.fs.nodes.remove)
           val others = t.fs.visible.exists(_.contains("/new-"))
-          kept --= gone
           // Deleting all visible outputs may have been an overwrite, whose writer saw no inputs any
           // more.
           legal = Seq(t.allRows.filterNot(gone)) ++ (if (others || gone.isEmpty) Nil else Seq(Nil)) ++
             // Before the decision, the rows are in the inputs as well.
-            (if (t.settles && t.fs.visible.count(_.contains("/part-")) == inputs) Seq(t.allRows) else Nil)
+            (if (t.fs.visible.count(_.contains("/part-")) == inputs) Seq(t.allRows) else Nil)
         }
       )
       val end = optimize(t, ops)
       withClue(s"deletes $first and $second before call $k ${ops.trace.lift(k - 1)}, ended with $end: ")(
-        explore(checkRows(t, legal, kept))
+        explore(checkRows(t, legal))
       )
     }
   }

@@ -2,10 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
 
-import scala.util.DynamicVariable
-
 import org.apache.hadoop.fs.Path
-import org.scalatest.{Outcome, TestSuite}
 
 /**
  * A table with three files in each folder. OPTIMIZE makes two of them.
@@ -31,15 +28,11 @@ final class SmallTable(
 
   /** How statements and recoveries move files. */
   var threads = 1
-  var batches: Batches = Batches()
-
-  /** Whether files are exchanged by markers, see [[InPlaceCommitter]]. */
-  val settles: Boolean = SmallTable.settles.value
 
   /** Whether outputs of two folders never have one name, as those of real jobs. */
   var namesAreUnique = false
 
-  private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads, batches)
+  private def folderOf(ops: FileOps): TableFolder = TableFolder(root, ops, threads)
 
   private def named(dir: String, name: String): String = if (dir.isEmpty) name else s"$dir/$name"
 
@@ -89,7 +82,7 @@ final class SmallTable(
       (0 until made).map(i => named(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
-      val committer = InPlaceCommitter(folder, lock, settings.sleep, historySettings, settles)
+      val committer = new FolderCommitter(folder, lock, settings.sleep, historySettings)
       committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
         val path = folder.staged(name, id)
@@ -118,7 +111,7 @@ final class SmallTable(
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
-      val committer = InPlaceCommitter(folder, lock, settings.sleep, historySettings, settles)
+      val committer = new FolderCommitter(folder, lock, settings.sleep, historySettings)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
@@ -180,9 +173,9 @@ final class SmallTable(
   def history: Seq[HistoryEntry] = History.read(TableFolder(root, new MemoryOps(fs), threads = 1))
 
   /** Recovers as the next query does. */
-  def recover(ops: FileOps, choice: Choice = Choice.Ask): Option[Throwable] =
+  def recover(ops: FileOps, withoutAway: Boolean = false): Option[Throwable] =
     try {
-      Recovery.recover(folderOf(ops), settings, choice)
+      Recovery.recover(folderOf(ops), settings, withoutAway)
       None
     } catch {
       case e: Died =>
@@ -209,7 +202,7 @@ final class SmallTable(
       val folder = TableFolder(root, ops, threads = 1)
       // What came to its end in this moment is looked at again.
       val looks = Iterator.fill(3) {
-        try Some(ReadAround.of(folder, ops.list(folder.side), sleep = settings.sleep))
+        try Some(ReadAround.of(folder, ops.list(folder.side)))
         catch { case _: FileNotFoundException => None }
       }
       looks.flatten.next() match {
@@ -232,7 +225,6 @@ final class SmallTable(
   def copy: SmallTable = {
     val made = new SmallTable(dirs, filesEach)
     made.fs.copyOf(fs)
-    made.batches = batches
     made
   }
 
@@ -248,22 +240,10 @@ final class SmallTable(
       // The page for people must not be left alone.
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
-        !(settles && name.matches("_v\\d+\\.(json|vacuumed)")) && !name.matches(
+        !name.matches("_v\\d+\\.(json|vacuumed)") && !name.matches(
           "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-(op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
         )
       case _ => true
     })
   }
-}
-
-object SmallTable {
-
-  /** For the tables that are made. */
-  val settles = new DynamicVariable(false)
-}
-
-/** A suite whose tables exchange files by markers. */
-trait InPlace extends TestSuite {
-  override protected def withFixture(test: NoArgTest): Outcome =
-    SmallTable.settles.withValue(true)(super.withFixture(test))
 }

@@ -27,11 +27,6 @@ final case class Statement(
 object Statement {
   val optimize: Statement = Statement("OPTIMIZE", _ => (), _.optimize(_))
 
-  /** Makes three of four files in a folder, with looks in between. */
-  val optimizeInBatches: Statement = Statement("OPTIMIZE in batches", _ => (), inBatches, filesEach = 4)
-
-  /** Makes four of four files in a folder. The first comes alone, then two, then one. */
-  val optimizeInWaves: Statement = Statement("OPTIMIZE in waves", _ => (), inWaves, filesEach = 4)
   val restore: Statement = Statement("RESTORE", twice, _.restore(_, 0))
   val vacuum: Statement = Statement("VACUUM", twice, _.vacuum(_), keepsTrash = false)
   val createIndex: Statement = Statement("CREATE SKIPPING INDEX", _ => (), _.index(_))
@@ -39,16 +34,6 @@ object Statement {
   val dropIndex: Statement = Statement("DROP SKIPPING INDEX", twice, _.dropIndex(_), keepsTrash = false)
 
   val all: Seq[Statement] = Seq(optimize, restore, vacuum, createIndex, refreshIndex, dropIndex)
-
-  private def inBatches(table: SmallTable, ops: FileOps): Unit = {
-    table.batches = Batches(2, 1)
-    table.optimize(ops, made = 3)
-  }
-
-  private def inWaves(table: SmallTable, ops: FileOps): Unit = {
-    table.batches = Batches(2, 2, alone = 1)
-    table.optimize(ops, made = 4)
-  }
 
   /** Two operations. The second changes only the first folder. */
   private def twice(table: SmallTable): Unit = {

@@ -12,14 +12,14 @@ import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.TableSideFolder
 
 /** Exchanges files in their folders, by renames. */
-private[optimize] final class OptimizeByRenames(
+private[optimize] final class OptimizeInPlace(
     statement: OptimizeStatement,
     plan: OptimizePlan,
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
     lock: Lock
 ) {
-  private val committer = InPlaceCommitter(folder, lock, history = TableSideFolder.historySettings(plan.table))
+  private val committer = new FolderCommitter(folder, lock, history = TableSideFolder.historySettings(plan.table))
 
   def run(): Published = {
     val published =
