@@ -242,44 +242,36 @@ def _by_number_of_columns(table: ZOrderTable) -> Figure:
 
 # States of a commit: name -> (x, y of the middle, title, what holds in it, colour).
 _STATES = {
-    "staging": (1.2, 3.0, "staging", "new files are written\nbeside the table", BLUE),
-    "pending": (4.4, 3.0, ".pending", "all is written,\nrows are compared", BLUE),
-    "publishing": (7.6, 3.0, ".publishing", "files are\nbeing exchanged", RED),
-    "published": (10.8, 3.0, "-12ms.json", "the new files are\nthe table", GREEN),
-    "vacuumed": (14.0, 3.0, ".vacuumed", "the old files\nare deleted", GREEN),
-    "nothing": (2.8, 0.6, "nothing left", "the table\nis as it was", GREY),
-    "undoing": (7.6, 0.6, ".undoing", "the old files are back,\nnew ones are removed", BLUE),
-    "undone": (10.8, 0.6, ".undone", "the table is as it was;\nthe reason is kept", GREY),
-    "unclear": (7.6, 5.4, "needs a choice", "others changed files;\nstatements refuse", RED),
+    "staging": (1.2, 3.0, "staging", "new files are written,\nrows are compared", BLUE),
+    "publishing": (5.4, 3.0, ".publishing", "each folder shows\nold and new files,\nand decides", RED),
+    "published": (9.6, 3.0, "-12ms.json", "the new files are\nthe table", GREEN),
+    "vacuumed": (13.8, 3.0, ".vacuumed", "the old files\nare deleted", GREEN),
+    "nothing": (1.2, 0.6, "nothing left", "the table\nis as it was", GREY),
+    "undone": (5.4, 0.6, ".undone", "the table is as it was;\nthe reason is kept", GREY),
 }
 # From, to, the words on the arrow, where they are beside the arrow's middle, and how far the arrow is moved.
 _STEPS = [
-    ("staging", "pending", "record\nwritten", (0, 0.2), 0.0),
-    ("pending", "publishing", "commit\npoint", (0, 0.2), 0.0),
-    ("publishing", "published", "all are\nmoved", (0, 0.2), 0.0),
+    ("staging", "publishing", "commit\npoint", (0, 0.2), 0.0),
+    ("publishing", "published", "folders\nexchanged", (0, 0.2), 0.0),
     ("published", "vacuumed", "VACUUM", (0, 0.2), 0.0),
-    ("staging", "nothing", "error\nor death", (-0.85, -0.1), 0.0),
-    ("pending", "nothing", "conflict\nor death", (0.85, -0.1), 0.0),
-    ("publishing", "undoing", "conflict\nor error", (0.75, 0), 0.0),
-    ("undoing", "undone", "all is\nclean", (0, 0.2), 0.0),
-    ("publishing", "unclear", "death, and others\ndelete files", (-1.6, 0), -0.3),
-    ("unclear", "publishing", "somebody\nchooses", (1.2, 0), 0.3),
+    ("staging", "nothing", "error\nor death", (-0.7, 0), 0.0),
+    ("publishing", "undone", "all folders\nkeep their files", (1.1, 0), 0.0),
 ]
 
 
 def commit_states() -> Figure:
     """The states of an operation, by the name of its record."""
-    figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+    figure = Figure(figsize=(9.6, 3.0), layout="constrained")
     axes = figure.add_subplot()
-    axes.set(xlim=(-0.15, 15.35), ylim=(-0.2, 6.2))
+    axes.set(xlim=(-0.15, 15.35), ylim=(-0.2, 4.0))
     axes.axis("off")
     for x, y, title, text, colour in _STATES.values():
         axes.add_patch(
             FancyBboxPatch(
-                (x - 1.12, y - 0.55), 2.24, 1.1, boxstyle="round,pad=0.08", facecolor="white", edgecolor=colour, lw=1.8
+                (x - 1.25, y - 0.62), 2.5, 1.24, boxstyle="round,pad=0.08", facecolor="white", edgecolor=colour, lw=1.8
             )
         )
-        axes.text(x, y + 0.34, title, ha="center", va="center", fontsize=9, weight="bold")
+        axes.text(x, y + 0.38, title, ha="center", va="center", fontsize=9, weight="bold")
         axes.text(x, y - 0.2, text, ha="center", va="center", fontsize=7.5)
     for begin, end, words, (right, up), moved in _STEPS:
         _arrow(axes, begin, end, moved)
@@ -292,9 +284,9 @@ def commit_states() -> Figure:
 def _arrow(axes: Axes, begin: str, end: str, moved: float) -> None:
     (x0, y0), (x1, y1) = _STATES[begin][:2], _STATES[end][:2]
     if y0 == y1:
-        points = (x0 + 1.25, y0), (x1 - 1.25, y1)
+        points = (x0 + 1.38, y0), (x1 - 1.38, y1)
     else:
-        side = 0.68 if y1 > y0 else -0.68
+        side = 0.75 if y1 > y0 else -0.68
         aside = 0.0 if x0 == x1 else 0.4 if x0 > x1 else -0.4
         points = (x0 + moved, y0 + side), (x1 + moved + aside, y1 - side)
     axes.add_patch(FancyArrowPatch(*points, arrowstyle="-|>", mutation_scale=12, color="black", lw=1))

@@ -17,18 +17,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.matrix
 
-ROLLED_BACK = ("after-staging-1", "after-staging-all", "before-commit-point")
-FORWARD = (
-    "after-commit-point",
-    "retire-1",
-    "publish-first-1",
-    "publish-rest-1",
-    "after-record-done",
-)
-UNDO = ("undo-inputs", "undo-outputs", "undo-record", "undo-clean")
-"""During an undo, after another program deleted a file that the RESTORE removes."""
+ROLLED_BACK = ("after-stage-folders", "after-staging-all", "before-commit-point")
+FORWARD = ("after-commit-point", "reveal-1", "decided", "retire-1", "after-record-done")
+UNDO = ("undo:decided", "undo:drop-1", "undo:before-record-done", "undo:before-unlock")
+"""After another program deleted a file that the RESTORE removes. The folder of that file stays."""
 
-AGAIN = (("after-staging-1", "after-lock"), ("retire-1", "publish-first-1"), ("publish-rest-1", "before-unlock"))
+AGAIN = (("after-staging-all", "after-lock"), ("reveal-1", "retire-1"), ("retire-1", "before-unlock"))
 """Where the RESTORE dies, and where the query that recovers it dies."""
 
 VACUUM = ("vacuum-record", "vacuum-1")
@@ -62,7 +56,7 @@ def started(rival: Rival, root: Path, statement: str, died: str) -> Case:
     gone = root / table.record()["inputs"][-1]["path"]
     ids -= ids_of(gone)
     gone.unlink()
-    rival.next_pause(running, died)
+    rival.next_pause(running, died.removeprefix("undo:"))
     return Case(table, frozenset(ids))
 
 
@@ -100,13 +94,14 @@ def test_a_query_ends_a_restore_one_way_or_the_other(
     case = crashes[("RESTORE", *died)]
     table = case.table
     assert table.spark_ids(spark) == table.plain_ids() == once(case.ids)
-    done = died[0] in FORWARD
+    done = died[0] not in ROLLED_BACK
     assert table.leftovers(3 if done else 2) == []
-    files = {f.name for f in table.files()}
-    assert all(name.startswith("zorder-") != done for name in files)
+    restored = [all(f.name.startswith("part-") for f in folder.glob("*.parquet")) for folder in table.folders]
     if died[0] in UNDO:
         # The rows of the deleted file do not come back.
+        assert restored == [True, False]
         return
+    assert restored == [done, done]
     if not done:
         spark.sql(f"RESTORE {table.source} TO VERSION AS OF 0")
     assert {f.name for f in table.files()} == {f"part-{i}.parquet" for i in range(3)}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.matrix
 
-PLACES = ("retire-rest", "publish-first-1", "publish-rest-1")
+PLACES = ("reveal-1", "decided", "retire-1")
 """Failpoints during the exchange of the first folder's files."""
 HALF = "ZORDER_HALF_PUBLISHED"
 CLASS = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
@@ -39,7 +39,6 @@ def by_v2(spark: SparkSession) -> SparkSession:
     """A session that reads Parquet by Spark's V2 source."""
     session = spark.newSession()
     session.conf.set("spark.sql.sources.useV1SourceList", "")
-    session.conf.set("spark.zorder.publish.wait", "0")
     return session
 
 
@@ -63,7 +62,6 @@ def test_patterns_of_files_beside_an_owner_that_stands_still(
     everything = f"{table.root}/p=*/*.parquet" if partitioned else f"{table.root}/*.parquet"
     before = [session.read.parquet(everything) for session in (spark, by_v2)]
     one = spark.read.parquet(str(table.files()[0]))
-    spark.conf.set("spark.zorder.publish.wait", "0")
     running = rival.pause(table.optimize, place)
     for session in (spark, by_v2):
         with pytest.raises(Exception, match=HALF):
@@ -127,7 +125,7 @@ def test_options_of_a_pattern_in_sql(spark: SparkSession, tmp_path: Path) -> Non
     assert ids(merged) == once(table.ids) + once([1, 2, 3])
 
 
-@pytest.mark.parametrize("place", ["retire-rest", "publish-first-1"])
+@pytest.mark.parametrize("place", ["reveal-1", "decided"])
 def test_a_file_that_is_touched_after_the_owner_was_killed_hides_no_row(
     spark: SparkSession, tmp_path: Path, place: str
 ) -> None:

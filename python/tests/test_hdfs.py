@@ -129,7 +129,7 @@ def test_another_user_takes_over_from_a_killed_one(
     root = "/open/takeover"
     write(alice, root, "p")
     alice.run(f"for n in ('', '/p=0', '/p=1'): storage.setPermission(path({root!r} + n), mode(0o777))\nresult = None")
-    for place in ("retire-first-1", "publish-rest-1", "before-record-done"):
+    for place in ("reveal-1", "retire-1", "before-record-done"):
         with (
             spark_of(configuration, "alice", tmp_path / place, failpoint=place) as victim,
             pytest.raises(AssertionError),
@@ -139,7 +139,7 @@ def test_another_user_takes_over_from_a_killed_one(
         assert ids(alice, root) == (ROWS, ROWS), place
 
 
-@pytest.mark.parametrize("place", ["after-commit-point", "retire-first-1", "publish-first-1", "publish-rest-1"])
+@pytest.mark.parametrize("place", ["after-commit-point", "reveal-1", "decided", "retire-1"])
 def test_a_snapshot_that_is_taken_while_files_are_exchanged_has_every_row_once(
     alice: SparkProcess, configuration: Path, tmp_path: Path, place: str
 ) -> None:

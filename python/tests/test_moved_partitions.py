@@ -16,32 +16,38 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.matrix
 
-PLACES = ("retire-1", "publish-rest-1")
+PLACES = ("reveal-1", "retire-1")
+
+
+TESTS = 5
+"""So many tables are used up for each failpoint."""
 
 
 @pytest.fixture(scope="module")
-def dead(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tables of processes that were killed, one for each failpoint."""
+def dead(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[SmallTable]]:
+    """Tables of processes that were killed, for each failpoint."""
     base = tmp_path_factory.mktemp("moved")
     rival = Rival(base / "rival")
     try:
+        tables = {
+            place: [SmallTable.write(base / f"{place}-{n}", partitioned=True) for n in range(TESTS)] for place in PLACES
+        }
         for place in PLACES:
-            rival.pause(SmallTable.write(base / place, partitioned=True).optimize, place)
+            for table in tables[place]:
+                rival.pause(table.optimize, place)
     finally:
         rival.kill()
-    return base
+    return tables
 
 
 @pytest.fixture(params=PLACES)
-def table(request: pytest.FixtureRequest, dead: Path, tmp_path: Path) -> SmallTable:
-    # Keep the time stamps, because files are known by them.
-    shutil.copytree(dead / request.param, tmp_path / "t")
-    return SmallTable(tmp_path / "t", partitioned=True)
+def table(request: pytest.FixtureRequest, dead: dict[str, list[SmallTable]]) -> SmallTable:
+    return dead[request.param].pop()
 
 
 def half(table: SmallTable) -> Path:
     """The partition whose files are being exchanged."""
-    return next(f.parents[3] for f in sorted(table.root.rglob("*.retired")))
+    return next(f.parent for f in table.files() if f.name.startswith("zorder-"))
 
 
 def move(table: SmallTable) -> None:
@@ -85,13 +91,13 @@ def test_a_partition_put_aside_and_back_has_its_rows_once(
 
 
 def test_a_query_that_may_not_look_at_what_is_half_done_fails(spark: SparkSession, table: SmallTable) -> None:
-    staging = half(table) / "_zorder" / "staging"
-    aside = staging.rename(staging.with_name("aside"))
+    side = half(table) / "_zorder"
+    aside = side.rename(side.with_name("_aside"))
     # No program can follow a link to itself.
-    staging.symlink_to(staging)
+    side.symlink_to(side)
     with pytest.raises(Exception, match="ZORDER_RECOVERY_FAILED"):
         table.spark_ids(spark)
-    staging.unlink()
-    aside.rename(staging)
+    side.unlink()
+    aside.rename(side)
     assert table.spark_ids(spark) == once(table.ids)
     assert table.plain_ids() == once(table.ids)

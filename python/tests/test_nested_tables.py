@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.matrix
 
 COLUMNS = "(id BIGINT, a INT)"
-PLACES = ("after-manifest", "after-staging-all", "retire-1", "publish-first-1", "publish-rest-1", "before-record-done")
+PLACES = ("after-manifest", "after-staging-all", "reveal-1", "decided", "retire-1", "before-record-done")
 CONCURRENT = "ZORDER_CONCURRENT_OPERATION"
 
 
@@ -182,7 +182,7 @@ def test_both_at_work_exclude_each_other(spark: SparkSession, rival: Rival, tmp_
     rival.run(case.create).rows()
     running = rival.pause(case.optimize(first), "after-stage-folders")
     assert refused(spark, case.optimize(second)) == CONCURRENT
-    running = rival.next_pause(running, "publish-first-1")
+    running = rival.next_pause(running, "reveal-1")
     assert refused(spark, case.optimize(second)) == CONCURRENT
     assert running.error() is None
     case.assert_settled(spark)
@@ -195,7 +195,6 @@ def test_a_session_does_not_keep_what_it_listed_meanwhile(
     spark: SparkSession, rival: Rival, tmp_path: Path, first: str
 ) -> None:
     case = Nested.write(tmp_path / f"kept_{first}")
-    spark.sql("SET spark.zorder.publish.wait = 0")
     spark.sql(case.create)
     whole = f"all_{case.inner}"
     spark.sql(
@@ -203,7 +202,7 @@ def test_a_session_does_not_keep_what_it_listed_meanwhile(
     )
     spark.sql(f"MSCK REPAIR TABLE {whole}")
     rival.run(case.create).rows()
-    running = rival.pause(case.optimize(first), "publish-first-1")
+    running = rival.pause(case.optimize(first), "reveal-1")
     for _ in range(2):
         case.assert_seen(spark)
         assert Counter(row[0] for row in spark.sql(f"SELECT id FROM {whole}").collect()) == once(case.outer.ids)
@@ -222,11 +221,11 @@ def test_another_spelling_of_the_folder_is_the_same_table(spark: SparkSession, r
     case = Nested.write(tmp_path / "spelt", tmp_path / "link")
     spark.sql(case.create)
     rival.run(case.create).rows()
-    running = rival.pause(case.optimize("inner"), "publish-first-1")
+    running = rival.pause(case.optimize("inner"), "reveal-1")
     assert refused(spark, case.outer.optimize) == CONCURRENT
     assert refused(spark, case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above")) == CONCURRENT
     assert running.error() is None
-    running = rival.pause(case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above//"), "publish-first-1")
+    running = rival.pause(case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above//"), "reveal-1")
     assert refused(spark, case.optimize("inner")) == CONCURRENT
     assert running.error() is None
     case.assert_settled(spark)
@@ -236,7 +235,7 @@ def test_a_table_in_a_folder_that_is_no_partition_is_its_own(spark: SparkSession
     outer = SmallTable.write(tmp_path / "t", False)
     inner = SmallTable.write(tmp_path / "t" / "sub", False)
     for first, second in ((outer, inner), (inner, outer)):
-        running = rival.pause(first.optimize, "publish-first-1")
+        running = rival.pause(first.optimize, "reveal-1")
         assert refused(spark, second.optimize) in (None, CONCURRENT)
         assert running.error() is None
         assert first.spark_ids(spark) == once(first.ids)
@@ -244,7 +243,7 @@ def test_a_table_in_a_folder_that_is_no_partition_is_its_own(spark: SparkSession
     assert outer.leftovers(9) == []
 
 
-@pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-folders"])
+@pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-all"])
 def test_files_are_written_into_their_own_partition(
     spark: SparkSession, rival: Rival, tmp_path: Path, place: str
 ) -> None:
@@ -272,7 +271,7 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
     assert [p for p in table.root.rglob("*") if p.name.endswith(".crc")] == []
 
 
-DEEP_PLACES = ("retire-1", "retire-rest", "publish-first-1", "publish-rest-1")
+DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
 
 
 @pytest.mark.parametrize("history", [False, True])
@@ -284,7 +283,6 @@ def test_a_query_of_a_partition_that_has_partitions_finds_the_table_above(
     case.create(spark)
     if history:
         spark.sql(f"OPTIMIZE {case.inner} ZORDER BY (a) OPTIONS ('num-files' = '6')").collect()
-    spark.sql("SET spark.zorder.publish.wait = 0")
     running = rival.pause(case.optimize, place)
     case.assert_seen(spark)
     held = spark.table(case.inner).select("id")
@@ -321,8 +319,7 @@ def test_a_partition_by_another_name_finds_the_table_above(
     (tmp_path / link).symlink_to(root / "p=1")
     case = Deep.write(root, tmp_path / link)
     case.create(spark)
-    spark.sql("SET spark.zorder.publish.wait = 0")
-    for place in ("retire-rest", "publish-first-1"):
+    for place in ("reveal-1", "decided"):
         running = rival.pause(case.optimize, place)
         case.assert_seen(spark)
         held = spark.table(case.inner).select("id")

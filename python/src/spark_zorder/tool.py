@@ -32,8 +32,8 @@ def run(command: str, path: str, lock_timeout: int = 60, *, flag: str = "") -> d
         command: One of these four.
         path: The table's folder, as a local path or a URI.
         lock_timeout: The age in seconds at which the heartbeat of an owner on another host counts as too old.
-        flag: `force` makes `unlock` remove the lock of an owner that may live. If others deleted or wrote files after
-            an operation died, `keep-visible` or `bring-back` tells `recover` which files are right.
+        flag: `force` makes `unlock` remove the lock of an owner that may live. `keep-visible` makes `recover` end an
+            operation although folders are gone in which it exchanged files.
 
     Returns:
         The findings or actions. `exitCode` is 0 for success, 1 for a failure, 3 when a living owner holds the lock.

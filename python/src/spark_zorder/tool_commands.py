@@ -20,14 +20,10 @@ _STATUS = """With a path: show who holds the lock, which operations are unfinish
 --schema or --table: a line for each table, first those that an OPTIMIZE would gain most for. Changes nothing."""
 
 _RECOVER = """Finish or undo what a dead process left unfinished, as the next statement on the table would. Does nothing
-while an owner that may live holds the lock. If others deleted or wrote files since, nobody can tell which rows are
-right. Then it changes nothing and lists the files, and you choose with one of the two options."""
+while an owner that may live holds the lock. If a folder is gone in which files were being exchanged, it settles all
+others and names it. Then bring the folder back, or choose with --keep-visible."""
 
-_KEEP_VISIBLE = """choose, for folders where nobody can tell which rows are right: keep the visible files. The files
-from before the operation stay in the trash until VACUUM"""
-
-_BRING_BACK = """choose, for folders where nobody can tell which rows are right: bring back the files from before the
-operation, beside the visible files"""
+_KEEP_VISIBLE = """end the operation without the folders that are gone: the table then is what readers see"""
 
 _UNLOCK = """Remove the locks of dead owners: their process is gone from this host, or their heartbeat is older than the
 lock timeout. Then recover the table. If other locks remain, they stay, and the table is not recovered."""
@@ -49,9 +45,9 @@ def add(commands: Subparsers) -> None:
     status.add_argument("--check", action="store_true", help="look into the footers of new files, too")
     status.set_defaults(run=_status)
     recover = _add(commands, "recover", "finish or undo what a dead process left unfinished", _RECOVER)
-    chosen = recover.add_mutually_exclusive_group()
-    for flag, meaning in (("keep-visible", _KEEP_VISIBLE), ("bring-back", _BRING_BACK)):
-        chosen.add_argument(f"--{flag}", action="store_const", const=flag, default="", dest="flag", help=meaning)
+    recover.add_argument(
+        "--keep-visible", action="store_const", const="keep-visible", default="", dest="flag", help=_KEEP_VISIBLE
+    )
     unlock = _add(commands, "unlock", "remove the locks of dead owners, then recover", _UNLOCK)
     unlock.add_argument("--force", action="store_const", const="force", default="", dest="flag", help=_FORCE)
     uninstall = _add(commands, "uninstall", "remove everything of spark-zorder from a table", _UNINSTALL)

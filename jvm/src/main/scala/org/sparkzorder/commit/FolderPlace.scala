@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**
- * A folder on a disk or HDFS, see `docs/design/commit-in-place.md`. Outputs wait in its staging, and
+ * A folder on a disk or HDFS, see `docs/design/commit.md`. Outputs wait in its staging, and
  * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. So a
  * process that was taken for dead can move nothing there any more.
  *

@@ -13,8 +13,9 @@ import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
  * The tables that a stream, a query by file names, or Hive's reader takes its files from.
  *
  * @param base the path that is read; may be a pattern
+ * @param waitSeconds how long to wait for an operation that is exchanging files
  */
-private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path) {
+private[sparkzorder] final class StreamedTables(session: classic.SparkSession, base: Path, waitSeconds: Long = 2L) {
   private val top = Iterator.iterate(base)(_.getParent)
     .find(p => p.getParent == null || !SparkOwn.isPattern(p)).get
 
@@ -50,14 +51,14 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val found = settled(files)
       found.collectFirst { case (folder, s) if s.around.isDefined => folder.root }.foreach { root =>
-        throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), StreamedTables.WaitSeconds)
+        throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(root), waitSeconds)
       }
       found
     }
 
   private def settled(files: Seq[Path]): Seq[(TableFolder, ReadableState)] = {
     val conf = session.sessionState.conf
-    val wait = StreamedTables.WaitSeconds * 1000
+    val wait = waitSeconds * 1000
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     val folders = roots(files)
       .filterNot(root => Targets.isSurelyMissing(session, new Path(root, SideNames.Side)))
@@ -86,9 +87,6 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
 }
 
 private[sparkzorder] object StreamedTables {
-
-  /** How long a stream waits for an operation that is exchanging files. */
-  private val WaitSeconds = 30L
 
   /** Two equal versions mean that the table's records are the same. */
   type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])

@@ -52,7 +52,7 @@ private[stream] final class TableStreamSource(
   private val base = Targets.qualified(session, new Path(path))
   private val fs = Targets.fileSystem(session, base)
   refuseCatalogTable()
-  private val tables = new StreamedTables(session, base)
+  private val tables = new StreamedTables(session, base, waitSeconds = 30L)
   private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
 
   private var decided = Option.empty[Decided]
