@@ -144,7 +144,9 @@ def test_a_change_of_its_files_wins(
 ) -> None:
     running = rival.pause(table.optimize, place)
     ids = action(table, spark)
-    assert running.error() == CONFLICT
+    # If the lock was deleted with the folder before the job began to publish, nobody knows who deleted it.
+    is_lost = place == "after-staging" and action in (overwrite, overwrite_by_spark)
+    assert running.error() == ("ZORDER_LOCK_LOST" if is_lost else CONFLICT)
     # Each partition is decided alone.
     exchanged = 1 if table.partitioned and action in (delete_input, replace_input) else 0
     assert_settled(spark, table, ids, versions=exchanged)

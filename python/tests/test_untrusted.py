@@ -116,8 +116,6 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
         side, "publishing", inputs=[entry("p=1/a.parquet", 4_000_000_000_000_000_000)] * 2, outputs=[]
     ),
     "a publishing record that removes all files": lambda side: as_state(side, "publishing", outputs=[]),
-    "a damaged pending record": lambda side: write(side / "_v0000000003.pending", b"\xff" * 100),
-    "a damaged undoing record": lambda side: write(side / "_v0000000003.undoing", b"\xff" * 100),
     "a damaged undone record": lambda side: write(side / "_v0000000003-x.undone", b"\xff" * 100),
     "a link in place of the trash": lambda side: linked(side, "trash"),
     "a link in place of the staging folder": lambda side: linked(side, "staging"),
@@ -186,7 +184,7 @@ def test_a_table_goes_on_after_what_was_damaged(spark: SparkSession, copy: Small
     side = copy.root / "_zorder"
     only_index(side, b"nothing")
     write(side / "_index-999999999999999998.zidx", b"nothing")
-    write(side / "_v0000000003.pending", b"nothing")
+    write(side / "_v0000000003-x.undone", b"nothing")
     write(side / "_lock-x", b"x" * 70_000)
     os.utime(side / "_lock-x", (1, 1))
     spark.sql(f"CREATE SKIPPING INDEX ON {copy.source}")

@@ -105,5 +105,5 @@ def _length(path: Path) -> int:
 
 def newest(root: Path) -> int:
     """The version of a table."""
-    versions = [re.match(r"_v(\d+)-\d+ms\.", p.name) for p in root.glob("_zorder/_v*")]
+    versions = [re.match(r"_v(\d+)(-\d+ms)?\.(json|vacuumed)", p.name) for p in root.glob("_zorder/_v*")]
     return max((int(found[1]) for found in versions if found), default=0)

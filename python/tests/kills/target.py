@@ -86,14 +86,9 @@ class Target:
         return "incremental " if any(r.get("metrics", {}).get("strategy") == "incremental" for r in own) else ""
 
     def _phase(self, operation: str, identity: str) -> str:
-        for pattern, phase in (
-            ("*.publishing", "exchanging files"),
-            ("*.undoing", "undoing"),
-            ("*.pending", "before its commit point"),
-        ):
-            for record in self._side(pattern):
-                of_another = json.loads(record.read_text())["operationId"] != identity
-                return f"{phase} of an operation killed before" if of_another else phase
+        for record in self._side("*.publishing"):
+            of_another = json.loads(record.read_text())["operationId"] != identity
+            return "exchanging files of an operation killed before" if of_another else "exchanging files"
         trash = (self.root.rglob(f"trash/{p.name.partition('-')[0]}-*/*") for p in self._side("*.vacuumed"))
         if operation == "VACUUM" and any(any(files) for files in trash):
             return "deleting"

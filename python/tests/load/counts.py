@@ -89,9 +89,9 @@ def settled(root: Path) -> State | None:
         names = [path.name for path in (root / "_zorder").iterdir()]
     except FileNotFoundError:
         return 0, frozenset()
-    if any(name.endswith((".publishing", ".undoing")) for name in names):
+    if any(name.endswith(".publishing") for name in names):
         return None
-    versions = [int(found[1]) for name in names if (found := re.match(r"_v(\d+)-\d+ms\.", name))]
+    versions = [int(found[1]) for name in names if (found := re.match(r"_v(\d+)(-\d+ms)?\.(json|vacuumed)", name))]
     return max(versions, default=0), frozenset(name for name in names if name.endswith(".undone"))
 
 

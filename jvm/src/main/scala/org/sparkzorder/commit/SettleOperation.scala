@@ -95,7 +95,7 @@ private[commit] final class SettleOperation(
       val took = millis()
       val metrics = record.metrics ++
         (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
-      if (last == record && replaced.isEmpty)
+      val isKept = if (last == record && replaced.isEmpty)
         rename(took.fold(folder.record(record, RecordState.Done))(folder.published(record, _)), listing)
       else
         put(
@@ -103,29 +103,35 @@ private[commit] final class SettleOperation(
           last.copy(metrics = metrics ++ took.map(PublishMillis -> _.toString)),
           listing
         )
-      Some(last.copy(metrics = metrics))
+      if (isKept) Some(last.copy(metrics = metrics)) else None
     }
   }
 
   /**
    * The record becomes part of the history as it is, by one rename, for which a full disk has room.
-   * Another process may have done it.
+   * Another process may have done it. False when there is no history any more.
    */
-  private def rename(to: Path, listing: () => Seq[FileMeta]): Unit =
-    try ops.rename(folder.record(record, RecordState.Publishing), to)
-    catch { case e: IOException => if (!isWritten(to, listing)) throw e }
+  private def rename(to: Path, listing: () => Seq[FileMeta]): Boolean =
+    written(to, listing)(ops.rename(folder.record(record, RecordState.Publishing), to))
 
   /**
    * If it is there already, another process wrote it, and it says the same. A store may also refuse
-   * because others write at this moment. Nothing is removed before the record is there.
+   * because others write at this moment. Nothing is removed before the record is there. False when there
+   * is no history any more.
    */
-  private def put(path: Path, last: Record, listing: () => Seq[FileMeta]): Unit =
-    try AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(last))(())
-    catch { case e: IOException => if (!isWritten(path, listing)) throw e }
+  private def put(path: Path, last: Record, listing: () => Seq[FileMeta]): Boolean =
+    written(path, listing)(AtomicFile.put(ops, folder.newTemporary(), path, RecordJson.write(last))(()))
 
-  /** Without a side folder there is no history any more. */
-  private def isWritten(path: Path, listing: () => Seq[FileMeta]): Boolean =
-    ops.exists(path) || !ops.exists(folder.side) || SideListing.isPublished(listing(), record.version)
+  private def written(path: Path, listing: () => Seq[FileMeta])(write: => Unit): Boolean =
+    try {
+      write
+      true
+    } catch {
+      case e: IOException =>
+        val isThere = ops.exists(path) || SideListing.isPublished(listing(), record.version)
+        if (!isThere && ops.exists(folder.side)) throw e
+        isThere
+    }
 
   /** The record as another process published it; None if that was another operation. */
   private def published(listing: Seq[FileMeta]): Option[Record] =
