@@ -57,16 +57,6 @@ object LockedStatements {
     }
 
   /**
-   * Whether another table, in a folder above or below this one, shares folders with it.
-   *
-   * @param state of the table, under the lock
-   */
-  def isNested(state: TableState, lock: Lock): Boolean = lock.isNested || (state match {
-    case s: TableState.SideFolder => NestedRoots.hasBelow(s)
-    case TableState.NoSideFolder  => false
-  })
-
-  /**
    * Refuses a locked table at once, before a statement does long work that does not need the lock
    * yet.
    */
@@ -88,6 +78,7 @@ object LockedStatements {
       val lock = Locking.acquire(TableSideFolder.of(table), operationId, settings(table.session), operation)
       val result =
         try {
+          NestedTables.refuseAbove(TableSideFolder.of(table))
           recovering(table)(Recovery.recoverUnder(TableSideFolder.of(table), lock, settings(table.session)))
           ExcludedColumns.remember(table, lock)
           work(lock)

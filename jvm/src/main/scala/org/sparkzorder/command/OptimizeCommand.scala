@@ -149,14 +149,11 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   /**
-   * The plan, made anew if another operation may have changed the table since it was listed. Its
-   * version tells, but not if a table above or below shares its folders: that one has versions of
-   * its own.
+   * The plan, made anew if another operation has changed the table since it was listed.
    */
   private def currentPlan(session: SparkSession, planned: OptimizePlan, lock: Lock): OptimizePlan = {
     val state = OptimizePlanner.look(planned.table)
-    val isCurrent = TableSideFolder.version(state) == planned.version && !LockedStatements.isNested(state, lock)
-    if (isCurrent) planned
+    if (TableSideFolder.version(state) == planned.version) planned
     else {
       val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(session, statement.target)), statement)
       enterRewriting(plan, until = 0.98)

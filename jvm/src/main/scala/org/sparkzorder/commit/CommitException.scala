@@ -106,6 +106,10 @@ final class HalfPublishedException(val table: Path, cause: java.io.IOException)
       cause
     )
 
+/** Two tables share folders, and both have a history, an index or a lock. Nothing was touched. */
+final class NestedTableException(val outer: Path, val inner: Path)
+    extends CommitException(s"the table $inner is in a folder of the table $outer", null)
+
 /** An unfinished operation must be recovered first. Nothing was touched. */
 final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)

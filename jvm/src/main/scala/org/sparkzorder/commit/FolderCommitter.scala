@@ -36,10 +36,10 @@ private[sparkzorder] final class FolderCommitter(
    *
    * @param dirs relative to the root
    * @throws CommitConflictException when one of the folders is gone
-   * @throws ConcurrentOperationException when an operation is running on a table over one of them
+   * @throws NestedTableException when one of them is a table of its own
    */
   def stage(dirs: Seq[String]): Unit = orAbort {
-    RecoveryUnderLock.settleBelow(folder, lock, dirs)
+    NestedTables.refuseBelow(folder, dirs)
     Manifest.write(folder, operationId, dirs)
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>

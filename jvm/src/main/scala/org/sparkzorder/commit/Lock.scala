@@ -12,8 +12,6 @@ import org.slf4j.LoggerFactory
  * makes the file anew, so anybody who removes the file takes the lock from us for good.
  *
  * @param others lock files of dead owners that were there when this one was taken
- * @param outer locks of the same operation in the tables above, outermost first; they come before
- *              this one and go after it
  */
 final class Lock private[commit] (
     private[commit] val folder: TableFolder,
@@ -21,8 +19,7 @@ final class Lock private[commit] (
     val owner: Owner,
     private[commit] val settings: LockSettings,
     firstBeat: Long,
-    private[commit] val others: Seq[FileMeta],
-    private[commit] val outer: Seq[Lock] = Nil
+    private[commit] val others: Seq[FileMeta]
 ) extends HeldLock {
 
   private val log = LoggerFactory.getLogger(classOf[Lock])
@@ -58,9 +55,6 @@ final class Lock private[commit] (
 
   def operationId: String = owner.operationId
 
-  /** Whether there are tables above this one. */
-  def isNested: Boolean = outer.nonEmpty
-
   def isHeld: Boolean = held && lost.isEmpty
 
   /** Whether the operation came to its end and gave the lock back. */
@@ -74,7 +68,6 @@ final class Lock private[commit] (
    * @throws LockLostException when it is not, or when others may take its owner for dead
    */
   def check(): Unit = {
-    outer.foreach(_.check())
     if (!held) throw new LockLostException(path, "it is released")
     if (isLong(lastBeat)) beat()
     lost.foreach(reason => throw new LockLostException(path, reason))
@@ -137,21 +130,11 @@ final class Lock private[commit] (
     stop()
     released = true
     try {
-      if (isOwn) Failpoints.hit("before-unlock")
+      Failpoints.hit("before-unlock")
       remove()
-      outer.reverse.foreach(_.release())
-    } finally {
-      outer.foreach(_.abandon())
-      if (isOwn) settings.liveness.deregister(operationId)
-    }
-    if (isOwn) Failpoints.hit("after-unlock")
+    } finally settings.liveness.deregister(operationId)
+    Failpoints.hit("after-unlock")
   }
-
-  /**
-   * Whether it is the lock of the operation's own table, with which the operation ends, and not of
-   * a table above.
-   */
-  private def isOwn: Boolean = owner.root.isEmpty
 
   private def remove(): Unit =
     try {
@@ -169,8 +152,7 @@ final class Lock private[commit] (
    */
   def abandon(): Unit = if (held) {
     stop()
-    outer.foreach(_.abandon())
-    if (isOwn) settings.liveness.deregister(operationId)
+    settings.liveness.deregister(operationId)
   }
 
   private def stop(): Unit = {

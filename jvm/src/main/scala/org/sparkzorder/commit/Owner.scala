@@ -21,8 +21,6 @@ final case class ProcessId(host: String, bootId: String, pidNamespace: String, p
 /**
  * The owner of a lock: a process, and the operation that it runs.
  *
- * @param root of the table that is worked on, relative to the table in whose side folder the lock
- *             is: "" for that table itself, `p=1` for a table over one of its folders
  * @param since when the lock was taken, by the process's own clock, milliseconds since 1970; 0 if
  *              the file does not say
  */
@@ -30,23 +28,9 @@ final case class Owner(
     process: ProcessId,
     operationId: String,
     operation: String,
-    root: String = "",
     since: Long = 0L
 ) {
-
-  /**
-   * Whether the two operations may not work at the same time: one's table is the other's, or is
-   * above it.
-   */
-  def conflicts(other: Owner): Boolean = {
-    def isWithin(inner: String, outer: String) = outer.isEmpty || inner == outer || inner.startsWith(outer + "/")
-    isWithin(root, other.root) || isWithin(other.root, root)
-  }
-
-  def describe: String = {
-    val where = if (root.isEmpty) "" else s" on the table over its folder '$root',"
-    s"$operation $operationId$where of process ${process.pid} on ${process.host}"
-  }
+  def describe: String = s"$operation $operationId of process ${process.pid} on ${process.host}"
 }
 
 object Owner {
@@ -65,7 +49,6 @@ object Owner {
     root.put("start", owner.process.start)
     root.put("operationId", owner.operationId)
     root.put("operation", owner.operation)
-    root.put("root", owner.root)
     root.put("since", owner.since)
     mapper.writeValueAsString(root).getBytes(UTF_8)
   }
@@ -103,10 +86,8 @@ object Owner {
           start <- text("start")
           id <- text("operationId")
           operation <- text("operation")
-          below <- text("root")
-          if below.isEmpty || Record.isDataName(below)
           since = Option(root.get("since")).filter(n => n.isIntegralNumber && n.canConvertToLong).fold(0L)(_.longValue)
-        } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, below, since)
+        } yield Owner(ProcessId(host, boot, namespace, pid, start), id, operation, since)
       }
     } catch { case _: IOException => None }
 }

@@ -34,7 +34,7 @@ object Recovery {
    * @throws java.io.IOException when we may not write there: see [[ReadAround]]
    */
   def recover(folder: TableFolder, settings: LockSettings = LockSettings(), withoutAway: Boolean = false): Recovered =
-    if (!isNeeded(folder, settings) && !NestedRoots.above(folder).exists(isNeeded(_, settings))) Recovered(Nil)
+    if (!isNeeded(folder, settings)) Recovered(Nil)
     else {
       val lock = Locking.acquire(folder, s"recover-${UUID.randomUUID()}", settings, "RECOVER")
       try recoverUnder(folder, lock, settings, withoutAway)

@@ -3,21 +3,15 @@ package org.sparkzorder.commit
 import org.slf4j.LoggerFactory
 
 /**
- * Finishes or undoes what dead owners left in one table, and in the tables below it that they
- * worked on.
+ * Finishes or undoes what dead owners left in a table.
  *
  * @param lock the table's lock, which is held
- * @param forOperation an operation that already holds locks above or below
- * @param except a table below that is recovered afterwards: the locks of its dead owners stay until
- *               then
  * @param withoutAway as for [[SettleOperation]]
  */
 private[commit] final class RecoveryUnderLock private (
     lock: Lock,
     settings: LockSettings,
-    forOperation: String,
-    except: String = "",
-    withoutAway: Boolean = false
+    withoutAway: Boolean
 ) {
   import RecoveryUnderLock._
 
@@ -26,12 +20,8 @@ private[commit] final class RecoveryUnderLock private (
 
   /** Returns what was done, in words for the log. */
   def run(): Seq[String] = {
-    val owners = lock.others.map(file => DeadLock(file, Owner.read(ops, file)))
-    val (below, own) = owners.partition(_.owner.exists(_.root.nonEmpty))
-    val removed = removeLocks(own)
-    val inner = settleInner(below.filterNot(_.owner.exists(_.root == except)))
-    val settled = settleRecords()
-    removed ++ inner ++ settled ++ removeLeftovers()
+    val removed = removeLocks(lock.others.map(file => DeadLock(file, Owner.read(ops, file))))
+    removed ++ settleRecords() ++ removeLeftovers()
   }
 
   /**
@@ -45,16 +35,6 @@ private[commit] final class RecoveryUnderLock private (
     // A stalled owner may have looked at its lock just before, and be in the middle of one rename.
     if (areGone.contains(false)) settings.sleep(math.min(RenameMillis, settings.timeoutMillis))
     dead.map(found => s"removed the lock of ${found.owner.fold("an unknown owner")(_.describe)}")
-  }
-
-  private def settleInner(dead: Seq[DeadLock]): Seq[String] = {
-    val roots = dead.flatMap(_.owner).map(_.root).distinct
-    roots.foreach { root =>
-      lock.check()
-      recoverInner(folder, root, settings, forOperation)
-    }
-    dead.foreach(found => ops.delete(found.file.path))
-    roots.map(root => s"settled the table over its folder '$root'")
   }
 
   private def settleRecords(): Seq[String] =
@@ -106,7 +86,6 @@ private[commit] final class RecoveryUnderLock private (
     }
     removeTemporary(statuses)
     IndexFiles.prune(folder, statuses)
-    NestedRoots.prune(folder, statuses)
     stagings.map(id => s"removed the files of operation $id")
   }
 
@@ -129,7 +108,7 @@ private[commit] final class RecoveryUnderLock private (
 
   /**
    * Dead operations that may have left staging. Only a manifest shows that staging is this table's.
-   * Other staging may belong to a table above, and we do not judge its operation.
+   * Other staging may belong to another table, and we do not judge its operation.
    */
   private def deadStagings(statuses: Seq[FileMeta]): Seq[String] = {
     val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
@@ -158,81 +137,23 @@ private[commit] object RecoveryUnderLock {
   private final case class DeadLock(file: FileMeta, owner: Option[Owner])
 
   /**
-   * Recovers the table that the lock is of, and before it the tables above. If it fails the lock is
-   * abandoned, so that the next statement tries again.
+   * Recovers the table that the lock is of. If it fails the lock is abandoned, so that the next statement
+   * tries again.
    *
    * @return what was done, in words for the log
    */
   def recover(folder: TableFolder, lock: Lock, settings: LockSettings, withoutAway: Boolean): Seq[String] = {
     var finished = false
     try {
-      val above = recoverAbove(lock, settings)
-      val here = new RecoveryUnderLock(lock, settings, lock.operationId, withoutAway = withoutAway).run()
-      // These dead owners worked on this table, and had locks above. The other locks above are gone
-      // already.
-      lock.outer.foreach(outer => outer.others.foreach(dead => folder.ops.delete(dead.path)))
+      val actions = new RecoveryUnderLock(lock, settings, withoutAway).run()
       finished = true
-      (above ++ here).map { action =>
-        log.warn(s"Recovery of ${folder.root}: $action")
-        action
-      }
+      actions.foreach(action => log.warn(s"Recovery of ${folder.root}: $action"))
+      actions
     } catch {
       // The half-done operation has its record, so the next statement sees it without a lock.
       case e: FoldersAwayException =>
         finished = true
         throw e
     } finally if (!finished) lock.abandon()
-  }
-
-  /**
-   * What dead owners left in the tables above, which share folders with this one. Tables beside
-   * ours may recover them at the same time, so this takes a lock on the whole of each.
-   */
-  private def recoverAbove(lock: Lock, settings: LockSettings): Seq[String] = lock.outer.flatMap { outer =>
-    def isOfThisTable(dead: FileMeta) = Owner.read(outer.folder.ops, dead).exists(_.root == outer.owner.root)
-    val isNeeded = outer.others.exists(!isOfThisTable(_)) ||
-      (TableState.look(outer.folder.root, outer.folder.ops) match {
-        case state: TableState.SideFolder => state.underWay
-        case TableState.NoSideFolder      => false
-      })
-    if (!isNeeded) Nil
-    else {
-      val whole = Locking.acquireHere(outer.folder, settings, lock.operationId)
-      try new RecoveryUnderLock(whole, settings, lock.operationId, except = outer.owner.root).run()
-      finally whole.release()
-    }
-  }
-
-  /**
-   * Looks for operations of inner tables that share folders with ours and did not know of us: they
-   * began before we had a side folder, or may not write there. A dead one's is recovered. Needs our
-   * lock, so that none begins any more.
-   *
-   * @param dirs folders that are to change, relative to the root
-   * @throws ConcurrentOperationException when the owner of one of them lives
-   */
-  def settleBelow(folder: TableFolder, lock: Lock, dirs: Seq[String]): Unit =
-    dirs.flatMap(NestedRoots.withFoldersAbove).distinct.sorted
-      .foreach(dir => recoverInner(folder, dir, lock.settings, lock.operationId))
-
-  /** Finishes or undoes what is half done in an inner table, under the lock of the outer one. */
-  private def recoverInner(folder: TableFolder, root: String, settings: LockSettings, forOperation: String): Unit = {
-    val inner = TableFolder(folder.resolve(root), folder.ops)
-    TableState.look(inner.root, inner.ops) match {
-      case state: TableState.SideFolder if state.isBusy =>
-        state.lockState(settings) match {
-          case LockState.Live(owner) if !owner.exists(_.operationId == forOperation) =>
-            throw new ConcurrentOperationException(inner.root, owner)
-          case _ => ()
-        }
-        if (state.needsRecovery(settings)) {
-          log.warn(s"recovering ${inner.root}, a table in ${folder.root}")
-          val lock = Locking.acquireHere(inner, settings, forOperation)
-          try recover(inner, lock, settings, withoutAway = false)
-          finally lock.release()
-          ()
-        }
-      case _ => ()
-    }
   }
 }

@@ -42,7 +42,7 @@ object SideFolders {
   /** A reason for which nothing is deleted in a folder, although it can be read. */
   private[commit] val IsLinked = "a link leads to this folder"
 
-  private def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
+  private[commit] def beginsTable(status: FileMeta): Boolean = !status.isDirectory && {
     SideNames.isTemporary(status.name) || isRecord(status.name) || SideListing.indexes(Seq(status)).nonEmpty ||
     SideListing.locks(Seq(status)).nonEmpty
   }

@@ -11,7 +11,6 @@ private[commit] object SideListing {
   private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
   private val CheckpointName: Regex = """_v(\d{10,18})-(\d{1,18})\.checkpoint""".r
   private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
-  private val InnerName: Regex = """_inner-[0-9a-f]{16}""".r
 
   /** The records, newest first. */
   def records(statuses: Seq[FileMeta]): Seq[RecordFile] = {
@@ -69,10 +68,6 @@ private[commit] object SideListing {
         case _                                      => None
       }
     }.sortBy(-_.number)
-
-  /** Files that name tables below this one, see [[NestedRoots]]. */
-  def innerRoots(statuses: Seq[FileMeta]): Seq[FileMeta] =
-    statuses.filter(meta => !meta.isDirectory && InnerName.matches(meta.name))
 
   def locks(statuses: Seq[FileMeta]): Seq[FileMeta] =
     statuses.filter(meta => !meta.isDirectory && meta.name.startsWith(SideNames.LockPrefix))

@@ -65,9 +65,6 @@ final case class TableFolder(
   def vacuumed(published: RecordFile): Path =
     new Path(side, published.meta.name.stripSuffix(RecordState.Done.suffix) + RecordState.Vacuumed.suffix)
 
-  /** A file that names a table over a folder below this table's root. */
-  def innerRoot(root: String): Path = new Path(side, s"${Hidden}inner-${LongNames.hash(root)}")
-
   def index(number: Long): Path =
     new Path(side, Hidden + String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 

@@ -50,7 +50,6 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       IndexFiles.drop(folder, lock)
       val others = removeOthers(lock)
       val records = removeRecords(lock)
-      NestedRoots.unregister(lock)
       Uninstalled(
         trash.map(_.files.size.toLong).sum + others.retired.size,
         trash.map(_.bytes).sum + others.retired.map(_.length).sum,
@@ -154,12 +153,10 @@ object Uninstall {
 
   private def reason(left: FileMeta): String =
     if (CatalogStateFile.isThere(Seq(left)) || LateFiles.isSentinel(left)) OfCatalog
-    else if (SideListing.innerRoots(Seq(left)).nonEmpty) Inner
     else Unknown
 
   private val OfCatalog =
     "it tells of a table that is published through the catalog: without it nobody would notice late files"
-  private val Inner = "it names a table over a folder below, which has a history of its own"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */

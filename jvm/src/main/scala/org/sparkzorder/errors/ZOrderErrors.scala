@@ -129,6 +129,9 @@ object ZOrderErrors {
   def mixedFormats(path: String): Throwable =
     analysis("ZORDER_MIXED_FORMATS", "path" -> path, "target" -> s"parquet.${quoteIdentifier(path)}")
 
+  def nestedTable(target: String, outer: String, inner: String): Throwable =
+    analysis("ZORDER_NESTED_TABLE", "target" -> target, "outer" -> outer, "inner" -> inner)
+
   def partitionFolder(path: String, table: String, where: String): Throwable =
     analysis("ZORDER_PARTITION_FOLDER", "path" -> path, "table" -> table, "where" -> where)
 

@@ -15,9 +15,9 @@ import org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
-import org.sparkzorder.commit.{NestedRoots, SideNames}
+import org.sparkzorder.commit.SideNames
 import org.sparkzorder.skipping.RetryPathResolution.isOurs
-import org.sparkzorder.table.{NamedJobs, Targets}
+import org.sparkzorder.table.{ForeignFormats, NamedJobs, Targets}
 
 /**
  * Repeats the resolution of a query by path if a file vanished meanwhile. Spark lists the folder and then reads the
@@ -47,7 +47,7 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
   private def hasOperations(text: String): Boolean =
     try {
       val path = Targets.qualified(classicSession, new Path(text))
-      (path +: NestedRoots.partitionedAbove(path)).exists { root =>
+      ForeignFormats.withTablesAbove(path).exists { root =>
         !Targets.isSurelyMissing(classicSession, new Path(root, SideNames.Side))
       }
     } catch { case _: IllegalArgumentException => false }

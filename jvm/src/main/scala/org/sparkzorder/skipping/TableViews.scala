@@ -125,10 +125,8 @@ object TableViews extends Logging {
     new PlacedFiles(session, options, Some(index.partitionSchema), files, Some(index.rootPaths))
   }
 
-  private def isBare(session: classic.SparkSession, root: Path): Boolean = {
-    def isMissing(folder: Path) = Targets.isSurelyMissing(session, new Path(folder, SideNames.Side))
-    isMissing(root) && Targets.spellings(session, root).flatMap(NestedRoots.partitionedAbove).forall(isMissing)
-  }
+  private def isBare(session: classic.SparkSession, root: Path): Boolean =
+    Targets.isSurelyMissing(session, new Path(root, SideNames.Side))
 
   private def of(
       session: classic.SparkSession,
@@ -139,7 +137,9 @@ object TableViews extends Logging {
   ): Seq[TableView] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
+    // Links may give a table two names. The first is that of the listing.
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
+      .distinctBy(f => if (roots.sizeIs > 1) f.ops.realPath(f.root) else f.root)
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
     @tailrec def attempt(left: Int): Seq[TableView] = {
       val settled = whole(listing, folders, settings)
@@ -179,19 +179,23 @@ object TableViews extends Logging {
           case _: CatalogFileIndex => homes
           case pruned              => CheckedFileIndex.homes(pruned.rootPaths)
         }
-        (home(Targets.qualified(session, new Path(t.location))) +: others).distinct
-      // A partition's folder read by its path belongs to the table above.
+        val location = Targets.qualified(session, new Path(t.location))
+        (home(location) +: (tablesAbove(session, location) ++ others)).distinct
       case None =>
         val files = named.fold(Set.empty[Path])(_.paths)
         (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
-          .map(p => home(ForeignFormats.withTablesAbove(p).last)).distinct
+          .flatMap(p => home(ForeignFormats.withTablesAbove(p).last) +: tablesAbove(session, p)).distinct
     }
+
+  /** A folder that is named like a partition belongs to the table above. A link may lead to one. */
+  private def tablesAbove(session: classic.SparkSession, folder: Path): Seq[Path] =
+    Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
 
   /** Of a folder that an operation has published through the catalog, the folder with its side folder. */
   private def home(folder: Path): Path = GenerationFolder.homeOf(folder).getOrElse(folder)
 
   /**
-   * @param tables that the query reads. Other tables, above and below, only tell what is half done in shared folders
+   * @param tables that the query reads
    * @param located as for [[LateLook]]
    */
   private def view(
@@ -202,24 +206,18 @@ object TableViews extends Logging {
       options: Map[String, String],
       located: Option[() => Map[Path, Slot]]
   ): Option[TableView] = settled.state match {
-    case state: TableState.SideFolder if tables.contains(folder) || settled.around.isDefined =>
+    case state: TableState.SideFolder =>
       val fs = Targets.fileSystem(session, folder.root)
       val names = ListedNames.of(folder, tables)
       def snapshot =
-        if (!tables.contains(folder) || state.indexes.isEmpty) None
+        if (state.indexes.isEmpty) None
         else {
           val indexes = state.indexes.map(_.status(fs))
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new TableView(
-        folder,
-        snapshot,
-        state.version,
-        around,
-        if (tables.contains(folder)) late(folder, state, options, located) else None
-      ))
+      Some(new TableView(folder, snapshot, state.version, around, late(folder, state, options, located)))
     case _ => None
   }
 
@@ -293,51 +291,27 @@ object TableViews extends Logging {
   private final case class SettledTable(folder: TableFolder, state: ReadableState)
 
   /**
-   * The tables, and those above and below that share folders with them, each in a state in which it may be read.
+   * The tables, each in a state in which it may be read.
    *
    * A listing that was made before or during the publishing of an operation shows files that are gone, or lacks files
    * that came. It is made anew, until nothing is published meanwhile.
    */
-  @tailrec private def whole(
-      listing: Listing,
-      tables: Seq[TableFolder],
-      settings: LockSettings
-  ): Seq[SettledTable] = {
-    val own = tables.map(f => SettledTable(f, Recovery.settled(f, MostWaitMillis, settings)))
+  @tailrec private def whole(listing: Listing, tables: Seq[TableFolder], settings: LockSettings): Seq[SettledTable] = {
+    val settled = Recovery.settled(tables, MostWaitMillis, settings).map((SettledTable.apply _).tupled)
     lazy val files = listed(listing)
-    val nested = beside(own.map(t => t.folder -> t.state.state), tables, files)
-    val settled =
-      own ++ Recovery.settled(nested, MostWaitMillis, settings).map((SettledTable.apply _).tupled)
     val mustRelist = settled.exists(t => t.state.exchanging || isStale(listing, files, t.state.state, tables))
     if (mustRelist) listing.refresh()
-    if (mustRelist && isMovedSince(settled, nested, listing, tables)) whole(listing, tables, settings)
+    if (mustRelist && isMovedSince(settled)) whole(listing, tables, settings)
     else {
       remember(listing, tables, settled)
       settled
     }
   }
 
-  /** Tables above and below these that share folders with the files of the listing. */
-  private def beside(
-      states: Seq[(TableFolder, TableState)],
-      tables: Seq[TableFolder],
-      files: => Seq[Path]
-  ): Seq[TableFolder] =
-    NestedRoots.beside(states, t => ListedNames.of(t, tables).of(files).map(FileNames.parent))
-
-  /** Whether an operation was published since the tables were settled, or other tables share folders now. */
-  private def isMovedSince(
-      settled: Seq[SettledTable],
-      nested: Seq[TableFolder],
-      listing: Listing,
-      tables: Seq[TableFolder]
-  ): Boolean = {
-    val now = settled.map(t => t -> TableState.look(t.folder.root, t.folder.ops))
-    def nestedNow = beside(now.take(tables.size).map { case (t, state) => t.folder -> state }, tables, listed(listing))
-    now.exists { case (before, after) =>
-      isMoved(before.state, after) || stateNumber(before.state.state) != stateNumber(after)
-    } ||
-    nestedNow.map(_.root).toSet != nested.map(_.root).toSet
+  /** Whether an operation was published since the tables were settled. */
+  private def isMovedSince(settled: Seq[SettledTable]): Boolean = settled.exists { before =>
+    val now = TableState.look(before.folder.root, before.folder.ops)
+    isMoved(before.state, now) || stateNumber(before.state.state) != stateNumber(now)
   }
 
   /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
@@ -351,7 +325,7 @@ object TableViews extends Logging {
       val operations = SeenOperations.of(t.state.state)
       if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
         seenWhole.put(listing.of, t.folder.root, operations)
-        if (tables.contains(t.folder)) ReappearedFiles.look(listed(listing), t.state.state)
+        ReappearedFiles.look(listed(listing), t.state.state)
       }
     }
 

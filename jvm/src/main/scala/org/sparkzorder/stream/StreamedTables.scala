@@ -63,12 +63,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
     val folders = roots(files)
       .filterNot(root => Targets.isSurelyMissing(session, new Path(root, SideNames.Side)))
       .map(root => TableFolder(root, ObjectStores.ops(Targets.fileSystem(session, root))))
-    val own = Recovery.settled(folders, wait, settings)
-    val beside = NestedRoots.beside(
-      own.map { case (folder, s) => folder -> s.state },
-      folder => files.flatMap(folder.relative).map(FileNames.parent).toSet
-    )
-    (own ++ Recovery.settled(beside, wait, settings)).filterNot(_._2.state == TableState.NoSideFolder)
+    Recovery.settled(folders, wait, settings).filterNot(_._2.state == TableState.NoSideFolder)
   }
 
   /**

@@ -52,21 +52,25 @@ object PlainTables {
     val location = Targets.qualified(session, new Path(metadata.location))
     refuseForeign(Targets.fileSystem(session, location), location)
     val home = Homes.of(session, location)
+    refusePartition(home)
     if (home == location) Homes.refuseOverwritten(session, target.sql, location)
     new TableLocation(session, target, target.sql, home, Some(metadata))
   }
 
   private def ofFolder(session: classic.SparkSession, target: PathTarget, root: Path): TableLocation = {
     refuseForeign(Targets.fileSystem(session, root), root)
-    if (ForeignFormats.isPartition(root)) {
-      val above = ForeignFormats.withTablesAbove(root)
-      val where = above.dropRight(1).reverse.map { p =>
-        val (column, value) = p.getName.splitAt(p.getName.indexOf('='))
-        s"${quoteIfNeeded(ExternalCatalogUtils.unescapePathName(column))} = '${value.drop(1)}'"
-      }
-      throw ZOrderErrors.partitionFolder(target.path, above.last.toUri.getPath, where.mkString(" AND "))
-    }
+    refusePartition(root)
     new TableLocation(session, target, target.sql, root, None)
+  }
+
+  /** A folder that is named like a partition belongs to the table above. */
+  private def refusePartition(root: Path): Unit = if (ForeignFormats.isPartition(root)) {
+    val above = ForeignFormats.withTablesAbove(root)
+    val where = above.dropRight(1).reverse.map { p =>
+      val (column, value) = p.getName.splitAt(p.getName.indexOf('='))
+      s"${quoteIfNeeded(ExternalCatalogUtils.unescapePathName(column))} = '${value.drop(1)}'"
+    }
+    throw ZOrderErrors.partitionFolder(root.toUri.getPath, above.last.toUri.getPath, where.mkString(" AND "))
   }
 
   /**

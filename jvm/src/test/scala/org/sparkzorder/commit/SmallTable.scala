@@ -55,6 +55,7 @@ final class SmallTable(
     val folder = folderOf(ops)
     val lock = Locking.acquire(folder, id, settings)
     try {
+      NestedTables.refuseAbove(folder)
       Recovery.recoverUnder(folder, lock, settings)
       work(folder, lock)
     } finally lock.release()
