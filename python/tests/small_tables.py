@@ -94,7 +94,7 @@ class SmallTable:
             rf"_v({number})(-\d+ms)?\.(json|vacuumed)|_v\d+-\d+\.checkpoint|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
         )
         retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
-        mine = re.compile(rf"_zorder/(_index-\d+\.zidx|_README\.txt|_inner-[0-9a-f]{{16}}|{records}|{retired})")
+        mine = re.compile(rf"_zorder/(_index-\d+\.zidx|_README\.txt|{records}|{retired})")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)
         folders = {parent for p in entries if p.is_file() for parent in p.parents}
         belonging = [p for p in entries if p in folders or mine.search(_without_checksum(p).as_posix())]

@@ -16,7 +16,7 @@ from pyspark.errors import AnalysisException
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-BY_CATALOG = "ZORDER BY (id) OPTIONS ('publish' = 'catalog', 'num-files' = '2')"
+BY_CATALOG = "ZORDER BY (id) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '2')"
 
 
 def refused(spark: SparkSession, statement: str) -> tuple[str, str]:

@@ -38,7 +38,7 @@ def test_the_location_is_switched_and_late_files_are_brought_over(
             [found] = spark.sql("SELECT count(*) AS n, count(DISTINCT id) AS d FROM t")
             return found["n"], found["d"]
 
-        spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+        spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')")
         assert ids() == (ROWS, ROWS)
         [explained] = spark.sql("EXPLAIN SKIPPING SELECT * FROM t WHERE a = 5")
         assert explained["files_kept"] < explained["files_total"]

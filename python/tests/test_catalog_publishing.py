@@ -103,7 +103,9 @@ def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     )
     try:
         for column in ("a", "id", "a"):
-            ours.sql(f"OPTIMIZE {name} FULL ZORDER BY ({column}) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+            ours.sql(
+                f"OPTIMIZE {name} FULL ZORDER BY ({column}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')"
+            )
         ours.sql(f"RESTORE {name} TO VERSION AS OF 1")
         ours.sql(f"RESTORE {name} TO VERSION AS OF 0")
         ours.sql(f"RESTORE {name} TO VERSION AS OF 3")
@@ -128,7 +130,7 @@ def test_rows_that_a_stale_session_appends_are_seen_at_once_and_brought_over(
     root = tmp_path / "t"
     make(plain, "stale", root, "flat")
     assert seen(plain, "stale") == (ROWS, ROWS)
-    ours.sql("OPTIMIZE stale ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '8')")
+    ours.sql("OPTIMIZE stale ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '8')")
     # This session has looked up the table before.
     plain.sql("INSERT INTO stale VALUES (90001, 5)")
     plain.run(f"spark.createDataFrame([(90002, 5)], 'id BIGINT, a INT').write.mode('append').parquet({str(root)!r})")
@@ -157,7 +159,7 @@ def test_a_session_that_knows_the_first_folder_reads_the_present_one(
     with SparkProcess(tmp_path / "other", settings) as other:
         other.run("held = spark.table('moved')")
         assert seen(other, "moved") == (ROWS, ROWS)
-        ours.sql("OPTIMIZE moved ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '4')")
+        ours.sql("OPTIMIZE moved ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '4')")
         ours.sql("INSERT INTO moved VALUES (90001, 5)")
         ours.sql("VACUUM moved RETAIN 0 HOURS")
         assert seen(other, "moved") == (ROWS + 1, ROWS + 1)
@@ -169,7 +171,7 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
 ) -> None:
     make(plain, "over", tmp_path / "t", "flat")
     assert seen(plain, "over") == (ROWS, ROWS)
-    ours.sql("OPTIMIZE over ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '4')")
+    ours.sql("OPTIMIZE over ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '4')")
     plain.sql("INSERT OVERWRITE over VALUES (90001, 5)")
     condition, message = ours.refused("SELECT count(*) FROM over")
     assert condition == "ZORDER_LATE_FILES_UNCLEAR"
@@ -182,9 +184,7 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
 def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
-    optimize = (
-        "OPTIMIZE p_names ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3', 'rewrite-all' = 'true')"
-    )
+    optimize = "OPTIMIZE p_names ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3', 'rewrite-all' = 'true')"
     make(ours, "p_names", tmp_path / "t", "parts")
     third = len(range(1, ROWS, 3))
     ours.sql(optimize)
@@ -218,7 +218,7 @@ def test_an_overwrite_of_the_whole_table_does_not_make_late_files_unseen(
 ) -> None:
     root = tmp_path / "t"
     make(ours, "p_whole", root, "parts")
-    ours.sql("OPTIMIZE p_whole ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.sql("OPTIMIZE p_whole ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
     plain.sql("INSERT OVERWRITE p_whole SELECT id, 1, concat('ü %', id % 3) FROM range(30)")
     assert not (root / "_zorder").exists()
     assert ids(ours, "p_whole") == (30, 30)
@@ -236,7 +236,9 @@ def test_an_overwrite_of_the_whole_table_does_not_make_late_files_unseen(
 def test_who_reads_the_emptied_folder_by_its_path_is_told_to_name_the_table(ours: SparkProcess, tmp_path: Path) -> None:
     root = tmp_path / "t"
     make(ours, "p_path", root, "parts")
-    ours.sql("OPTIMIZE p_path WHERE p = 'ü %1' ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.sql(
+        "OPTIMIZE p_path WHERE p = 'ü %1' ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
+    )
     ours.run(f"held = spark.read.parquet({str(root)!r})\nresult = held.count()")
     ours.sql("VACUUM p_path RETAIN 0 HOURS")
     for read in (f"SELECT count(*) FROM parquet.`{root}`", f"SELECT count(*) FROM parquet.`{root}` WHERE a = 5"):
@@ -249,7 +251,7 @@ def test_a_restore_to_the_present_version_brings_late_files_over(
 ) -> None:
     make(plain, "present", tmp_path / "t", "flat")
     assert seen(plain, "present") == (ROWS, ROWS)
-    ours.sql("OPTIMIZE present ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.sql("OPTIMIZE present ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
     plain.sql("INSERT INTO present VALUES (90001, 5)")
     ours.sql("RESTORE present TO VERSION AS OF 1")
     assert ids(plain, "present") == (ROWS + 1, ROWS + 1)
@@ -259,7 +261,7 @@ def test_a_late_file_counts_once_whichever_folder_the_table_goes_back_to(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
     make(ours, "p_back", tmp_path / "t", "parts")
-    optimize = "OPTIMIZE p_back ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    optimize = "OPTIMIZE p_back ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
     append = "spark.createDataFrame([({}, 5)], 'id BIGINT, a INT').coalesce(1).write.mode('append').parquet({!r})"
     ours.sql(optimize.format("a"))
     first = [where for where in locations(ours, "p_back") if "%251" in where]
@@ -287,7 +289,7 @@ def test_a_partition_that_is_overwritten_after_a_restore_is_not_unclear(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
     make(ours, "p_over", tmp_path / "t", "parts")
-    optimize = "OPTIMIZE p_over ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    optimize = "OPTIMIZE p_over ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
     for statement in [
         optimize.format("a"),
         "RESTORE p_over TO VERSION AS OF 0",
@@ -306,7 +308,7 @@ def test_a_second_table_over_the_folder_is_noticed_through_a_link(ours: SparkPro
     make(ours, "p_linked", tmp_path / "t", "parts")
     (tmp_path / "link").symlink_to(tmp_path / "t")
     ours.sql(f"CREATE TABLE beside (id BIGINT, a INT) USING parquet LOCATION '{tmp_path / 'link' / 'p=ü %251'}'")
-    condition, message = ours.refused("OPTIMIZE p_linked ZORDER BY (a) OPTIONS ('publish' = 'catalog')")
+    condition, message = ours.refused("OPTIMIZE p_linked ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')")
     assert condition == "ZORDER_SHARED_LOCATION"
     assert "beside" in message
     ours.sql("DROP TABLE beside")
@@ -316,7 +318,7 @@ def test_a_location_that_leads_back_through_a_link_is_refused(ours: SparkProcess
     (tmp_path / "other").symlink_to(tmp_path)
     for name, made, back in (("by_real", tmp_path, tmp_path / "other"), ("by_link", tmp_path / "other", tmp_path)):
         make(ours, name, made / name, "flat")
-        optimize = f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+        optimize = f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
         ours.sql(optimize)
         ours.sql(f"INSERT INTO {name} VALUES (90001, 5)")
         ours.sql(f"ALTER TABLE {name} SET LOCATION '{back / name}'")
@@ -333,7 +335,7 @@ def test_who_removes_all_new_folders_has_what_is_in_the_first_one(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
     make(ours, "removed", tmp_path / "t", "flat")
-    ours.sql("OPTIMIZE removed ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')")
+    ours.sql("OPTIMIZE removed ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')")
     ours.sql(f"ALTER TABLE removed SET LOCATION '{tmp_path / 't'}'")
     shutil.rmtree(tmp_path / "t__zorder")
     for statement in ("SELECT 1", "VACUUM removed", "OPTIMIZE removed ZORDER BY (id)", "VACUUM removed RETAIN 0 HOURS"):
@@ -348,7 +350,7 @@ def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None
     level = "result = str(spark.table('cached').storageLevel)"
     before = ours.run(entries), ours.run(level)
     for statement in [
-        "OPTIMIZE cached ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '3')",
+        "OPTIMIZE cached ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')",
         "INSERT INTO cached VALUES (90001, 5)",
         "RESTORE cached TO VERSION AS OF 0",
     ]:
@@ -363,7 +365,7 @@ def test_a_cached_table_stays_cached(ours: SparkProcess, tmp_path: Path) -> None
 
 def test_a_folder_that_is_read_by_its_path_has_the_files_that_are_in_it(ours: SparkProcess, tmp_path: Path) -> None:
     make(ours, "by_path", tmp_path / "t", "flat")
-    optimize = "OPTIMIZE by_path ZORDER BY ({}) OPTIONS ('publish' = 'catalog', 'num-files' = '3')"
+    optimize = "OPTIMIZE by_path ZORDER BY ({}) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3')"
     ours.sql(optimize.format("a"))
     ours.sql("INSERT INTO by_path VALUES (90001, 5)")
     [first] = locations(ours, "by_path")
@@ -386,11 +388,11 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
     dying = SparkProcess(tmp_path / "dying", settings, environment={"SPARK_ZORDER_FAILPOINT": place})
     # Its JVM halts there.
     with pytest.raises(AssertionError):
-        dying.sql(f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+        dying.sql(f"OPTIMIZE {name} ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')")
     dying.kill()
     plain.sql(f"INSERT INTO {name} VALUES (90001, 5, 'ü %1')")
     assert seen(ours, name) == (ROWS + 1, ROWS + 1)
-    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')")
     assert ids(plain, name) == seen(ours, name) == (ROWS + 1, ROWS + 1)
     side = [p.name for p in (tmp_path / "t" / "_zorder").iterdir()]
     assert not [n for n in side if n.startswith(("_switch-", "_generation-", "_lock-", "_tmp-"))]
@@ -398,7 +400,7 @@ def test_a_process_that_dies_while_it_publishes_loses_and_doubles_no_row(
 
 def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Path) -> None:
     ours.sql("CREATE TABLE managed USING parquet AS SELECT /*+ REPARTITION(3) */ id, id AS a FROM range(90)")
-    by_catalog = "ZORDER BY (a) OPTIONS ('publish' = 'catalog')"
+    by_catalog = "ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')"
     assert ours.refused(f"OPTIMIZE managed {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
     make(ours, "first", tmp_path / "t", "flat")
     assert ours.refused(f"OPTIMIZE parquet.`{tmp_path / 't'}` {by_catalog}")[0] == "ZORDER_PUBLISH_NEEDS_CATALOG"
@@ -415,7 +417,7 @@ def test_what_cannot_be_published_so_is_refused(ours: SparkProcess, tmp_path: Pa
     assert "VACUUM" in message
     ours.sql("VACUUM first RETAIN 0 HOURS")
     ours.sql(f"OPTIMIZE first FULL {by_catalog}")
-    assert ours.refused("OPTIMIZE first OPTIONS ('publish' = 'rename')")[0] == "ZORDER_PUBLISH_WAY"
+    assert ours.refused("OPTIMIZE first OPTIONS ('commit.mode' = 'in-place')")[0] == "ZORDER_PUBLISH_WAY"
     for folder in (str(tmp_path / "t"), *[p.removeprefix("file:") for p in locations(ours, "first")]):
         for statement in ("OPTIMIZE parquet.`{}` FULL ZORDER BY (a)", "VACUUM parquet.`{}`"):
             assert ours.refused(statement.format(folder))[0] == "ZORDER_PUBLISHED_BY_CATALOG"
@@ -433,7 +435,7 @@ def test_new_folders_have_the_rights_of_the_old_ones(ours: SparkProcess, tmp_pat
     root = tmp_path / "t"
     make(ours, "rights", root, "flat")
     root.chmod(0o750)
-    ours.sql("OPTIMIZE rights ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '2')")
+    ours.sql("OPTIMIZE rights ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '2')")
     made = Path(locations(ours, "rights")[0].removeprefix("file:"))
     assert [oct(p.stat().st_mode & 0o777) for p in (made, made.parent)] == ["0o750"] * 2
     assert not list(made.rglob("*.crc"))
@@ -454,7 +456,7 @@ def test_random_statements_with_stale_writers_keep_each_row_once(
         statement = chance.choice(["OPTIMIZE", "RESTORE", "VACUUM", "OPTIMIZE FULL"])
         if statement.startswith("OPTIMIZE"):
             full = "FULL " if "FULL" in statement or version == 0 else ""
-            ours.sql(f"OPTIMIZE {name} {full}ZORDER BY (a) OPTIONS ('publish' = 'catalog', 'num-files' = '6')")
+            ours.sql(f"OPTIMIZE {name} {full}ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '6')")
         elif statement == "RESTORE" and version:
             to = chance.randrange(version + 1)
             found = ours.run(
@@ -470,5 +472,5 @@ def test_random_statements_with_stale_writers_keep_each_row_once(
         assert seen(ours, name) == (rows, rows), (step, statement)
         history = ours.sql(f"DESCRIBE HISTORY {name}")
         version = max((row["version"] for row in history), default=0)
-    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('publish' = 'catalog')")
+    ours.sql(f"OPTIMIZE {name} FULL ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location')")
     assert ids(plain, name) == seen(ours, name) == (rows, rows)

@@ -1,4 +1,4 @@
-"""A table over a folder of another table. Neither touches the other's operations, and queries of both see all rows."""
+"""A table over a folder of another table. One of them gets no statements, and queries of both see all rows."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from pyspark.errors import PySparkException
 from rival import Rival
 from small_tables import ROWS, SmallTable, once, write_file
 
+from spark_zorder import tool
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.matrix
 
 COLUMNS = "(id BIGINT, a INT)"
-PLACES = ("after-manifest", "after-staging-all", "reveal-1", "decided", "retire-1", "before-record-done")
-CONCURRENT = "ZORDER_CONCURRENT_OPERATION"
+PLACES = ("after-staging-all", "after-commit-point", "reveal-1", "decided", "retire-1", "before-record-done")
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,6 @@ class Nested:
     def inner_ids(self) -> set[int]:
         """The ids of the first partition."""
         return set(range(3 * ROWS))
-
-    def optimize(self, side: str) -> str:
-        """The statement that makes two files of each folder's three."""
-        if side == "outer":
-            return self.outer.optimize
-        return f"OPTIMIZE {self.inner} ZORDER BY (a) OPTIONS ('num-files' = '2', 'rewrite-all' = 'true')"
 
     def assert_seen(self, spark: SparkSession) -> None:
         """Check that queries of both tables find each row once."""
@@ -136,16 +131,14 @@ def refused(spark: SparkSession, sql: str) -> str | None:
 
 
 @pytest.fixture(scope="module")
-def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Nested]:
-    """A process that died during an operation on one table of each pair."""
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Nested]:
+    """A process that died during an operation on the outer table of each pair."""
     work = tmp_path_factory.mktemp("nested")
     rival = Rival(work / "rival")
     cases = {}
-    for number, (place, side) in enumerate((p, s) for p in PLACES for s in ("outer", "inner")):
-        case = Nested.write(work / f"t{number}")
-        rival.run(case.create).rows()
-        rival.pause(case.optimize(side), place)
-        cases[place, side] = case
+    for number, place in enumerate(PLACES):
+        cases[place] = Nested.write(work / f"t{number}")
+        rival.pause(cases[place].outer.optimize, place)
     rival.kill()
     return cases
 
@@ -158,89 +151,80 @@ def rival(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rival]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("died", ["outer", "inner"])
-def test_the_other_table_comes_first_after_a_crash(
-    spark: SparkSession, crashed: dict[tuple[str, str], Nested], died: str, place: str
+def test_a_query_of_the_partition_recovers_the_table_above(
+    spark: SparkSession, crashed: dict[str, Nested], place: str
 ) -> None:
-    case = crashed[place, died]
+    case = crashed[place]
     spark.sql(case.create)
-    other = "inner" if died == "outer" else "outer"
-    # First a query of the other table, on the state that the crash left. Then a statement on it.
-    if PLACES.index(place) % 2:
-        case.assert_seen(spark)
-    assert refused(spark, case.optimize(other)) is None
-    case.assert_settled(spark)
-    assert refused(spark, case.optimize(died)) is None
+    assert case.inner_found(spark) == once(case.inner_ids)
     case.assert_settled(spark)
 
 
-@pytest.mark.parametrize("first", ["outer", "inner"])
-def test_both_at_work_exclude_each_other(spark: SparkSession, rival: Rival, tmp_path: Path, first: str) -> None:
-    case = Nested.write(tmp_path / f"both_{first}")
-    second = "inner" if first == "outer" else "outer"
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_table_over_a_partition_gets_no_statements(spark: SparkSession, tmp_path: Path, linked: bool) -> None:
+    link = tmp_path / "p=9"
+    link.symlink_to(tmp_path / f"over_{linked}" / "p=1")
+    case = Nested.write(tmp_path / f"over_{linked}", link if linked else None)
     spark.sql(case.create)
-    rival.run(case.create).rows()
-    running = rival.pause(case.optimize(first), "after-stage-folders")
-    assert refused(spark, case.optimize(second)) == CONCURRENT
-    running = rival.next_pause(running, "reveal-1")
-    assert refused(spark, case.optimize(second)) == CONCURRENT
-    assert running.error() is None
-    case.assert_settled(spark)
-    assert refused(spark, case.optimize(second)) is None
+    for statement in (
+        f"OPTIMIZE {case.inner} ZORDER BY (a)",
+        f"CREATE SKIPPING INDEX ON {case.inner}",
+        f"VACUUM {case.inner}",
+        f"OPTIMIZE parquet.`{case.outer.root / 'p=1'}` ZORDER BY (a)",
+    ):
+        assert refused(spark, statement) == "ZORDER_PARTITION_FOLDER", statement
+    assert not list(tmp_path.rglob("_zorder"))
+    spark.sql(f"OPTIMIZE parquet.`{case.outer.root}` WHERE p = 1 ZORDER BY (a) OPTIONS ('num-files' = '2')")
     case.assert_settled(spark)
 
 
-@pytest.mark.parametrize("first", ["outer", "inner"])
-def test_a_session_does_not_keep_what_it_listed_meanwhile(
-    spark: SparkSession, rival: Rival, tmp_path: Path, first: str
+@pytest.mark.parametrize("link", ["day", "p=9", None])
+@pytest.mark.parametrize("place", ["after-commit-point", "reveal-1", "decided", "retire-1"])
+def test_queries_of_both_see_each_row_once_beside_an_owner_that_stands_still(
+    spark: SparkSession, rival: Rival, tmp_path: Path, place: str, link: str | None
 ) -> None:
-    case = Nested.write(tmp_path / f"kept_{first}")
+    name = f"still_{place.replace('-', '_')}_{(link or 'none')[0]}"
+    if link:
+        (tmp_path / link).symlink_to(tmp_path / name / "p=1")
+    case = Nested.write(tmp_path / name, tmp_path / link if link else None)
     spark.sql(case.create)
-    whole = f"all_{case.inner}"
-    spark.sql(
-        f"CREATE TABLE {whole} (id BIGINT, a INT, p INT) USING parquet PARTITIONED BY (p) LOCATION '{case.outer.root}'"
-    )
-    spark.sql(f"MSCK REPAIR TABLE {whole}")
-    rival.run(case.create).rows()
-    running = rival.pause(case.optimize(first), "reveal-1")
+    running = rival.pause(case.outer.optimize, place)
     for _ in range(2):
         case.assert_seen(spark)
-        assert Counter(row[0] for row in spark.sql(f"SELECT id FROM {whole}").collect()) == once(case.outer.ids)
     held = spark.read.parquet(str(case.outer.root)).select("id"), spark.table(case.inner).select("id")
     assert running.error() is None
     for _ in range(2):
         case.assert_seen(spark)
-        assert Counter(row[0] for row in spark.sql(f"SELECT id FROM {whole}").collect()) == once(case.outer.ids)
     assert Counter(row[0] for row in held[0].collect()) == once(case.outer.ids)
     assert Counter(row[0] for row in held[1].collect()) == once(case.inner_ids)
 
 
-def test_another_spelling_of_the_folder_is_the_same_table(spark: SparkSession, rival: Rival, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "spelt" / "p=1")
-    (tmp_path / "above").symlink_to(tmp_path)
-    case = Nested.write(tmp_path / "spelt", tmp_path / "link")
-    spark.sql(case.create)
-    rival.run(case.create).rows()
-    running = rival.pause(case.optimize("inner"), "reveal-1")
-    assert refused(spark, case.outer.optimize) == CONCURRENT
-    assert refused(spark, case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above")) == CONCURRENT
-    assert running.error() is None
-    running = rival.pause(case.outer.optimize.replace(str(tmp_path), f"{tmp_path}/above//"), "reveal-1")
-    assert refused(spark, case.optimize("inner")) == CONCURRENT
-    assert running.error() is None
-    case.assert_settled(spark)
-
-
-def test_a_table_in_a_folder_that_is_no_partition_is_its_own(spark: SparkSession, rival: Rival, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", ["outer", "inner"])
+@pytest.mark.parametrize("link", [False, True])
+def test_a_table_in_a_folder_of_another_is_refused_until_that_one_is_uninstalled(
+    spark: SparkSession, rival: Rival, tmp_path: Path, first: str, link: bool
+) -> None:
     outer = SmallTable.write(tmp_path / "t", False)
     inner = SmallTable.write(tmp_path / "t" / "sub", False)
-    for first, second in ((outer, inner), (inner, outer)):
-        running = rival.pause(first.optimize, "reveal-1")
-        assert refused(spark, second.optimize) in (None, CONCURRENT)
+    if link:
+        (tmp_path / "link").symlink_to(inner.root)
+        inner = SmallTable(tmp_path / "link", False)
+    tables = (outer, inner) if first == "outer" else (inner, outer)
+    if first == "inner":
+        # The outer table reads the folder only if it is one of its data folders.
+        assert refused(spark, tables[0].optimize) is None
+        assert refused(spark, tables[1].optimize) is None
+        assert refused(spark, tables[0].optimize.replace(" ZORDER", " FULL ZORDER", 1)) == "ZORDER_NESTED_TABLE"
+    else:
+        running = rival.pause(tables[0].optimize, "reveal-1")
+        assert refused(spark, tables[1].optimize) == "ZORDER_NESTED_TABLE"
         assert running.error() is None
-        assert first.spark_ids(spark) == once(first.ids)
-        assert second.spark_ids(spark) == once(second.ids)
-    assert outer.leftovers(9) == []
+        assert refused(spark, tables[1].optimize) == "ZORDER_NESTED_TABLE"
+        assert refused(spark, f"CREATE SKIPPING INDEX ON {tables[1].source}") == "ZORDER_NESTED_TABLE"
+    assert tool.run("uninstall", str(outer.root))["exitCode"] == 0
+    assert refused(spark, inner.optimize.replace(" ZORDER", " FULL ZORDER", 1)) is None
+    assert outer.spark_ids(spark) == once(outer.ids)
+    assert inner.spark_ids(spark) == once(inner.ids)
 
 
 @pytest.mark.parametrize("place", ["after-stage-folders", "after-staging", "after-staging-all"])
@@ -274,15 +258,12 @@ def test_no_checksum_files_are_left(spark: SparkSession, tmp_path: Path, partiti
 DEEP_PLACES = ("after-commit-point", "reveal-1", "decided", "retire-1")
 
 
-@pytest.mark.parametrize("history", [False, True])
 @pytest.mark.parametrize("place", DEEP_PLACES)
 def test_a_query_of_a_partition_that_has_partitions_finds_the_table_above(
-    spark: SparkSession, rival: Rival, tmp_path: Path, place: str, history: bool
+    spark: SparkSession, rival: Rival, tmp_path: Path, place: str
 ) -> None:
-    case = Deep.write(tmp_path / f"{place.replace('-', '_')}_{history}".lower())
+    case = Deep.write(tmp_path / place.replace("-", "_"))
     case.create(spark)
-    if history:
-        spark.sql(f"OPTIMIZE {case.inner} ZORDER BY (a) OPTIONS ('num-files' = '6')").collect()
     running = rival.pause(case.optimize, place)
     case.assert_seen(spark)
     held = spark.table(case.inner).select("id")
@@ -292,16 +273,13 @@ def test_a_query_of_a_partition_that_has_partitions_finds_the_table_above(
     case.assert_whole(spark)
 
 
-@pytest.mark.parametrize("history", [False, True])
 def test_a_query_of_a_partition_that_has_partitions_recovers_the_table_above(
-    spark: SparkSession, tmp_path: Path, history: bool
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     rival = Rival(tmp_path / "rival")
-    cases = [Deep.write(tmp_path / f"crash{n}_{history}".lower()) for n in range(len(DEEP_PLACES))]
+    cases = [Deep.write(tmp_path / f"crash{n}") for n in range(len(DEEP_PLACES))]
     for case, place in zip(cases, DEEP_PLACES, strict=True):
         case.create(spark)
-        if history:
-            spark.sql(f"OPTIMIZE {case.inner} ZORDER BY (a) OPTIONS ('num-files' = '6')").collect()
         rival.pause(case.optimize, place)
     rival.kill()
     for case in cases:

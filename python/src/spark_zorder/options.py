@@ -244,15 +244,15 @@ OPTIMIZE_OPTIONS: tuple[OptimizeOption, ...] = (
         example="24",
     ),
     OptimizeOption(
-        key="publish",
+        key="commit.mode",
         type="word",
-        default="as the table was published before, else `rename`",
-        range="`rename` or `catalog`",
+        default="as for the table before, else `in-place`",
+        range="`in-place` or `new-location`",
         description=(
-            "How the new files come into the table. `rename` exchanges the files in the table's "
-            "folders. `catalog` writes a new folder and changes the location in the catalog, so that "
-            "no reader of the table sees old and new files together."
+            "How the new files come into the table. `in-place` exchanges the files in the table's "
+            "folders. `new-location` writes a new folder and changes the location in the catalog, so "
+            "that no reader of the table sees old and new files together."
         ),
-        example="catalog",
+        example="new-location",
     ),
 )

@@ -12,7 +12,7 @@ import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
-import org.sparkzorder.optimize.PublishWay
+import org.sparkzorder.optimize.CommitMode
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder, TiedFiles}
 
@@ -74,7 +74,7 @@ object LockedStatements {
   /** Runs work under the table's lock and translates its errors, as [[translated]] does. */
   def locked[T](table: TableLocation, operation: String, operationId: String)(work: Lock => T): T =
     translated(table, operation) {
-      PublishWay.refusePath(table.session, table)
+      CommitMode.refusePath(table.session, table)
       val lock = Locking.acquire(TableSideFolder.of(table), operationId, settings(table.session), operation)
       val result =
         try {

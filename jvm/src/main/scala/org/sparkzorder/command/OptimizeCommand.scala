@@ -20,7 +20,7 @@ import org.sparkzorder.optimize.{
   OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
-  PublishWay,
+  CommitMode,
   Published,
   Rewrite
 }
@@ -70,7 +70,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {
     LockedStatements.recover(place)
     val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
-    PublishWay.refusePath(session, place, looked)
+    CommitMode.refusePath(session, place, looked)
     if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
     val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
     OptimizePlanner.check(listed.table, statement)

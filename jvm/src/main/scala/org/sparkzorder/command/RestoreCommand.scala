@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
-import org.sparkzorder.optimize.{OptionTable, PublishWay}
+import org.sparkzorder.optimize.{OptionTable, CommitMode}
 import org.sparkzorder.optimize.UnsafeTables
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
@@ -39,7 +39,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    PublishWay.refusePath(place.session, place)
+    CommitMode.refusePath(place.session, place)
     LockedStatements.recover(place)
     CatalogTables.carryLate(place, operation)
     val table = PlainTables.open(place)
@@ -97,7 +97,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       lock,
       plan => {
         val record = recordOf(plan, version, lock.operationId, RestoreMetrics.of(before, plan))
-        record.copy(parameters = record.parameters + (OptionTable.publish.key -> OptionTable.ByCatalog))
+        record.copy(parameters = record.parameters + (OptionTable.commitMode.key -> OptionTable.NewLocation))
       }
     )
     table.refreshCaches()

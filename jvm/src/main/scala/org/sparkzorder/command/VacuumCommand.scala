@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit.{Record, TableFolder, TableState, Trash}
-import org.sparkzorder.optimize.{OptimizeOptions, PublishWay}
+import org.sparkzorder.optimize.{OptimizeOptions, CommitMode}
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSideFolder}
 
@@ -35,7 +35,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    PublishWay.refusePath(place.session, place)
+    CommitMode.refusePath(place.session, place)
     LockedStatements.recover(place)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())

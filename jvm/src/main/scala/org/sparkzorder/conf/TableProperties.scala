@@ -54,13 +54,13 @@ object TableProperties {
     example = "24"
   )
 
-  val publish: Setting = Setting(
-    key = "zorder.publish",
+  val commitMode: Setting = Setting(
+    key = "zorder.commit.mode",
     valueType = "word",
-    default = "as the table was published before, else `rename`",
-    range = "`rename` or `catalog`",
+    default = "as for the table before, else `in-place`",
+    range = "`in-place` or `new-location`",
     description = "How the files of an `OPTIMIZE` come into the table, if its options do not say.",
-    example = "catalog"
+    example = "new-location"
   )
 
   val maintenance: Setting = Setting(
@@ -74,5 +74,5 @@ object TableProperties {
 
   /** In the order of the reference page. */
   val all: Seq[Setting] =
-    Seq(optimizeBy, targetFileSize, retainHours, publish, maintenance, excludedColumns, historyRetention)
+    Seq(optimizeBy, targetFileSize, retainHours, commitMode, maintenance, excludedColumns, historyRetention)
 }

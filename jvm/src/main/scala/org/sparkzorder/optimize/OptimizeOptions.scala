@@ -15,7 +15,7 @@ import org.sparkzorder.layout.LayoutSpec
  * @param alignedCuts whether files end at borders of cells; None if the statement does not say
  * @param mapping how values get their places on the curve
  * @param fileGroups how much is rewritten and committed at once
- * @param publish how the files are exchanged; None if neither the statement nor the table says it
+ * @param commitMode how the files are exchanged; None if neither the statement nor the table says it
  * @param asGiven the options that the statement sets, as text
  */
 final case class OptimizeOptions(
@@ -35,7 +35,7 @@ final case class OptimizeOptions(
     fileGroups: FileGroupOptions,
     hotRanges: Boolean,
     allowNanosecondLoss: Boolean,
-    publish: Option[String],
+    commitMode: Option[String],
     asGiven: Map[String, String]
 ) {
 
@@ -130,7 +130,7 @@ object OptimizeOptions {
       fileGroups = fileGroups(values),
       hotRanges = values(OptionTable.hotRanges),
       allowNanosecondLoss = values(OptionTable.allowNanosecondLoss),
-      publish = values(OptionTable.publish),
+      commitMode = values(OptionTable.commitMode),
       asGiven = values.asGiven
     )
     refuseCrossedSizes(options)

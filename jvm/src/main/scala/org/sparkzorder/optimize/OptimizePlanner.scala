@@ -43,7 +43,7 @@ private[sparkzorder] object OptimizePlanner {
       listed.table.formatName,
       tableBytes = 0
     )
-    PublishWay.isCatalog(listed.table, listed.state, options.publish)
+    CommitMode.isCatalog(listed.table, listed.state, options.commitMode)
   }
 
   /**

@@ -21,9 +21,9 @@ private[sparkzorder] object OptionTable {
   private val Retention = "Way back"
   private val Publishing = "Publishing"
 
-  /** The two values of [[publish]]. */
-  val ByRename = "rename"
-  val ByCatalog = "catalog"
+  /** The two values of [[commitMode]]. */
+  val InPlace = "in-place"
+  val NewLocation = "new-location"
 
   val targetFileSize = new OptionWithoutDefault(
     key = "target-file-size-bytes",
@@ -233,15 +233,15 @@ private[sparkzorder] object OptionTable {
     example = "24"
   )
 
-  val publish = new OptionWithoutDefault(
-    key = "publish",
+  val commitMode = new OptionWithoutDefault(
+    key = "commit.mode",
     group = Publishing,
-    valueType = EitherOf(ByRename, ByCatalog),
-    default = "as the table was published before, else `rename`",
-    description = "How the new files come into the table. `rename` exchanges the files in the table's folders. " +
-      "`catalog` writes a new folder and changes the location in the catalog, so that no reader of the table sees " +
-      "old and new files together.",
-    example = "catalog"
+    valueType = EitherOf(InPlace, NewLocation),
+    default = "as for the table before, else `in-place`",
+    description = "How the new files come into the table. `in-place` exchanges the files in the table's folders. " +
+      "`new-location` writes a new folder and changes the location in the catalog, so that no reader of the table " +
+      "sees old and new files together.",
+    example = "new-location"
   )
 
   /** In the order of the reference page. */
@@ -267,7 +267,7 @@ private[sparkzorder] object OptionTable {
     partialProgress,
     maxCommits,
     retainHours,
-    publish
+    commitMode
   )
 
   /** In the order in which an error lists them. */

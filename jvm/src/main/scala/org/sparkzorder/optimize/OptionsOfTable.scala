@@ -24,7 +24,7 @@ private[sparkzorder] object OptionsOfTable {
     asWritten ++
       of(table, TableProperties.targetFileSize, OptionTable.targetFileSize).filterNot(_ => saysSize) ++
       of(table, TableProperties.retainHours, OptionTable.retainHours).filterNot(o => said(o._1)) ++
-      of(table, TableProperties.publish, OptionTable.publish).filterNot(o => said(o._1))
+      of(table, TableProperties.commitMode, OptionTable.commitMode).filterNot(o => said(o._1))
   }
 
   private def of(table: PlainTable, property: Setting, option: OptimizeOption[_]): Option[(String, String)] =

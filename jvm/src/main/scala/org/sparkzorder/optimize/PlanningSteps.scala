@@ -40,7 +40,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val scope = scopeOfStatement
     val layout = layoutFor(scope)
     val slots =
-      if (PublishWay.isCatalog(table, listed.state, asked.publish)) Some(PublishWay.slots(table, scope.folders))
+      if (CommitMode.isCatalog(table, listed.state, asked.commitMode)) Some(CommitMode.slots(table, scope.folders))
       else {
         refusePartitionsOutside(scope)
         None

@@ -202,7 +202,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
     withTable("outside", s"LOCATION '$path'") {
       without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
       without("_KEY_MATERIAL_FOR_")(
-        "OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'publish' = 'catalog')"
+        "OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'commit.mode' = 'new-location')"
       )
     }
     spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
@@ -248,7 +248,7 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
       spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
       assert(spark.table("keys_of_table").count() == 300)
       spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
-      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'publish' = 'rename')").collect()
+      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'commit.mode' = 'in-place')").collect()
       assert(spark.table("keys_of_table").count() == 300)
     }
   }

@@ -22,7 +22,7 @@ import org.sparkzorder.table.{
  * How the files of a table are exchanged. A table is published in one way only: the history of one
  * cannot go back over the other.
  */
-private[sparkzorder] object PublishWay {
+private[sparkzorder] object CommitMode {
 
   /**
    * Whether an OPTIMIZE tells the catalog of a new folder.
@@ -32,9 +32,9 @@ private[sparkzorder] object PublishWay {
    */
   def isCatalog(table: TableLocation, state: TableState, asked: Option[String]): Boolean = {
     val isPublishedSo = CatalogStateFile.isThere(state)
-    if (isPublishedSo && asked.contains(OptionTable.ByRename))
-      throw ZOrderErrors.publishWay(table.name, OptionTable.ByCatalog, OptionTable.ByRename, "A table stays with it")
-    val byCatalog = isPublishedSo || asked.contains(OptionTable.ByCatalog)
+    if (isPublishedSo && asked.contains(OptionTable.InPlace))
+      throw ZOrderErrors.publishWay(table.name, OptionTable.NewLocation, OptionTable.InPlace, "A table stays with it")
+    val byCatalog = isPublishedSo || asked.contains(OptionTable.NewLocation)
     if (byCatalog) refuse(table, isFirst = !isPublishedSo)
     byCatalog
   }
@@ -56,8 +56,8 @@ private[sparkzorder] object PublishWay {
     if (isFirst && hasRetired(table))
       throw ZOrderErrors.publishWay(
         table.name,
-        OptionTable.ByRename,
-        OptionTable.ByCatalog,
+        OptionTable.InPlace,
+        OptionTable.NewLocation,
         s"Run VACUUM ${table.name} RETAIN 0 HOURS first: no RESTORE reaches back over the change"
       )
   }
