@@ -12,6 +12,10 @@ Four rules hold for each page:
 - The Flesch reading ease of its prose, as textstat computes it, is at least 60, where plain English begins. Pages of
   fewer than 100 words have no score.
 
+One rule holds for the comments and messages of the sources:
+
+- None has `VAGUE` words, which do not say what acts: a reader, another program, a process.
+
 Code blocks are not prose, nor are HTML and the instructions of mkdocstrings. The cells of tables are: a sentence in
 one has to be short as well. They do not count for the score, since they are often no sentences.
 """
@@ -46,6 +50,9 @@ PHRASES = {
     re.compile(r"\b(is|are) told from\b"): "'is told from': looks different from",
     re.compile(r"\s\.\.(\s|$)"): "two dots: three dots, or the rest of the words",
 }
+
+VAGUE = re.compile(r"\b(somebody|nobody|anybody|everybody|whoever)\b", re.IGNORECASE)
+SOURCES = ("jvm/src/main/**/*.scala", "jvm/src/main/**/*.json", "python/src/**/*.py")
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -191,7 +198,13 @@ def main() -> int:
         if arguments.scores:
             print(f"{'short' if ease is None else format(ease, '.1f'):>6}  {path}")
         count += len(problems)
-    print(f"{len(files)} pages, {count} problems")
+    sources = [] if arguments.files else [f for pattern in SOURCES for f in sorted(ROOT.glob(pattern))]
+    for path in sources:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if found := VAGUE.search(line):
+                print(f"{path}:{number}: '{found[0]}': say what acts")
+                count += 1
+    print(f"{len(files)} pages, {len(sources)} sources, {count} problems")
     return 1 if count else 0
 
 

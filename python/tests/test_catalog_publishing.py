@@ -184,7 +184,8 @@ def test_an_overwrite_from_an_old_plan_is_not_taken_for_an_append(
 def test_partitions_that_are_renamed_added_and_loaded_anew_have_their_own_rows(
     ours: SparkProcess, plain: SparkProcess, tmp_path: Path
 ) -> None:
-    optimize = "OPTIMIZE p_names ZORDER BY (a) OPTIONS ('commit.mode' = 'new-location', 'num-files' = '3', 'rewrite-all' = 'true')"
+    options = "'commit.mode' = 'new-location', 'num-files' = '3', 'rewrite-all' = 'true'"
+    optimize = f"OPTIMIZE p_names ZORDER BY (a) OPTIONS ({options})"
     make(ours, "p_names", tmp_path / "t", "parts")
     third = len(range(1, ROWS, 3))
     ours.sql(optimize)

@@ -25,7 +25,7 @@ class Finding:
 
     Attributes:
         check: What was looked at.
-        ok: Whether it is as it should be; None if nobody can tell from here.
+        ok: Whether it is as it should be; None if it cannot be told from here.
         detail: What was found.
         remedy: What to do; empty if all is well.
 

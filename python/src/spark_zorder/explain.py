@@ -103,7 +103,7 @@ class SkippingExplanation(ResultFrame):
         return "\n".join(
             f"scan {row.scan} of {row.relation}: "
             + (
-                "nobody knows what it reads before it runs"
+                "it is not known what it reads before it runs"
                 if row.files_total is None
                 else f"reads {row.files_kept:,} of {row.files_total:,} files"
             )

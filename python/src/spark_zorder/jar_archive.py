@@ -63,7 +63,7 @@ def _private(folder: Path) -> Path:
 
 
 def _is_of(jar: Path, digest: str) -> bool:
-    """Whether a jar was unpacked from this archive, and by somebody who may."""
+    """Whether a jar was unpacked from this archive, and by a user who may."""
     try:
         if jar.parent.name != "unpacked":
             _private(jar.parent)

@@ -16,7 +16,7 @@ _HEAD = ("TABLE", "STATE", "FILES", "SIZE", "SMALL", "LAYOUT", "LOOKUP", "BEST",
 
 
 def say(text: str, stream: TextIO | None = None, end: str = "\n") -> None:
-    """Print. If nobody reads any more, as after `| head`, this and all later output is lost, and the work goes on."""
+    """Print. If the reader is gone, as after `| head`, this and all later output is lost, and the work goes on."""
     stream = sys.stdout if stream is None else stream
     try:
         print(text, file=stream, end=end, flush=True)

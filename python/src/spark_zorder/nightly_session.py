@@ -50,10 +50,10 @@ def start(settings: Sequence[str], remote: str | None) -> SparkSession:
 
 
 def _must_answer(remote: str) -> None:
-    """Try the server's port. The client of Spark Connect would try for ten minutes before it says that nobody is there.
+    """Try the server's port. The client of Spark Connect would try for ten minutes before it says that no server is there.
 
     Raises:
-        ToolError: Nobody answers.
+        ToolError: No server answers.
     """
     # A proxy may reach a server that this host cannot.
     if not remote.startswith("sc://") or any(os.environ.get(p) or os.environ.get(p.upper()) for p in _PROXIES):

@@ -124,7 +124,7 @@ def axis_of(axes: Axes, name: str, column: str, ranges: Sequence[FileRange]) -> 
 
 
 def _sentence(now: ColumnDepth, before: ColumnDepth | None) -> str:
-    """What a histogram says, for somebody who sees one for the first time."""
+    """What a histogram says, for a reader who sees one for the first time."""
     earlier = f", before: {before.mean_files:.1f} of {before.files:,}" if before else ""
     return (
         f"A query for one value of {now.column} reads {now.mean_files:.1f} of {now.files:,} files{earlier}. "

@@ -34,7 +34,7 @@ object implicits {
     def repartitionByHilbertRange(columns: Column*): Dataset[T] = hinted(CurveHints.Hilbert, columns)
 
     private def hinted(name: String, parameters: Seq[Any]): Dataset[T] = {
-      // Spark passes over hints that nobody knows. The functions come with the extension.
+      // Spark passes over hints that it does not know. The functions come with the extension.
       if (!dataset.sparkSession.catalog.functionExists("interleave_bits")) throw ZOrderErrors.noExtension(name)
       dataset.hint(name, parameters: _*)
     }

@@ -30,8 +30,8 @@ private[command] object CatalogTables extends Logging {
   }
 
   /**
-   * Somebody has overwritten the whole table, and its side folder with it. Writers may still know
-   * earlier folders.
+   * The whole table was overwritten, and its side folder with it. Writers may still know earlier
+   * folders.
    */
   private def bringBackState(table: TableLocation): Unit = {
     val folder = TableSideFolder.of(table)

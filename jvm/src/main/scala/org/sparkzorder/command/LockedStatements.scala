@@ -102,7 +102,7 @@ object LockedStatements {
     }
 
   /**
-   * Whether the work failed because somebody overwrote the table, and the lock file with it. If the
+   * Whether the work failed because the table was overwritten, and the lock file with it. If the
    * file system cannot tell at this moment, the answer is no.
    */
   private def isOverwritten(table: TableLocation, lock: Lock, e: Throwable): Boolean = e match {

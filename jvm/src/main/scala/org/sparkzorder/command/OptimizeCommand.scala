@@ -14,13 +14,13 @@ import org.sparkzorder.commit._
 import org.sparkzorder.footer.UnchangedFiles
 import org.sparkzorder.optimize.{
   ColumnClustering,
+  CommitMode,
   OptimizeMetrics,
   OptimizeOperation,
   OptimizePlan,
   OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
-  CommitMode,
   Published,
   Rewrite
 }
@@ -186,7 +186,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     LockedStatements.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /**
-   * Refuses a commit if others changed its inputs. Between two commits nobody holds the lock. The
+   * Refuses a commit if others changed its inputs. Between two commits the lock is free. The
    * commit itself checks its inputs too, but only after all of its work.
    */
   private def refuseChanged(session: SparkSession, plan: OptimizePlan): Unit = {

@@ -63,7 +63,7 @@ private[command] object RenameCheck {
   private def isSame(before: FileStatus, after: FileStatus): Boolean =
     before.getLen == after.getLen && before.getModificationTime == after.getModificationTime
 
-  // The delete fails if somebody else uses the folder by now.
+  // The delete fails if another process uses the folder by now.
   private def deleteEmpty(fs: FileSystem, side: Path): Unit =
     try { fs.delete(side, false); () }
     catch { case _: IOException => () }

@@ -12,7 +12,7 @@ private[commit] object AtomicFile {
 
   /**
    * Writes the file under a temporary name and renames it. If anything fails, the temporary file is
-   * deleted. Where nobody sees a file before it is complete, it is written under its own name.
+   * deleted. Where a file is visible only once it is complete, it is written under its own name.
    *
    * @param temporary a free name on the same file system
    * @param mode the most rights that the file may have, where the file system has rights

@@ -56,7 +56,7 @@ final class CatalogCommitter(
       .find(m => m.name == name && m.length == length && m.modificationTime == modificationTime)
 
   /**
-   * Copies files under their own names to a new folder, which nobody reads yet.
+   * Copies files under their own names to a new folder, which no query reads yet.
    *
    * @return the copies, in the order of the files
    */
@@ -185,7 +185,7 @@ final class CatalogCommitter(
   }
 
   /**
-   * The names of copies of what others appended to the old folder. Nobody makes copies of a file that all
+   * The names of copies of what others appended to the old folder. No copies are made of a file that all
    * folders know which watch the old one.
    */
   private def appended(state: CatalogState, s: Switch): Seq[String] = {
@@ -208,7 +208,7 @@ final class CatalogCommitter(
       } catch { case e: IOException => Some(e) }
     failure.foreach(e => log.warn(s"the catalog's answer for ${home.root} was an error, looking at the locations", e))
     Failpoints.hit("after-commit-point")
-    // Who has taken the lock from us has ended the operation, and may have deleted our inputs since.
+    // A process that has taken the lock from us has ended the operation, and may have deleted our inputs since.
     lock.check()
     val overwritten = putBack(record)
     val millis = (System.nanoTime() - started) / 1000000
@@ -225,7 +225,7 @@ final class CatalogCommitter(
 
   private def refuseGone(record: Record): Unit = record.switches.foreach { s =>
     if (!ops.status(new Path(s.to)).exists(_.isDirectory))
-      throw new CommitConflictException(Seq(s.to), "somebody has deleted the new folder")
+      throw new CommitConflictException(Seq(s.to), "the new folder was deleted")
   }
 
   /**
@@ -239,7 +239,7 @@ final class CatalogCommitter(
       else {
         lock.check()
         catalog.move(changed.map { case (s, _) => Move(s.slot, new Path(s.to), new Path(s.from)) })
-        Some(s"somebody changed or deleted files of the old folder, such as ${changed.head._2.head}")
+        Some(s"others changed or deleted files of the old folder, such as ${changed.head._2.head}")
       }
     } catch {
       case e: IOException =>

@@ -23,7 +23,7 @@ private[sparkzorder] object CatalogCopies {
         lock.checkInARow()
         if (!home.ops.exists(target))
           try home.ops.copy(file, FileNames.child(staging, s"_$i${FileNames.StagedSuffix}"), target)
-          // Somebody else brings the same file at this moment.
+          // Another process brings the same file at this moment.
           catch { case e: IOException if !home.ops.exists(target) => throw e }
       }
     finally discardStaging(home, staging)
@@ -68,7 +68,7 @@ private[sparkzorder] object CatalogCopies {
    * @param located which slot has its location where, for all slots
    * @param rowsOf as for [[CatalogCommitter]]
    * @return how many files were brought over
-   * @throws LateFilesUnclearException when nobody can tell whether the rows of some files count
+   * @throws LateFilesUnclearException when it cannot be told whether the rows of some files count
    */
   def carry(
       home: TableFolder,

@@ -14,7 +14,7 @@ final case class GenerationOutput(staged: Path, upload: Option[OpenUpload], fold
   def to: Path = FileNames.child(folder, name)
 }
 
-/** Brings what tasks have written to its place in a generation, which nobody reads yet. */
+/** Brings what tasks have written to its place in a generation, which no query reads yet. */
 private[sparkzorder] object CatalogOutputs {
 
   /** Where tasks write the files of a slot. Made on file systems. */

@@ -67,7 +67,7 @@ private[sparkzorder] object CatalogRestore {
       val originals = visible(at).map(m => LateFiles.carriedName(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(LateFiles.carriedName(m)))
       val kept = there ++ back.map(m => originals(LateFiles.carriedName(m)))
-      // The original of a file that was brought over, and whose copy somebody has deleted since.
+      // The original of a file that was brought over, and whose copy was deleted since.
       val watches = state.folders.flatMap(_.watches).filter(w => w.folder == at.toString && !w.newer)
       val had = state.rowsIn(start)
       val deleted = visible(at).filter { m =>
@@ -106,7 +106,7 @@ private[sparkzorder] object CatalogRestore {
     }
     val slots = records.flatMap(_.switches.map(_.slot)).distinct
     slots.flatMap { slot =>
-      // A partition that somebody has dropped does not come back.
+      // A partition that was dropped does not come back.
       current.get(slot).map { folder =>
         val walk = new Walk(version, state, list, folder, late(folder))
         records.flatMap(_.switches.filter(_.slot == slot)).foreach(walk.back)

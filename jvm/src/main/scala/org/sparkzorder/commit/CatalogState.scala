@@ -72,8 +72,8 @@ object Watch {
  * to this folder: it holds whenever the catalog comes to name it.
  *
  * @param path absolute
- * @param own names of the files that the operation brought, by which a reader notices that somebody
- *            has overwritten the folder
+ * @param own names of the files that the operation brought, by which a reader notices that the
+ *            folder was overwritten
  * @param operationId of the operation that made it, or switched back to it; empty for a folder that
  *                    was there before the first one
  * @param has the rows of which appended files it has, by the names that their copies would have. The files

@@ -51,7 +51,7 @@ private[sparkzorder] object CatalogStateFile {
   /**
    * The newest state in a listing of the side folder; empty when there is none.
    *
-   * @throws UnreadableRecordException when it is damaged: then nobody knows which folders to watch
+   * @throws UnreadableRecordException when it is damaged: then it is not known which folders to watch
    */
   def read(folder: TableFolder, statuses: Seq[FileMeta]): CatalogState = {
     @scala.annotation.tailrec
@@ -113,7 +113,7 @@ private[sparkzorder] object CatalogStateFile {
 
   /**
    * The copy of the state beside the generations, for a table whose side folder is gone. Empty when
-   * there is none. Who may not look there cannot read a partition that is there either.
+   * there is none. A user who may not look there cannot read a partition that is there either.
    */
   def readBeside(folder: TableFolder): CatalogState =
     try GenerationFolder.parentOf(folder.root).fold(CatalogState.Empty) { parent =>

@@ -20,8 +20,8 @@ private[sparkzorder] object CatalogVacuum {
    * What may be deleted: known files of folders that slots have left.
    *
    * @param current where the catalog says that the slots are
-   * @param settled where the newest operation in the history put each slot. Somebody has set the
-   *                location of a slot that is elsewhere, and nothing of it is deleted
+   * @param settled where the newest operation in the history put each slot. If a slot is elsewhere its
+   *                location was set by others, and nothing of it is deleted
    * @param isOld whether the files that an operation left behind may go
    */
   def expired(
@@ -70,7 +70,7 @@ private[sparkzorder] object CatalogVacuum {
     val state = CatalogStateFile.read(home, lock.listing())
     val gone = expired.map(e => e.folder.toString -> e.files.map(_.name).toSet).toMap
     mark(home, lock, expired.flatMap(_.operations).toSet)
-    // Before the first file is gone, so that nobody takes this for an overwrite.
+    // Before the first file is gone, so that this is not taken for an overwrite.
     val marked = state.outdatedBy(expired.map(e => e.folder.toString -> e.files).toMap, current)
       .changed((_, w) => if (gone.contains(w.folder)) w.copy(vacuumed = true) else w)
     if (marked != state) CatalogStateFile.write(home, lock, marked)
@@ -109,7 +109,7 @@ private[sparkzorder] object CatalogVacuum {
     f.abandoned && !current(new Path(f.path)) && GenerationFolder.generationOf(new Path(f.path)).isDefined &&
       f.watches.forall(w => now - w.since > Watch.LeastMillis)
 
-  /** Generations whose files were deleted, once nobody is expected to write there any more. */
+  /** Generations whose files were deleted, once no writer is expected there any more. */
   private def emptyFolders(home: TableFolder, state: CatalogState, current: Set[Path], now: Long): Set[String] =
     state.folders.flatMap(_.watches).groupBy(_.folder).filter { case (folder, watches) =>
       watches.filterNot(_.newer).forall(_.isDormant(now)) && watches.exists(!_.newer) && !current(new Path(folder))

@@ -238,7 +238,7 @@ private[commit] object Checkpoints {
     }
 
   /**
-   * The older checkpoints. A damaged one of a higher version stays: somebody may be able to repair
+   * The older checkpoints. A damaged one of a higher version stays: it may be possible to repair
    * it.
    */
   private def superseded(there: Seq[CheckpointFile], by: CheckpointFile): Seq[CheckpointFile] =

@@ -22,8 +22,7 @@ final class LockLostException(val lock: Path, val reason: String)
     extends CommitException(s"lost the table's lock $lock: $reason", null)
 
 /**
- * Somebody changed files while the operation worked on them. The operation was undone, and his
- * changes stay.
+ * Others changed files while the operation worked on them. The folders of these files stay as they are.
  *
  * @param paths the files in question, relative to the table's root
  */
@@ -115,7 +114,7 @@ final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)
 
 /**
- * There are late files, but somebody may have replaced the rows that they were added to.
+ * There are late files, but the rows that they were added to may have been replaced.
  *
  * @param folder that was overwritten
  */

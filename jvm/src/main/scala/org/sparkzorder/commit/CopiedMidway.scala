@@ -5,7 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /**
- * What becomes of a copy of a table on an object store that somebody made while an operation was being
+ * What becomes of a copy of a table that was made while an operation was being
  * published. Uploads and decisions are about the first table. But the outputs of a folder have the rows
  * of its inputs, so either are enough if the copy has all of them.
  */
@@ -33,14 +33,14 @@ private[commit] object CopiedMidway {
   /** The outputs. */
   case object HasOutputs extends Rows
 
-  /** Others, since somebody has overwritten or deleted the folder. */
+  /** Others, since the folder was overwritten or deleted. */
   case object Overwritten extends Rows
 
   /**
    * Which files of a folder are its rows.
    *
    * @param found a listing of the folder, by relative paths
-   * @param isMarked whether the operation's marker is there. Whoever overwrites the folder deletes it
+   * @param isMarked whether the operation's marker is there. An overwrite of the folder deletes it
    * @throws java.io.IOException when the copy has neither all inputs nor all outputs
    */
   def judge(

@@ -66,7 +66,7 @@ trait FileOps {
   def rename(src: Path, dst: Path): Unit
 
   /**
-   * Moves files of the folder `from` to the folder `to`, in which nobody but us writes. The result
+   * Moves files of the folder `from` to the folder `to`, in which only we write. The result
    * moves one file as [[rename]] does, from and to the given paths, and several threads may use it.
    * Both folders are looked up once, now.
    *
@@ -75,7 +75,7 @@ trait FileOps {
   def mover(from: Path, to: Path): (Path, Path) => Unit = rename(_, _)
 
   /**
-   * Copies a file byte by byte, so that nobody sees a part of it. Fails when there is a file at `to`.
+   * Copies a file byte by byte, so that no part of it is ever visible. Fails when there is a file at `to`.
    *
    * @param temporary a free name on the same file system, in a folder that is there; it is needed where
    *                  files are seen while they are written
@@ -126,7 +126,7 @@ trait FileOps {
   /** Writes a new file. Fails when there is one, or when its folder is missing. */
   def writeNew(path: Path, bytes: Array[Byte]): Unit
 
-  /** Whether nobody sees a new file before all of it is written. */
+  /** Whether a new file is visible only once all of it is written. */
   def writesAtOnce: Boolean = false
 
   /** Writes a file that has at most these rights, from the beginning; `0x1a4` is `rw-r--r--`. */

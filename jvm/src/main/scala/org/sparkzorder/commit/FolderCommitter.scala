@@ -47,7 +47,7 @@ private[sparkzorder] final class FolderCommitter(
       orGone(dir) {
         Seq(folder.sideOf(dir), folder.stagingsOf(dir), folder.stagingOf(dir, operationId)).foreach(ops.mkdir)
         claimed :+= dir
-        // Somebody may have just overwritten the whole table. Then nobody would know of the marker.
+        // If the whole table has just been overwritten, no record and no manifest tells of the marker.
         if (!ops.exists(folder.manifest(operationId)))
           throw new FileNotFoundException(s"${folder.root} was overwritten")
         mark(dir).claim()
@@ -71,7 +71,7 @@ private[sparkzorder] final class FolderCommitter(
 
   private def named(dir: String): String = if (dir.isEmpty) "." else dir
 
-  /** Folders that somebody has overwritten since [[stage]]. The files that the job wrote there are gone. */
+  /** Folders that were overwritten since [[stage]]. The files that the job wrote there are gone. */
   def overwritten(): Seq[String] = claimed.sorted.filter(dir => mark(dir).decision().isEmpty)
 
   /**
@@ -186,7 +186,7 @@ private[sparkzorder] final class FolderCommitter(
   /** Rolls back an operation before [[commit]]. If that fails its lock file stays. */
   def abort(): Unit =
     try {
-      // Of a table that was overwritten with its lock and manifest, nobody else knows what is left.
+      // Of a table that was overwritten with its lock and manifest, no other process knows what is left.
       if (ops.exists(lock.path) || ops.exists(folder.manifest(operationId))) lock.check()
       FolderPlaces.rollBack(folder, operationId, claimed)
     } catch {

@@ -9,11 +9,11 @@ import org.apache.hadoop.fs.Path
 
 /**
  * The marker of a folder on a disk or HDFS: a file in the folder's side folder whose name says the
- * decision. A decision is one rename, so of two processes only one makes it. Whoever overwrites the
+ * decision. A decision is one rename, so of two processes only one makes it. An overwrite of the
  * folder deletes the marker, and the rename fails.
  *
  * @param dir where the marker is, relative to the root
- * @param origin the folder that the record names. It is another one if somebody moved the folder
+ * @param origin the folder that the record names. It is another one if the folder was moved
  */
 private[commit] final class FolderMark(folder: TableFolder, dir: String, origin: String, operationId: String) {
   private val ops = folder.ops

@@ -17,7 +17,7 @@ private[commit] final case class Marked(operationId: String, table: String, stat
 /**
  * One object in a folder's side folder, by which all processes agree on what an operation did there.
  * It changes from `Staged` to `Exchanged` or to `Kept`, each time on condition of its etag. So only
- * one process makes the change, the others read it. Whoever deletes the folder deletes the marker,
+ * one process makes the change, the others read it. A delete of the folder deletes the marker,
  * and the change fails.
  */
 private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder, dir: String) {
@@ -52,7 +52,7 @@ private[commit] final class FolderMarker(store: ObjectStore, folder: TableFolder
 
   /**
    * Whether the operation may have begun to exchange files. Its table then has the record of an
-   * operation under way. Who exchanged the files of a table over ours is not judged here.
+   * operation under way. An exchange of a table over ours is not judged here.
    */
   private def isUnderWay(m: Marked): Boolean = isOfTable(m) && {
     val side = new Path(new Path(m.table), SideNames.Side)

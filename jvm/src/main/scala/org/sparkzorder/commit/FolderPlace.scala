@@ -60,7 +60,7 @@ private[commit] final class FolderPlace(
     }
 
   /**
-   * Makes our folder anew if somebody removed it as an empty one. False when it was removed because the
+   * Makes our folder anew if it was removed as an empty one. False when it was removed because the
    * place was brought back in this moment.
    */
   private def hasFolder(dir: Path, as: Decision): Boolean = ops.exists(dir) || {
@@ -124,8 +124,8 @@ private[commit] final class FolderPlace(
   }
 
   /**
-   * False when somebody has deleted or replaced the input. If another process began, an input that is
-   * nowhere counts as retired: somebody may have emptied the trash, and then the outputs have the only rows.
+   * False when the input was deleted or replaced by others. If another process began, an input that is
+   * nowhere counts as retired: the trash may have been emptied, and then the outputs have the only rows.
    */
   private def retire(input: InputFile, found: Option[FileMeta]): Boolean = {
     val (place, target) = (folder.resolve(input.path), retired(input))
@@ -134,7 +134,7 @@ private[commit] final class FolderPlace(
       try ops.rename(place, target)
       catch { case e: IOException => if (!isRetired(input) && isThere) throw e }
     val arrived = ops.status(target)
-    // Somebody may have replaced the file in this moment, or swapped the folder for another one.
+    // The file may have been replaced in this moment, or the folder swapped for another one.
     if (arrived.exists(!isInput(input, _)) && decision().isDefined) {
       move(target, place)
       if (decision().isEmpty) move(place, target)
@@ -149,7 +149,7 @@ private[commit] final class FolderPlace(
   override def canReturn(changed: Seq[String]): Boolean = {
     val now = listed()
     val others = work.inputs.filterNot(i => changed.contains(i.path))
-    // A name that somebody has taken is free no more.
+    // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
     others.forall(isFree) && (others.isEmpty || hasOutputs(now))
   }
@@ -180,7 +180,7 @@ private[commit] final class FolderPlace(
 
   /**
    * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back whose
-   * inputs somebody replaced.
+   * inputs others replaced.
    */
   private def outlook(decided: Decision, now: Map[String, FileMeta]): Decision = {
     lazy val trashed = ops.list(trash).map(m => m.name -> m).toMap
@@ -214,13 +214,13 @@ private[commit] final class FolderPlace(
       WorkerThreads.each(work.outputs, threads) { o =>
         if (ops.exists(staged(o))) remove(o, staged(o))
       }
-      // What failed attempts of tasks left. Somebody may have swapped folders.
+      // What failed attempts of tasks left. Folders may have been swapped.
       val ofOthers = record.outputs.map(o => FileNames.stagedName(o.path)).toSet
       ops.list(staging).filterNot(m => ofOthers(m.name)).foreach { m =>
         if (m.isDirectory) ops.deleteRecursive(m.path) else ops.delete(m.path)
       }
     }
-    // Somebody may move folders to and fro. Without a marker, new files may be the only ones with their rows.
+    // Folders may be moved to and fro. Without a marker, new files may be the only ones with their rows.
     val was = decision()
     val areSpare = was match {
       case _ if !timed         => true
@@ -235,7 +235,7 @@ private[commit] final class FolderPlace(
     }
   }
 
-  /** What RESTORE took from a trash goes back there. Somebody may have removed that as an empty folder. */
+  /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
   private def remove(output: OutputFile, from: Path): Unit = output.source.map(folder.resolve) match {
     case None         => ops.delete(from)
     case Some(source) =>
@@ -258,7 +258,7 @@ private[commit] final class FolderPlace(
     CopiedMidway.judge(folder, record, work, listed(), isMarked = decision().isDefined)
 
   /**
-   * Whether somebody copied the folder: files of the operation are there, and none has the time that the
+   * Whether the folder was copied: files of the operation are there, and none has the time that the
    * record says.
    */
   def isCopied: Boolean = {

@@ -2,7 +2,7 @@ package org.sparkzorder.commit
 
 import java.io.FileNotFoundException
 
-/** Folders on a disk or HDFS. Somebody may move or copy them with their markers. */
+/** Folders on a disk or HDFS. They may be moved or copied with their markers. */
 private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) extends Places {
   import FolderPlaces._
 

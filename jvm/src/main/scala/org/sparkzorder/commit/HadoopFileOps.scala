@@ -82,7 +82,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch { case _: FileNotFoundException => None }
   }
 
-  // A local listing makes a call for each file as well, also for those that nobody asked for.
+  // A local listing makes a call for each file as well, also for those that were not asked for.
   override def statuses(dir: Path, names: Seq[String], threads: Int): Map[String, FileMeta] =
     if (!local) super.statuses(dir, names, threads)
     else {
@@ -204,7 +204,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch {
         case e: FSError => throw new IOException(s"cannot write $temporary: ${e.getMessage}", e)
       }
-    // Somebody may have rewritten it in place meanwhile.
+    // It may have been rewritten in place meanwhile.
     def isSame = status(from.path).exists(m => m.length == from.length && m.modificationTime == from.modificationTime)
     if (!done || !status(temporary).exists(_.length == from.length) || !isSame)
       throw new IOException(s"cannot copy ${from.path}: it is not as it was listed")
@@ -218,7 +218,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
         if (found.isDirectory) throw new IOException(s"not a file: $path")
         if (found.isLink) Files.deleteIfExists(nio(path))
         else if (!fs.delete(path, false) && fs.exists(path)) throw new IOException(s"cannot delete $path")
-      // Somebody may have deleted the file and left its checksum file.
+      // The file may have been deleted, and its checksum file left.
       case None => if (local) checksum(nio(path)).foreach(Files.deleteIfExists(_))
     }
 
@@ -357,7 +357,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
       catch { case _: IOException => path }
 
   /**
-   * We make no symbolic links in a side folder. Through somebody's link we would reach files
+   * We make no symbolic links in a side folder. Through a link of others we would reach files
    * outside the table.
    */
   private def refuseLinks(path: Path): Unit =

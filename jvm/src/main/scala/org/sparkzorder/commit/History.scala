@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory
  * @param state `committed`, `restored` (undone by a later RESTORE), `vacuumed`, `undone`
  * @param publishMillis how long its files were being exchanged
  * @param time the modification time of its record's file: that of the commit point, or of the undo
- * @param outcome why it was undone, or who finished it after its owner died
+ * @param outcome why it was undone, or which process finished it after its owner died
  */
 final case class HistoryEntry(
     record: Record,

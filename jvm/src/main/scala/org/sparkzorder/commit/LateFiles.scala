@@ -18,7 +18,7 @@ final case class LateFile(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
 /** Finds the late files of a slot. See `docs/design/commit-catalog.md`. */
 object LateFiles {
 
-  /** Why nobody can tell, in words for an error. */
+  /** Why it cannot be told, in words for an error. */
   val Emptied: String =
     "VACUUM has deleted the files of the folder that the catalog names again, after they had moved to another one"
 
@@ -31,7 +31,7 @@ object LateFiles {
 
   def isCarried(name: String): Boolean = name.startsWith(Prefix)
 
-  /** The same for the same file, whoever brings it over. A copy of a copy has the name of the copy. */
+  /** The same for the same file, whichever process brings it over. A copy of a copy has the name of the copy. */
   def carriedName(meta: FileMeta): String =
     if (isCarried(meta.name)) meta.name
     else {
@@ -45,7 +45,7 @@ object LateFiles {
   /** Whether readers see it as a file with rows. */
   def isVisible(meta: FileMeta): Boolean = !meta.isDirectory && meta.length != 0 && FileNames.isData(meta.name)
 
-  /** An empty file that says that a slot has left a folder. Whoever overwrites the folder deletes it. */
+  /** An empty file that says that a slot has left a folder. An overwrite of the folder deletes it. */
   def sentinel(folder: Path, operationId: String): Path =
     new Path(new Path(folder, SideNames.Side), s"$SentinelPrefix$operationId")
 
@@ -59,7 +59,7 @@ object LateFiles {
    * @param own the files of the current folder
    * @param look at the other folders
    * @param alsoDormant whether to look into folders that were vacuumed long ago
-   * @throws LateFilesUnclearException when nobody can tell whether their rows count
+   * @throws LateFilesUnclearException when it cannot be told whether their rows count
    */
   def of(
       state: CatalogState,
@@ -106,8 +106,8 @@ object LateFiles {
       .sortBy(f => (f.watches.filterNot(_.newer).map(_.since).max, f.path)).reverseIterator.map(f => new Path(f.path))
 
   /**
-   * The folders whose files are all rows of the slot: nobody has rows any more that had moved on from
-   * there. Either VACUUM had deleted its files, or somebody has removed the folder with all generations.
+   * The folders whose files are all rows of the slot: no other folder has rows any more that had moved on from
+   * there. Either VACUUM had deleted its files, or the folder with all generations was removed.
    *
    * @param current folders that the catalog names
    */
@@ -160,7 +160,7 @@ object LateFiles {
           new Path(late.head.watch.folder),
           current,
           late.map(_.meta),
-          s"the partition was ${folder.slot} before, and nobody can tell whether they were meant for $slot"
+          s"the partition was ${folder.slot} before, and it cannot be told whether they were meant for $slot"
         )
       late
     }
@@ -215,7 +215,7 @@ object LateFiles {
           unclear(folder, current, late ++ old, "all files are gone that an operation had put there")
       }
       if (late.nonEmpty && isOverwritten(state, owner, watch, look))
-        unclear(folder, current, late, "somebody has overwritten the folder that the catalog names again")
+        unclear(folder, current, late, "the folder that the catalog names again was overwritten")
     } else if (late.nonEmpty) {
       if (missing.nonEmpty)
         unclear(
@@ -225,7 +225,7 @@ object LateFiles {
           s"files that were there before are gone or changed, such as ${missing.head.name}"
         )
       if (!watch.isDormant(System.currentTimeMillis()) && !look.exists(sentinel(folder, watch.operationId)))
-        unclear(folder, current, late, "somebody has overwritten the folder since")
+        unclear(folder, current, late, "the folder was overwritten since")
     }
     late.map(LateFile(_, owner, watch))
   }

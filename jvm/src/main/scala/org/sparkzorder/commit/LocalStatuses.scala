@@ -98,7 +98,7 @@ private[commit] final class LocalStatuses(fs: FileSystem, links: LocalLinks) {
   private def meta(path: Path, found: BasicFileAttributes): FileMeta =
     FileMeta(path, if (found.isDirectory) 0L else found.size, found.lastModifiedTime.toMillis, found.isDirectory)
 
-  /** @throws java.io.IOException when nobody can say whether it is there */
+  /** @throws java.io.IOException when the file system does not say whether it is there */
   private def ifThere[A](path: => Path)(look: => Option[A]): Option[A] =
     try look
     catch {

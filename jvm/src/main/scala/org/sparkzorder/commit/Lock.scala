@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
 
 /**
  * The table's lock, which is held. A daemon thread sets the file's time as its heartbeat. It never
- * makes the file anew, so anybody who removes the file takes the lock from us for good.
+ * makes the file anew, so a process that removes the file takes the lock from us for good.
  *
  * @param others lock files of dead owners that were there when this one was taken
  */

@@ -47,7 +47,7 @@ object Locking {
   }
 
   private def attempt(folder: TableFolder, operationId: String, settings: LockSettings, operation: String): Lock = {
-    // Registered before the lock is written and until it is gone, so that nobody takes it for dead.
+    // Registered before the lock is written and until it is gone, so that no process takes it for dead.
     settings.liveness.register(operationId)
     var kept = false
     try {

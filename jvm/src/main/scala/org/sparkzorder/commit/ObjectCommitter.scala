@@ -56,7 +56,7 @@ private[sparkzorder] final class ObjectCommitter(
   private def listed(dir: String): Map[String, FileMeta] =
     store.list(folder.resolve(dir)).map(m => m.name -> m).toMap
 
-  /** Folders that somebody has overwritten since [[mark]]. */
+  /** Folders that were overwritten since [[mark]]. */
   def overwritten(): Seq[String] = marked.filterNot { dir =>
     new FolderMarker(store, folder, dir).read().exists(_.operationId == operationId)
   }
@@ -193,7 +193,7 @@ private[sparkzorder] final class ObjectCommitter(
 
   /** Removes what the operation left, if it has no record. The caller releases the lock. */
   def abort(): Unit = {
-    // Without its marker the operation cannot be published any more, whoever tries.
+    // Without its marker the operation cannot be published any more, by any process.
     val free = marked.forall { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(_.operationId == operationId) match {
@@ -255,7 +255,7 @@ private[sparkzorder] object ObjectCommitter {
       case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
     }
 
-  /** Who may not list uploads leaves those of failed attempts to a lifecycle rule. */
+  /** A user who may not list uploads leaves those of failed attempts to a lifecycle rule. */
   private def abortUploads(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
     try store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
         case (path, id) => store.abort(path, id)

@@ -141,7 +141,7 @@ private[commit] final class Permissions(fs: FileSystem, local: Boolean) {
         val found = Files.readAttributes(nio(path), "unix:mode,owner,group,isDirectory,isSymbolicLink", options: _*)
         def nameOf(key: String) = found.get(key).asInstanceOf[Principal].getName
         val mode = found.get("mode").asInstanceOf[Int] & 0xfff
-        // Somebody has replaced our file by a link. We must not change the file that it leads to.
+        // Our file was replaced by a link. We must not change the file that it leads to.
         if (found.get("isSymbolicLink") == true) None
         else Some(Rights(mode, nameOf("owner"), nameOf("group"), found.get("isDirectory") == true, hasAcl = false))
       } catch {

@@ -23,7 +23,7 @@ private[commit] trait Place {
   /** One listing: every input is there unchanged, every output is there. None if so. */
   def obstacle(): Option[Obstacle]
 
-  /** Changes the decision. False when another process was faster, or somebody deleted the place. */
+  /** Changes the decision. False when another process was faster, or the place was deleted. */
   def decide(from: Decision, to: Decision): Boolean
 
   /** Whether outputs of an exchanged place are gone, and all inputs are there. */
@@ -32,14 +32,14 @@ private[commit] trait Place {
   /**
    * The inputs go, since the outputs have their place.
    *
-   * @param isCopy whether somebody copied the table, so that only their paths and lengths tell them
-   * @return inputs that somebody has replaced, and that stay
+   * @param isCopy whether the table was copied, so that only their paths and lengths tell them
+   * @return inputs that others have replaced, and that stay
    */
   def retire(isCopy: Boolean): Seq[String]
 
   /**
-   * Whether all inputs but these can come back, and none of the outputs was deleted. Somebody changed
-   * these at the last moment, so he did not know of the outputs.
+   * Whether all inputs but these can come back, and none of the outputs was deleted. Others changed
+   * these at the last moment, and did not know of the outputs.
    */
   def canReturn(changed: Seq[String]): Boolean
 
@@ -60,7 +60,7 @@ private[commit] trait Place {
    */
   def rows(decision: Decision): Seq[AddedFile]
 
-  /** Names of outputs that somebody has taken. */
+  /** Names of outputs that others have taken. */
   def taken(): Set[String]
 
   /** Whether the history has the operation. Then its markers are gone for this reason. */
@@ -85,8 +85,8 @@ private[commit] object Place {
   }
 
   /**
-   * Whether another operation has our version: somebody has overwritten the table with its history, and
-   * the versions began anew. If nobody knows any more whose version it is, it counts as ours, since
+   * Whether another operation has our version: the table was overwritten with its history, and
+   * the versions began anew. If it is not known any more whose version it is, it counts as ours, since
    * what was published must stay.
    */
   private def isOthers(folder: TableFolder, record: Record, listed: Seq[FileMeta]): Boolean = {

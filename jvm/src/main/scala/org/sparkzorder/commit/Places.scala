@@ -38,7 +38,7 @@ private[commit] trait Places {
 /**
  * @param origin the folder that the record names
  * @param work what happens in the place, by the paths that its files have now
- * @param isCopy whether somebody copied the files of the place, so that their times tell nothing
+ * @param isCopy whether the files of the place were copied, so that their times tell nothing
  */
 private[commit] final case class Located[P <: Place](origin: String, work: FolderWork, place: P, isCopy: Boolean)
 

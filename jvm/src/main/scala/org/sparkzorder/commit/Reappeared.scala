@@ -14,7 +14,7 @@ import scala.collection.mutable
 final case class Reappeared(path: String, version: Long)
 
 /**
- * Notices files that were rewritten in place from an old read: somebody read a file, OPTIMIZE moved
+ * Notices files that were rewritten in place from an old read: a program read a file, OPTIMIZE moved
  * its rows into other files, and then he wrote his result under the old name. Then the rows are in
  * the table twice. Nothing can prevent that.
  */
@@ -31,7 +31,7 @@ object Reappeared {
    * decided.
    *
    * A file is not reported when no file that the operation or a later one wrote is in its folder
-   * any more. Then somebody has overwritten the folder, and no row is there twice.
+   * any more. Then the folder was overwritten, and no row is there twice.
    *
    * @param state of the table, looked at before the listing was made
    * @param files names relative to the root

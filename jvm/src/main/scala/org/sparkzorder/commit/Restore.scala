@@ -8,7 +8,7 @@ object Restore {
   /**
    * Plans a RESTORE, and looks at every file that it would move. Needs the lock.
    *
-   * If somebody has taken the name of a file, the file comes back by another name.
+   * If the name of a file is taken, the file comes back by another name.
    *
    * @param version to go back to; 0 is the table before its first operation
    * @throws VersionNotFoundException when there is no such version
@@ -74,7 +74,7 @@ object Restore {
     }.sorted
 
   /**
-   * Names that somebody has taken. The listing may be late and show a file that is in the trash by
+   * Names that are taken. The listing may be late and show a file that is in the trash by
    * now.
    */
   private def taken(folder: TableFolder, plan: RestorePlan): Set[String] =

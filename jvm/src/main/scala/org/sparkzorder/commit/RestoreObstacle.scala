@@ -4,7 +4,7 @@ package org.sparkzorder.commit
 sealed trait RestoreObstacle
 object RestoreObstacle {
 
-  /** Somebody changed files that RESTORE would move to the trash. His changes would be lost. */
+  /** Files that RESTORE would move to the trash were changed. The changes would be lost. */
   case object Changed extends RestoreObstacle
 
   /** Retired files are not kept any more. */

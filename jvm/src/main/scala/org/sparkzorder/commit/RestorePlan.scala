@@ -13,7 +13,7 @@ final case class RestorePlan(inputs: Seq[InputFile], outputs: Seq[OutputFile]) {
   /** Whether the table's files are those of that version already. */
   def isNothing: Boolean = inputs.isEmpty && outputs.isEmpty
 
-  /** How many files come back by another name, because somebody has taken theirs. */
+  /** How many files come back by another name, because theirs are taken. */
   def renamed: Int = outputs.count(o => o.pathBefore != o.path)
 }
 
@@ -63,7 +63,7 @@ object RestorePlan {
   /**
    * Gives files whose names are taken other names, which no other file can have.
    *
-   * @param isTaken whether somebody has taken a name of the plan
+   * @param isTaken whether a name of the plan is taken
    * @param operationId of the RESTORE
    */
   private[commit] def renaming(plan: RestorePlan, operationId: String, isTaken: String => Boolean): RestorePlan = {

@@ -4,7 +4,7 @@ import java.io.FileNotFoundException
 
 /**
  * What a reader sees of a table while files are being exchanged: in each place the side that its marker
- * says. Both sides are whole, so it waits for nobody.
+ * says. Both sides are whole, so it need not wait.
  */
 private[commit] object ScanView {
 
@@ -38,7 +38,7 @@ private[commit] object ScanView {
     val whole = if (decision.isEmpty && l.place.isLeft()) Some(Decision.Exchanged) else decision
     whole match {
       case Some(side) => ReadAround(outputs ++ l.work.inputs.map(_.path), l.place.rows(side))
-      // Without its marker the operation has lost the folder. Who has it now may be about to exchange the
+      // Without its marker the operation has lost the folder. Its owner now may be about to exchange the
       // same inputs, and has a record of its own.
       case None =>
         val taken = l.place.taken()

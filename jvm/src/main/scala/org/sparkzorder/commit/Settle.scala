@@ -8,13 +8,13 @@ private[commit] object PlaceOutcome {
 
   /**
    * @param outputs the new files as they were listed, by path
-   * @param changed inputs that somebody replaced at the last moment, so that they stay
+   * @param changed inputs that others replaced at the last moment, so that they stay
    */
   final case class Exchanged(outputs: Map[String, FileMeta], changed: Seq[String]) extends PlaceOutcome
 
   final case class Kept(why: Obstacle) extends PlaceOutcome
 
-  /** Somebody deleted the place, and the rows that were in it. */
+  /** The place was deleted, and the rows that were in it. */
   case object Overwritten extends PlaceOutcome
 
   /** Another process has published the operation. */
@@ -50,13 +50,13 @@ private[commit] object Settle {
         val to = if (obstacle.isEmpty) Decision.Exchanged else Decision.Kept
         val now = if (place.decide(Decision.Staged, to)) Some(to) else place.decision()
         settle(place, isStale, now, obstacle.getOrElse(why))
-      // Somebody has deleted outputs, or put a copy back that lacks some. The inputs have all rows.
+      // Outputs were deleted, or a copy was put back that lacks some. The inputs have all rows.
       case Some(Decision.Exchanged) if place.lacksOutputs() =>
         place.decide(Decision.Exchanged, Decision.Kept)
         settle(place, isStale, place.decision(), why)
       case Some(Decision.Exchanged) =>
         val changed = place.retire(isCopy = false)
-        // Somebody may have deleted the place since, by a listing that lacked the outputs.
+        // The place may have been deleted since, by a listing that lacked the outputs.
         val now = place.decision()
         if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
         else if (changed.nonEmpty && place.canReturn(changed)) {

@@ -27,7 +27,7 @@ private[commit] final class SettleOperation(
    * Goes on from wherever the operation is. [[clean]] follows.
    *
    * @param listing of the side folder
-   * @param millis how long files have been exchanged so far; None if nobody knows
+   * @param millis how long files have been exchanged so far; None if it is not known
    * @param isRecovery whether another process began
    * @throws FoldersAwayException when another process began, and folders are away. All others are settled
    */
@@ -37,7 +37,7 @@ private[commit] final class SettleOperation(
     val found = places.of(record, isRecovery)
     WorkerThreads.each(found.filter(_.isCopy), across(found))(_.place.rowsOfCopy())
     val first = settled(found, isStale)
-    // Somebody may have moved a folder in the meantime.
+    // A folder may have been moved in the meantime.
     val (lost, done) = first.partition(_._2 == PlaceOutcome.Overwritten)
     val later = if (lost.nonEmpty) settled(places.moved(record, done.map(_._1.work.folder).toSet), isStale) else Nil
     val outcomes = first.filterNot { case (l, _) => later.exists(_._1.origin == l.origin) } ++ later
@@ -145,7 +145,7 @@ private[commit] object SettleOperation {
   val PublishMillis = "publishMillis"
 
   /**
-   * A metric of the record: inputs that somebody replaced between the last look and their delete,
+   * A metric of the record: inputs that others replaced between the last look and their delete,
    * one in each line. Their old rows are in the outputs.
    */
   val Replaced = "replacedInputs"

@@ -113,7 +113,7 @@ private[commit] final class StorePlace(
     CopiedMidway.judge(folder, record, work, now, isMarked = decision().isDefined)
   }
 
-  /** A marker that somebody has taken over since stays. */
+  /** A marker that another operation has taken over since stays. */
   override def release(): Boolean = {
     marked.foreach(marker.remove)
     true

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-/** Folders on an object store, where nobody can rename one. */
+/** Folders on an object store, where none can be renamed. */
 private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder, threads: Int) extends Places {
   override type P = StorePlace
 

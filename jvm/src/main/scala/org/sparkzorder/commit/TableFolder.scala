@@ -50,7 +50,7 @@ final case class TableFolder(
   def undone(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}.${RecordState.Undone.suffix}")
 
-  /** Why an operation was undone, or who finished it for a dead owner; see [[Outcome]]. */
+  /** Why an operation was undone, or which process finished it for a dead owner; see [[Outcome]]. */
   def outcome(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}$OutcomeSuffix")
 

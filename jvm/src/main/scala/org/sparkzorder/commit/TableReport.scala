@@ -150,7 +150,7 @@ private final class FilesOfPlace(folder: TableFolder, record: Record, work: Fold
   def missing: Int = work.inputs.count(i => !isVisible(i.path) && !isInTrash(i)) +
     work.outputs.count(o => !isVisible(o.path) && !isStaged(o))
 
-  /** Whether a recovery will find the outputs in place of the inputs, if nobody changes files. */
+  /** Whether a recovery will find the outputs in place of the inputs, if no file is changed. */
   def mayBeExchanged(decision: Option[Decision]): Boolean = decision match {
     case Some(Decision.Exchanged) => true
     case Some(Decision.Staged)    =>

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 sealed trait TableState
 object TableState {
 
-  /** Nobody has optimized or indexed the table. */
+  /** The table was never optimized or indexed. */
   case object NoSideFolder extends TableState
 
   /**

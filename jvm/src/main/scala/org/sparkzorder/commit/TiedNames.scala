@@ -19,7 +19,7 @@ private[sparkzorder] object TiedNames {
 
   /**
    * Whether an entry may be tied to a data file. Checksums of Hadoop (`.name.crc`) and attributes of
-   * macOS (`._name`) do no harm: nobody needs them to read the data.
+   * macOS (`._name`) do no harm: no reader needs them.
    */
   def mayBe(name: String): Boolean =
     (!FileNames.isData(name) || name.endsWith(Copying)) &&

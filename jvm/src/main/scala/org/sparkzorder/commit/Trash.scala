@@ -20,7 +20,7 @@ final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], f
   def bytes: Long = files.filterNot(_.isLink).map(_.length).sum
 }
 
-/** Retired files, which nobody but RESTORE reads. */
+/** Retired files, which only RESTORE reads. */
 object Trash {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
 

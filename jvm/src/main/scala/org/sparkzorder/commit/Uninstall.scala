@@ -156,7 +156,7 @@ object Uninstall {
     else Unknown
 
   private val OfCatalog =
-    "it tells of a table that is published through the catalog: without it nobody would notice late files"
+    "it tells of a table that is published through the catalog: without it no query would notice late files"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */

@@ -17,7 +17,7 @@ final case class WorkloadFile(id: String, number: Long, meta: FileMeta)
 /**
  * The files of `_zorder/workload`: a few small ones, each by one process. The table needs none of
  * them, and they need no lock. A writer makes no folder but `workload` itself, so that a side
- * folder that somebody has deleted stays deleted.
+ * folder that was deleted stays deleted.
  */
 object WorkloadFiles {
 

@@ -197,7 +197,7 @@ object ZOrderErrors {
     "folder" -> folder
   )
 
-  /** @param reason why nobody can tell whether the rows of the files count */
+  /** @param reason why it cannot be told whether the rows of the files count */
   def lateFilesUnclear(
       target: String,
       folder: Path,
@@ -277,7 +277,7 @@ object ZOrderErrors {
   def keyMaterialBeside(path: String, beside: String, what: String, isRetired: Boolean): Throwable = encrypted(
     s"The file $path is encrypted",
     s"the material of its keys is in $beside. $what",
-    if (isRetired) "Run RESTORE, or delete the key material if nobody needs these rows"
+    if (isRetired) "Run RESTORE, or delete the key material if these rows are not needed"
     else
       "Write these rows anew with `parquet.encryption.key.material.store.internally` = true, or leave them out with WHERE"
   )

@@ -13,7 +13,7 @@ object KeyValues {
   val Arrow = "ARROW:schema"
 
   /**
-   * Whether the key says who wrote the file and how its numbers are to be read. The writer of the
+   * Whether the key says what wrote the file and how its numbers are to be read. The writer of the
    * new files sets it, and the old value may be wrong for them (rebased dates, time zones of
    * INT96).
    */

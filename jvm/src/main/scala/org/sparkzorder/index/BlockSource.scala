@@ -24,8 +24,8 @@ trait BlockSource {
 }
 
 /**
- * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so nobody
- * has to close a snapshot.
+ * A file on a Hadoop file system. Each read opens it anew: reads are few and large, and so no
+ * snapshot has to be closed.
  *
  * @param whole reads a whole file by one request to an object store, if it has no more bytes than
  *              the limit. So a small index takes one request, however many columns are read.

@@ -7,7 +7,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.{DataFormat, FileFooter, Footers, NotDataFileException}
 import org.sparkzorder.table.PlainTable
 
-/** Tells complete files from those that somebody is still writing. */
+/** Tells complete files from those that are still being written. */
 private[sparkzorder] object CompleteFiles {
 
   /** The rows that a file's footer tells; None if the file has no footer that this session can read, or is gone. */

@@ -22,7 +22,7 @@ private[sparkzorder] object ExcludedColumns {
   def of(table: PlainTable): Seq[String] => Boolean = checked(table).covers
 
   /**
-   * The names, which do not change as long as somebody has the table's lock.
+   * The names, which do not change as long as an operation has the table's lock.
    *
    * @throws org.apache.spark.sql.AnalysisException when the table lacks a column that its property
    *   names, which may be a typing error

@@ -86,13 +86,13 @@ private final class IndexBuilder(
   /**
    * The files with readable footers.
    *
-   * @throws NotDataFileException for a damaged file that nobody has changed since it was listed
+   * @throws NotDataFileException for a damaged file that was not changed since it was listed
    */
   def intact(files: IndexedSeq[FileStatus]): IndexedSeq[IntactFile] = {
     StatementProgress.current.foreach(_.enter(Phase.Footers, until = 0.9, files = files.size.toLong))
     val footers = Footers.tryAll(spark, files, format, schema, columns, setting.progress, setting.options)
     val damaged = files.zip(footers).collect { case (file, Left(e)) => (file, e) }
-    // A file that somebody was writing or deleting is perhaps complete, or gone, by now.
+    // A file that was being written or deleted is perhaps complete, or gone, by now.
     damaged.zip(UnchangedFiles.of(conf, damaged.map(_._1))).foreach { case ((file, e), unchanged) =>
       if (unchanged) throw e else setting.leftOut(file, e.reason)
     }

@@ -149,7 +149,7 @@ object FrameBytes {
     var i = 0
     while (i < n) {
       below(i + 1) = below(i) + number(in, Int.MaxValue - below(i))
-      check(below(i + 1) > below(i), "a value that nobody has")
+      check(below(i + 1) > below(i), "a value that no row has")
       i += 1
     }
     below

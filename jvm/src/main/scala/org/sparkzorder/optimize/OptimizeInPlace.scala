@@ -63,7 +63,7 @@ private[optimize] final class OptimizeInPlace(
   }
 
   /**
-   * The folders that somebody overwrote, if that may be why the operation failed. A task then does
+   * The folders that were overwritten, if that may be why the operation failed. A task then does
    * not find its staging folder, or a look at a file fails.
    */
   private def overwrittenFolders(e: Throwable): Seq[String] = e match {

@@ -25,7 +25,7 @@ final case class FileSizes(sizes: Seq[Long]) {
  * @param target the size that new files should have; None where their number was asked for
  * @param untouched how many files stay in the rewritten folders
  * @param elsewhere how many files the table has outside of the rewritten folders
- * @param millis how long the statement took, or is likely to take; None where nobody can tell
+ * @param millis how long the statement took, or is likely to take; None where it is not known
  * @param workload what recorded queries read; only of a dry run
  * @param dryRun whether nothing was done: then the other values are what would be
  * @param readBack how many new files were read back before they were published, and how long this

@@ -35,7 +35,7 @@ private[optimize] final class OptimizeRecord(
 
   /**
    * The hash of all rewritten rows for the history. There is none if some values must stay hidden:
-   * somebody who guesses the values of a few rows could test the guess by it.
+   * a reader who guesses the values of a few rows could test the guess by it.
    */
   private def rowHash(result: RewriteResult, encryption: Encryption): Option[String] =
     Option.when(encryption.isNone && excluded.names.isEmpty)(

@@ -22,7 +22,7 @@ import org.sparkzorder.write._
 private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]) {
 
   /**
-   * Writes the new files. Nobody sees them yet.
+   * Writes the new files. They are not visible yet.
    *
    * @param indexed the columns to collect statistics of
    * @param store to leave uploads open in; None on a file system

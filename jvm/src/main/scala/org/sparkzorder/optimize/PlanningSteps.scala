@@ -30,7 +30,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   )
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
 
-  // The history is read only as far as somebody looks at it.
+  // The history is read only as far as it is looked at.
   private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(listed.state))
   private lazy val history: Seq[Record] = operations.map(_.record)
 

@@ -20,7 +20,7 @@ object TargetFileSize {
   val Files = 64
 
   /**
-   * The size for a table of which nobody said one: a power of two, so that about 64 files come of
+   * The size for a table of which none was said: a power of two, so that about 64 files come of
    * it, from 45 to 91. More files let queries skip more, but each costs time to open, so none is
    * smaller than 8 MiB. No file is larger than 256 MiB. A power of two stays the same while the table
    * grows by a little, so later statements find files of about the size that they would write.
@@ -47,8 +47,8 @@ object TargetFileSize {
   /**
    * The same, but so that files of the given sizes, which only packing uses, are about right.
    *
-   * @param least below which files are too small; None where nobody said so
-   * @param most above which files are too large; None where nobody said so
+   * @param least below which files are too small; None where it was not said
+   * @param most above which files are too large; None where it was not said
    */
   def ofTable(tableBytes: Long, least: Option[Long], most: Option[Long]): TargetFileSize = {
     val free = ofTable(tableBytes)

@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.sparkzorder.footer.{DataFormat, Encryption, Footers}
 import org.sparkzorder.write.RewriteResult
 
-/** Looks at the files of a rewrite before anybody reads them. */
+/** Looks at the files of a rewrite before they are visible. */
 private[optimize] object WrittenFiles {
 
   /**

@@ -148,7 +148,7 @@ private[predicate] object OutcomeEvaluation {
     out
   }
 
-  // Nobody else has the array of the left side, so the results can overwrite it.
+  // Nothing else has the array of the left side, so the results can overwrite it.
   private def combined(left: Array[Byte], right: Array[Byte], kleene: Array[Byte]): Array[Byte] = {
     var i = 0
     while (i < left.length) {

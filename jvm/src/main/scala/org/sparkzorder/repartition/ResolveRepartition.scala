@@ -28,7 +28,7 @@ object ResolveRepartition extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     plan.resolveOperatorsUpWithPruning(_.containsPattern(REPARTITION_OPERATION)) {
-      // Nobody can see partitions inside of a correlated subquery, so the hint does nothing there.
+      // No partitions are visible inside of a correlated subquery, so the hint does nothing there.
       case r: RepartitionByCurve if r.resolved && r.child.exists(_.expressions.exists(SubExprUtils.containsOuter)) =>
         r.child
       case r: RepartitionByCurve if r.resolved => inSparkOperators(r)

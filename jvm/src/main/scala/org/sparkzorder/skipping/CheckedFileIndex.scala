@@ -11,8 +11,8 @@ import org.sparkzorder.commit.GenerationFolder
 import org.sparkzorder.table.RecoveryErrors
 
 /**
- * Spark's index of a table with partitions whose folder has no side folder. Somebody may have changed the
- * location of the table after an operation had moved the partitions: then another side folder tells of
+ * Spark's index of a table with partitions whose folder has no side folder. The location of the
+ * table may have been changed after an operation had moved the partitions: then another side folder tells of
  * their late files. The names of the folders show it when the query lists them, so this costs nothing.
  */
 private[skipping] final class CheckedFileIndex(

@@ -36,7 +36,7 @@ private[skipping] final class LateLook(
   /**
    * @param current a folder of the listing
    * @param listed its files
-   * @throws org.sparkzorder.errors.ZOrderRuntimeException when nobody can tell which rows count, or an
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException when it cannot be told which rows count, or an
    *   earlier folder cannot be listed: a query without its late files would lack rows
    */
   def beside(current: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
@@ -107,6 +107,6 @@ private object LateLook {
    */
   final case class Emptied(folder: Path, newer: Path, files: Seq[Path])
 
-  /** Only for the cut of a file into parts: nobody asks where its blocks are. */
+  /** Only for the cut of a file into parts: it is never asked where its blocks are. */
   private val BlockSize = 128L << 20
 }

@@ -14,7 +14,7 @@ object RecordedQueries {
 
   private val paused = ThreadLocal.withInitial[Boolean](() => false)
 
-  /** Records nothing while `work` runs: it plans queries that nobody runs. */
+  /** Records nothing while `work` runs: it plans queries that are not run. */
   def paused[T](work: => T): T = {
     val before = paused.get
     paused.set(true)

@@ -174,7 +174,7 @@ object TableViews extends Logging {
   ): Seq[Path] =
     table match {
       case Some(t) =>
-        // If somebody has changed the location of the table alone, its partitions have another home.
+        // If the location of the table alone was changed, its partitions have another home.
         val others = listing.of match {
           case _: CatalogFileIndex => homes
           case pruned              => CheckedFileIndex.homes(pruned.rootPaths)
@@ -221,7 +221,7 @@ object TableViews extends Logging {
     case _ => None
   }
 
-  /** @throws org.sparkzorder.errors.ZOrderRuntimeException when nobody can tell which folders count */
+  /** @throws org.sparkzorder.errors.ZOrderRuntimeException when it cannot be told which folders count */
   private def late(
       folder: TableFolder,
       side: TableState.SideFolder,

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
  *
  * @param text for people: as the user wrote it, or with the values of its parameters
  * @param read reads the predicate with Spark's parser. A statement about a table of others keeps its
- *   text, so nobody reads its predicate.
+ *   text, so its predicate is never read.
  */
 final class Predicate(val text: String, read: => Expression) {
 

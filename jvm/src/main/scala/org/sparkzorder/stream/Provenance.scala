@@ -52,7 +52,7 @@ private[stream] final case class FolderChange(
  * Where rows come from, by the records of a folder's operations.
  *
  * A *content* is what was written to a file, wherever the file was moved later. The content of an output is named after
- * the output's file, since nobody else uses this name. Any other content is named after the first name of its file, with
+ * the output's file, since no other file has this name. Any other content is named after the first name of its file, with
  * the file's time and length: each load may use a name such as `part-0` again once an operation has freed it. A file with
  * another time but the same length, where a content was left, is still that content: it was touched, or came back from a
  * backup.

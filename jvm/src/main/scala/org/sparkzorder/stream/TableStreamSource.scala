@@ -149,7 +149,7 @@ private[stream] final class TableStreamSource(
     contents.map { c =>
       val place = provenance.place(c)
       val there = statusOf(place.path)
-      // Somebody may have moved the file back by hand.
+      // The file may have been moved back by hand.
       val broughtBack =
         if (there.isDefined || place.path == place.name) None
         else statusOf(place.name).filter(s => Provenance.timeOf(c).contains(s.getModificationTime))

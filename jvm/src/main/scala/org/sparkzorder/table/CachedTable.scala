@@ -23,7 +23,7 @@ private[sparkzorder] object CachedTable extends Logging {
             rows.unpersist()
             session.catalog.cacheTable(name.get, level)
           }
-        // Somebody has dropped the table meanwhile.
+        // The table was dropped meanwhile.
         catch { case e: AnalysisException => logWarning(s"${table.name} is not cached any more", e) }
       }
   }

@@ -42,7 +42,7 @@ private[sparkzorder] object FolderBeside {
         .map(m => s"there is ${m.path.toUri.getPath}, and readers of ${above.toUri.getPath} would read it, too")
     } catch {
       case _: AccessControlException | _: AccessDeniedException =>
-        Some(s"${above.toUri.getPath} may not be listed, so nobody can tell whether its readers would read it, too")
+        Some(s"${above.toUri.getPath} may not be listed, so it cannot be told whether its readers would read it, too")
     }
   }
 

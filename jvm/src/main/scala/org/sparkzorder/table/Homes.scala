@@ -27,7 +27,7 @@ private[sparkzorder] object Homes {
 
   /**
    * Refuses a table whose catalog names a folder that an operation made, while its home has files and no
-   * side folder that tells of it: somebody has overwritten the table as it was before.
+   * side folder that tells of it: the table as it was before was overwritten.
    *
    * @param name how messages name the table
    */
@@ -39,14 +39,14 @@ private[sparkzorder] object Homes {
         val reason =
           if (CatalogStateFile.isThere(TableState.look(home, ops)))
             "its side folder tells of other folders, as in a copy"
-          else "somebody has overwritten the table as it was before"
+          else "the table as it was before was overwritten"
         throw ZOrderErrors.lateFilesUnclear(name, home, location, files.map(_.path), reason, null)
       }
     }
 
   /**
-   * Refuses a table with a folder that an operation on another folder made: somebody has changed the
-   * table's location since, and not those of its partitions.
+   * Refuses a table with a folder that an operation on another folder made: the table's
+   * location was changed since, and not those of its partitions.
    */
   def refuseChanged(table: TableLocation, folders: Seq[Path]): Unit =
     for {

@@ -92,7 +92,7 @@ object TableTool {
         s"The table is locked by $owner. Wait until it ends. `status` shows its heartbeat."
       )
     case e: LockLostException =>
-      Failure(ExitCode.Locked, "LOCKED", s"Somebody else works on the table: ${e.getMessage}. Run `status`.")
+      Failure(ExitCode.Locked, "LOCKED", s"Another process works on the table: ${e.getMessage}. Run `status`.")
     case e: UnfinishedOperationException =>
       Failure(ExitCode.Failed, "UNFINISHED", s"${e.getMessage}. Run `recover` first.".capitalize)
     case e: FoldersAwayException =>

@@ -41,7 +41,7 @@ private[write] final case class WrittenFile(
  * statistics meanwhile. A slot without rows gets no file.
  *
  * The name of the file contains the attempt, and only files that a task reports to the driver
- * count. So nobody mistakes the files of an attempt that was retried or overtaken for outputs.
+ * count. So no step mistakes the files of an attempt that was retried or overtaken for outputs.
  *
  * @param directories URI of the folder to write to, for each slot
  * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]

@@ -31,7 +31,7 @@ final class ReadBackException(val path: String, cause: Throwable) extends Runtim
 
 /**
  * Reads new files back with the reader that queries use, in the task that wrote them. So a file
- * that does not hold what its writer got is noticed before anybody else can see it.
+ * that does not hold what its writer got is noticed before it is visible.
  *
  * @param read the reader of the format, made for whole rows of the schema
  * @param schema of the files

@@ -44,7 +44,10 @@ class NestedSuite extends AnyFunSuite with Explores {
         val both = new Both
         var second: Option[Throwable] = None
         val ops =
-          new MemoryOps(both.fs, other = { case `k` => second = side.other(both).attempt(new MemoryOps(both.fs), "op-2") })
+          new MemoryOps(
+            both.fs,
+            other = { case `k` => second = side.other(both).attempt(new MemoryOps(both.fs), "op-2") }
+          )
         val first = side.own(both).attempt(ops, "op-1")
         withClue(s"before call $k ${ops.trace.lift(k - 1)}, ended with $first and $second: ")(explore {
           assert(Seq(first, second).count(_.exists(_.isInstanceOf[NestedTableException])) >= 1)

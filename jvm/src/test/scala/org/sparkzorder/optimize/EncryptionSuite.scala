@@ -248,7 +248,9 @@ class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndA
       spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
       assert(spark.table("keys_of_table").count() == 300)
       spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
-      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'commit.mode' = 'in-place')").collect()
+      spark.sql(
+        "OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'commit.mode' = 'in-place')"
+      ).collect()
       assert(spark.table("keys_of_table").count() == 300)
     }
   }
