@@ -50,7 +50,7 @@ def start(settings: Sequence[str], remote: str | None) -> SparkSession:
 
 
 def _must_answer(remote: str) -> None:
-    """Try the server's port. The client of Spark Connect would try for ten minutes before it says that no server is there.
+    """Try the port. The client of Spark Connect would try for ten minutes before it says that no server is there.
 
     Raises:
         ToolError: No server answers.

@@ -10,7 +10,6 @@ import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
 import org.sparkzorder.shim.EarlyRules
 import org.sparkzorder.skipping.{
   HiveScans,
-  PathPatterns,
   RetryPathResolution,
   SkippingRule,
   SkippingStrategy,
@@ -30,7 +29,6 @@ class ZOrderSparkExtension extends (SparkSessionExtensions => Unit) {
     // Hints come before names are resolved.
     EarlyRules.inject(extensions, _ => ParseDeferredStatement)
     EarlyRules.inject(extensions, session => new ReclaimFromDelta(session, StatementPlanner.plan(_)))
-    EarlyRules.inject(extensions, session => new PathPatterns(session))
     EarlyRules.inject(extensions, session => new RetryPathResolution(session))
     EarlyRules.inject(extensions, _ => CurveHints)
     EarlyRules.inject(extensions, session => new UsersFunctionsFirst(session))

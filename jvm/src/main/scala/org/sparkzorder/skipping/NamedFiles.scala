@@ -2,111 +2,65 @@ package org.sparkzorder.skipping
 
 import java.io.FileNotFoundException
 
-import scala.annotation.tailrec
-import scala.collection.mutable
-
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.stream.{Exchange, Provenance, Stamp, StreamedTables}
-import org.sparkzorder.table.{PlacedFile, PlacedFiles, Targets}
+import org.sparkzorder.table.{PlacedFile, PlacedFiles, RecoveryErrors, Targets}
 
 /**
- * Files that a query names one by one or by a pattern. Spark resolves these names once, and OPTIMIZE may replace the
- * files afterwards. The query still reads the rows that the named files had: from the trash, or, if it names all files
- * that were rewritten together, from the files that hold their rows now.
+ * Files that a query names one by one or by a pattern. Spark resolves these names once, when the DataFrame is made. A
+ * name stands for a file and not for its rows: if OPTIMIZE has replaced the file since, the query fails.
  *
- * @param files those roots of the listing that are files, with their status if it was listed
+ * @param paths those roots of a listing that are files
  */
-private[skipping] final class NamedFiles(
-    session: classic.SparkSession,
-    location: PartitioningAwareFileIndex,
-    files: Seq[(Path, Option[FileStatus])]
-) {
+private[skipping] final class NamedFiles(val paths: Set[Path]) {
 
-  def paths: Set[Path] = files.map(_._1).toSet
-
-  def folders: Seq[Path] = files.map(_._1.getParent).distinct
+  def folders: Seq[Path] = paths.map(_.getParent).toSeq
 
   /**
-   * Where the files are now; None if all are where the listing shows them.
+   * Refuses to leave out files without a word: when Spark lists anew, a root that is gone is no error.
    *
-   * @param options of the relation
+   * @param listed the files of a listing that may have been made anew
    */
-  def placed(options: Map[String, String]): Option[PlacedFiles] =
-    new StreamedTables(session, files.head._1).provenance(files.map(_._1)).flatMap { provenance =>
-      val moved = notInPlace()
-      if (moved.isEmpty) None else Some(located(options, provenance, moved))
-    }
-
-  import NamedFiles.NamedContent
-
-  private def located(options: Map[String, String], provenance: Provenance, moved: Set[Path]): PlacedFiles = {
-    val contents = contentsOf(provenance, moved)
-    val inPlace = (for (n <- contents; s <- n.listed if !moved(n.path)) yield n.content -> (n.path -> s)).toMap
-    val listed = (for (n <- contents; s <- n.listed) yield n.content -> s).toMap
-    val found = NamedFiles.resolve(contents.map(_.content), provenance)(c =>
-      inPlace.get(c).map(_._2)
-        .orElse(statusOf(provenance.place(c).path).filter(s => Provenance.lengthOf(c).forall(_ == s.getLen)))
-        .orElse(listed.get(c).filterNot(_ => provenance.isKnown(c)))
-    )
-    val now = found.map { case (c, status) =>
-      PlacedFile(inPlace.get(c).fold(pathOf(provenance.place(c).name))(_._1), status)
-    }
-    val others = location.allFiles().filterNot(s => paths(s.getPath)).map(s => PlacedFile(s.getPath, s))
-    val roots = location.rootPaths.filterNot(paths) ++ now.map(_.path)
-    new PlacedFiles(session, options, Some(location.partitionSchema), now ++ others, Some(roots))
+  def refuseGone(listed: Seq[FileStatus]): Unit = {
+    val gone = paths -- listed.map(_.getPath)
+    if (gone.nonEmpty) throw ZOrderErrors.filesReplaced(gone.map(_.toUri.getPath).toSeq.sorted)
   }
 
-  private def contentsOf(provenance: Provenance, moved: Set[Path]): Seq[NamedContent] = {
-    val latest = files.groupMapReduce(_._1.getParent)(f => provenance.appearance(f._1.toUri.getPath))(math.max)
-    files.map { case (path, status) =>
-      val name = path.toUri.getPath
-      val after = latest(path.getParent)
-      def there = statusOf(name).map(stamp)
-      val content = status match {
-        case Some(s) if moved(path) =>
-          provenance.ofListing(name, stamp(s), there, after).getOrElse(throw ZOrderErrors.filesReplaced(Seq(name)))
-        case Some(s) => provenance.ofLog(name, s.getModificationTime, Some(stamp(s)), after)
-        case None    => provenance.ofLog(name, Long.MinValue, None, after)
-      }
-      NamedContent(content, path, status)
-    }
+  /**
+   * Of the named files of one folder those that a query reads while files are being exchanged there. If it names all
+   * files of the side that counts, the other side is left out. If it names one side only, this side has the rows that it
+   * asks for.
+   *
+   * @param views of the tables
+   */
+  def sideOf(folder: Path, named: Seq[FileStatus], views: Seq[TableView]): Seq[PlacedFile] = {
+    val counts = views.flatMap(_.overlay).flatMap(_.added.getOrElse(folder, Nil)).map(f => f.path -> f).toMap
+    val (exchanged, others) = named.partition(f => views.exists(_.hides(f)))
+    val (right, wrong) = exchanged.partition(f => counts.contains(f.getPath))
+    val read =
+      if (right.isEmpty) wrong.map(asListed)
+      else if (wrong.isEmpty || right.map(_.getPath).toSet == counts.keySet) right.map(f => counts(f.getPath))
+      else throw ZOrderErrors.halfPublished(RecoveryErrors.quoted(folder), NamedFiles.WaitSeconds)
+    others.map(asListed) ++ read
   }
 
-  /** Files that are gone or not as they were listed. The others are read as they are, whatever records say. */
-  private def notInPlace(): Set[Path] = {
-    val byFolder = files.collect { case (path, Some(status)) => path -> status }.groupMap(_._1.getParent)(_._2)
-    val look = new FreshLook(Targets.fileSystem(session, _))
-    look.changed(byFolder.toSeq.map { case (folder, all) => LeftOut(folder, all, all.size) }) ++
-      files.collect { case (path, None) => path }
-  }
-
-  private def stamp(s: FileStatus): Stamp = Stamp(s.getModificationTime, s.getLen)
-
-  private def statusOf(path: String): Option[FileStatus] =
-    try Some(Targets.fileSystem(session, files.head._1).getFileStatus(pathOf(path)))
-    catch { case _: FileNotFoundException => None }
-
-  private def pathOf(path: String): Path = {
-    val uri = files.head._1.toUri
-    new Path(uri.getScheme, uri.getAuthority, path)
-  }
+  private def asListed(f: FileStatus) = PlacedFile(f.getPath, f)
 }
 
 private[skipping] object NamedFiles {
 
-  /** A named file, with the content that the query means by it. */
-  private final case class NamedContent(content: String, path: Path, listed: Option[FileStatus])
+  /** How long the query has waited by then. */
+  private val WaitSeconds = TableViews.MostWaitMillis / 1000
 
   /** None if all roots are folders. */
   def of(session: classic.SparkSession, location: FileIndex): Option[NamedFiles] = location match {
     case _: PlacedFiles                    => None
     case index: PartitioningAwareFileIndex =>
       val listed = index.allFiles()
-      lazy val byPath = listed.iterator.map(s => s.getPath -> s).toMap
+      lazy val files = listed.iterator.map(_.getPath).toSet
       lazy val folders = listed.iterator.map(_.getPath.getParent).toSet
       def isFolder(root: Path) = folders(root) || folders.exists(_.toString.startsWith(s"$root/")) || {
         try Targets.fileSystem(session, root).getFileStatus(root).isDirectory
@@ -115,39 +69,8 @@ private[skipping] object NamedFiles {
       // The usual case is one folder. It must not cost a look at each file.
       val roots =
         if (index.rootPaths.sizeIs == 1 && listed.sizeIs > 1) Nil
-        else index.rootPaths.filter(root => byPath.contains(root) || !isFolder(root))
-      if (roots.isEmpty) None else Some(new NamedFiles(session, index, roots.map(root => root -> byPath.get(root))))
+        else index.rootPaths.filter(root => files(root) || !isFolder(root))
+      if (roots.isEmpty) None else Some(new NamedFiles(roots.toSet))
     case _ => None
-  }
-
-  /**
-   * Follows contents through exchanges until all of them are found. Each content is looked up once, and exchanges that
-   * share no content are followed together, since there may be many partitions.
-   */
-  private def resolve(contents: Seq[String], provenance: Provenance)(
-      status: String => Option[FileStatus]
-  ): Seq[(String, FileStatus)] = {
-    val asked = mutable.HashMap.empty[String, Option[FileStatus]]
-    // After a RESTORE, following exchanges would lead back to contents that are gone.
-    val done = mutable.HashSet.empty[Exchange]
-    @tailrec def followed(contents: Seq[String]): Seq[(String, FileStatus)] = {
-      val gone = contents.filter(c => asked.getOrElseUpdate(c, status(c)).isEmpty)
-      if (gone.isEmpty) contents.flatMap(c => asked(c).map(c -> _))
-      else {
-        val times = contents.groupMapReduce(identity)(_ => 1)(_ + _)
-        val taken = mutable.HashSet.empty[String]
-        val exchanges = gone.iterator.filterNot(taken).flatMap { c =>
-          val exchange = provenance.consumersOf(c)
-            .find(e => !done(e) && e.inputs.forall(i => times.contains(i) && !taken(i)))
-          exchange.foreach { e => taken ++= e.inputs; done += e }
-          exchange
-        }.toVector
-        // If a file is named twice, its rows are read twice. The outputs cannot be read that way.
-        if (exchanges.isEmpty || exchanges.exists(_.inputs.exists(times(_) > 1)))
-          throw ZOrderErrors.filesReplaced(gone.map(provenance.place(_).name))
-        followed(contents.filterNot(taken) ++ exchanges.flatMap(_.outputs))
-      }
-    }
-    followed(contents)
   }
 }

@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.{classic, AnalysisException, SparkSession}
+import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.ResolveDataSource
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -70,20 +70,15 @@ private[skipping] object RetryPathResolution {
    * A resolved plan. Resolves again while files that were listed are missing.
    *
    * @param resolved lists the files and resolves the plan
-   * @param isOfPattern whether the paths came from a pattern: then a missing path is not a mistake of the user
    */
-  def retried(resolved: => LogicalPlan, isOfPattern: Boolean = false): LogicalPlan = {
+  def retried(resolved: => LogicalPlan): LogicalPlan = {
     @tailrec def attempt(left: Int): LogicalPlan = Try(resolved) match {
-      case Failure(e) if left > 0 && isOfMissingFile(e, isOfPattern) => attempt(left - 1)
-      case result                                                    => result.get
+      case Failure(e) if left > 0 && isOfMissingFile(e) => attempt(left - 1)
+      case result                                       => result.get
     }
     attempt(Listings)
   }
 
-  private def isOfMissingFile(e: Throwable, isOfPattern: Boolean): Boolean =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists {
-      case _: FileNotFoundException => true
-      case e: AnalysisException     => isOfPattern && e.getCondition == "PATH_NOT_FOUND"
-      case _                        => false
-    }
+  private def isOfMissingFile(e: Throwable): Boolean =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).exists(_.isInstanceOf[FileNotFoundException])
 }

@@ -111,13 +111,15 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       named: Option[NamedFiles],
       views: Seq[TableView]
   ): Option[FileIndex] = {
-    val ofNames = named.flatMap(_.placed(relation.options))
     // Partitions of the catalog have values that the names of their folders need not say.
     val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
-    ofNames.getOrElse(relation.location) match {
-      case base: PartitioningAwareFileIndex if !ofCatalog && views.exists(_.overlay.isDefined) =>
-        Some(TableViews.around(session, base, relation.options, views))
-      case _ => ofNames
+    relation.location match {
+      case base: PartitioningAwareFileIndex if !ofCatalog =>
+        named.foreach(_.refuseGone(base.allFiles()))
+        if (views.exists(_.overlay.isDefined))
+          Some(TableViews.around(session, base, relation.options, named, views))
+        else None
+      case _ => None
     }
   }
 

@@ -108,20 +108,27 @@ object TableViews extends Logging {
   /**
    * The listed files, corrected for a half-published operation. Includes folders from which all files that the query reads
    * have been moved.
+   *
+   * @param named files that the query names itself
    */
   def around(
       session: SparkSession,
       index: PartitioningAwareFileIndex,
       options: Map[String, String],
+      named: Option[NamedFiles],
       views: Seq[TableView]
   ): PlacedFiles = {
-    val listed = index.allFiles()
-    val folders = listed.map(_.getPath.getParent).toSet
-    val roots = index.rootPaths.map(root => s"${root.toString.stripSuffix("/")}/")
+    val isNamed = named.fold(Set.empty[Path])(_.paths)
+    val (byName, byFolder) = index.allFiles().partition(f => isNamed(f.getPath))
+    val folders = byFolder.map(_.getPath.getParent).toSet
+    val roots = index.rootPaths.filterNot(isNamed).map(root => s"${root.toString.stripSuffix("/")}/")
     def isRead(folder: Path) = folders(folder) || roots.exists(s"$folder/".startsWith)
-    val left = listed.filterNot(f => views.exists(_.hides(f))).map(f => PlacedFile(f.getPath, f))
+    val left = byFolder.filterNot(f => views.exists(_.hides(f))).map(f => PlacedFile(f.getPath, f))
     val added = views.flatMap(_.overlay).flatMap(_.added).collect { case (folder, moved) if isRead(folder) => moved }
-    val files = (left ++ added.flatten).distinctBy(_.path)
+    val ofNames = named.toSeq.flatMap { n =>
+      byName.groupBy(_.getPath.getParent).toSeq.flatMap { case (folder, files) => n.sideOf(folder, files, views) }
+    }
+    val files = (left ++ added.flatten ++ ofNames).distinctBy(_.path)
     new PlacedFiles(session, options, Some(index.partitionSchema), files, Some(index.rootPaths))
   }
 
@@ -160,7 +167,7 @@ object TableViews extends Logging {
    * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
    * may go to the trash while the query runs.
    */
-  private val MostWaitMillis = 2000L
+  private[skipping] val MostWaitMillis = 2000L
 
   /** Tries to find a way around a living owner that goes on meanwhile. */
   private val MostViews = 5

@@ -43,9 +43,9 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val named = NamedFiles.of(classicSession, index)
       TableViews.of(session, new Listing(index), options, None, named).flatMap { views =>
-        val placed = named.flatMap(_.placed(options))
-        if (views.forall(_.overlay.isEmpty)) placed
-        else Some(TableViews.around(session, placed.getOrElse(index), options, views))
+        named.foreach(_.refuseGone(index.allFiles()))
+        if (views.forall(_.overlay.isEmpty)) None
+        else Some(TableViews.around(session, index, options, named, views))
       }
     }
 }

@@ -173,27 +173,6 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
               .fold(named(path, time))(_.content)
         }
     }
-
-  /**
-   * The content of a listed file that has changed since. None if it cannot be told.
-   *
-   * @param there what is under the path now
-   * @param after as for a log, but of the names in the same listing
-   */
-  def ofListing(path: String, listed: Stamp, there: => Option[Stamp], after: Int): Option[String] =
-    if (creators.contains(path)) Some(path)
-    else {
-      val found = known(path)
-      val later = found.filter(_.taken >= after)
-      found.find(_.stamp == listed).map(_.content).orElse {
-        val touched = later.filter(_.stamp.length == listed.length).map(_.content).distinct
-        val isThere = there.exists(_.length == listed.length)
-        // No operation took the file, so the query reads what is there now, as Spark would.
-        if (later.isEmpty || (touched.isEmpty && isThere)) Some(named(path, listed))
-        else if (isThere) None
-        else Option.when(touched.size == 1)(touched.head)
-      }
-    }
 }
 
 private[sparkzorder] object Provenance {
@@ -217,9 +196,6 @@ private[sparkzorder] object Provenance {
 
   /** When the file was written, if the content's name says so. */
   def timeOf(content: String): Option[Long] = content.split(At).lift(1).map(_.toLong)
-
-  /** Bytes of the file, if the content's name says so. */
-  def lengthOf(content: String): Option[Long] = content.split(At).lift(2).map(_.toLong)
 
   def inPlace(content: String): Place = {
     val path = content.takeWhile(_ != At)

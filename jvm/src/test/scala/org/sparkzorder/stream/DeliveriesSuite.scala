@@ -267,15 +267,5 @@ class DeliveriesSuite extends AnyFunSuite {
     assert(place(one, Seq(a), Some(Stamp(5, 10))) == "/x")
     assert(place(both, Seq(a), None) == "/x")
     assert(place(both, Seq(Logged("/t/zorder-1", 9), a), None) == "/y")
-    // A list of files has their lengths.
-    def listed(length: Long, time: Long = 5, there: Option[Stamp] = None, after: Int = 0) =
-      both.ofListing("/t/a", Stamp(time, length), there, after).map(both.place(_).path)
-    assert(listed(10).contains("/x") && listed(20).contains("/y"))
-    assert(listed(20, time = 7).contains("/y") && listed(10, time = 3).contains("/x"))
-    assert(listed(10, time = 3, after = 1).isEmpty)
-    assert(listed(10, time = 3, there = Some(Stamp(4, 10))).isEmpty)
-    assert(listed(30, time = 3, there = Some(Stamp(4, 30))).contains("/t/a"))
-    assert(listed(30, time = 3, there = Some(Stamp(4, 31))).isEmpty)
-    assert(listed(10, time = 3, after = 2).contains("/t/a"))
   }
 }
