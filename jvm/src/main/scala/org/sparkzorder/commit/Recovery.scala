@@ -121,7 +121,10 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     else pause()
 
   private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
-    if (isLate) readAround(busy, lives = true) else pause()
+    if (isLate || Outwaited.by(busy.publishing, waitMillis)) {
+      Outwaited.remember(busy.publishing, waitMillis)
+      readAround(busy, lives = true)
+    } else pause()
 
   /** None when the owner came to an end just now. */
   private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
@@ -161,6 +164,25 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
       case _: FoldersAwayException                                => false // there is a way around it
       case _: ConcurrentOperationException | _: LockLostException => false // another process does it
     }
+}
+
+/** Operations for which a query of this JVM has waited in vain. The next queries need not wait for them. */
+private object Outwaited {
+  private val MostOperations = 1000
+
+  /** How long, by the record's file. The oldest go first. */
+  private val millis = new java.util.LinkedHashMap[FileMeta, Long] {
+    override protected def removeEldestEntry(eldest: java.util.Map.Entry[FileMeta, Long]): Boolean =
+      size > MostOperations
+  }
+
+  /** Whether a query has waited for all of them, at least so long. */
+  def by(records: Seq[RecordFile], waitMillis: Long): Boolean =
+    synchronized(records.forall(r => millis.getOrDefault(r.meta, -1L) >= waitMillis))
+
+  def remember(records: Seq[RecordFile], waitMillis: Long): Unit = synchronized {
+    records.foreach(r => millis.put(r.meta, math.max(waitMillis, millis.getOrDefault(r.meta, 0L))))
+  }
 }
 
 private object QueryWait {
