@@ -83,6 +83,43 @@ def test_the_table_allows_nothing_that_no_code_needs() -> None:
     assert not {name: uses for name, uses in spare.items() if uses}
 
 
+DEFINED = re.compile(
+    r"^(?:(?:private|sealed|final|abstract|case)(?:\[\w+\])? )*(?:class|object|trait) (\w+)", re.MULTILINE
+)
+NESTED = re.compile(r"^ +.*\b(?:class|object|trait|type) (\w+)", re.MULTILINE)
+NAME = re.compile(r"(?<![.\w])([A-Z]\w*)")
+TANGLED = {"skipping", "optimize", "write", "footer", "predicate", "index", "command", "table"}
+"""Packages in which some files still use each other."""
+
+
+def uses_of_files(package: str) -> dict[str, set[str]]:
+    """Each file of a package with the other files of it that its code names."""
+    folder = REPOSITORY / "jvm/src/main/scala/org/sparkzorder" / package
+    code = {path.name: NO_CODE.sub("", path.read_text()) for path in folder.glob("*.scala")}
+    home = {name: file for file, text in code.items() for name in DEFINED.findall(text)}
+    found = {}
+    for file, text in code.items():
+        names = set(NAME.findall(text)) - set(NESTED.findall(text))
+        found[file] = {home[name] for name in names if home.get(name, file) != file}
+    return found
+
+
+def tangle(uses: dict[str, set[str]]) -> set[str]:
+    """The files that are in a cycle, or use one."""
+    done: set[str] = set()
+    while free := {file for file, used in uses.items() if file not in done and used <= done}:
+        done |= free
+    return set(uses) - done
+
+
+def test_no_file_uses_one_that_uses_it() -> None:
+    root = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"
+    packages = {p.name for p in root.iterdir() if p.is_dir()}
+    found = {package for package in packages if tangle(uses_of_files(package))}
+    assert found == TANGLED
+    assert "commit" in packages
+
+
 def test_a_forbidden_import_is_found() -> None:
     own, used = references("package org.sparkzorder.layout\nimport org.sparkzorder.commit.{Lock, Record}\n")
     assert (own, used) == ("layout", {"commit"})

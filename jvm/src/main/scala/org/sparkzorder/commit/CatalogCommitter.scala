@@ -132,7 +132,7 @@ final class CatalogCommitter(
     lock.check()
     val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
     ops.list(new Path(switch.to))
-      .filter(m => LateFiles.isVisible(m) && LateFiles.isCarried(m.name) && !needed(m.name))
+      .filter(m => LateFiles.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
       .foreach(m => ops.delete(m.path))
   }
 
@@ -176,7 +176,7 @@ final class CatalogCommitter(
           abandoned = false,
           outdated = false
         )
-          .having(entry(s.from).has ++ outputs.map(_.name).filter(LateFiles.isCarried) ++ appended(state, s))
+          .having(entry(s.from).has ++ outputs.map(_.name).filter(CarriedName.isOne) ++ appended(state, s))
           .watching(watch(s.from, inputs, newer = false)),
         entry(s.from).watching(watch(s.to, outputs, newer = true))
       )
@@ -191,7 +191,7 @@ final class CatalogCommitter(
   private def appended(state: CatalogState, s: Switch): Seq[String] = {
     val watches = state.folders.flatMap(_.watches).filter(_.folder == s.from)
     s.inputs.map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
-      .filterNot(m => watches.forall(_.knows(m))).map(LateFiles.carriedName)
+      .filterNot(m => watches.forall(_.knows(m))).map(CarriedName.of)
   }
 
   /** Steps 10 to 13. */

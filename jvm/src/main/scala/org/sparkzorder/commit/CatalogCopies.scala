@@ -52,10 +52,10 @@ private[sparkzorder] object CatalogCopies {
     files.groupBy(_.path.getParent).foreach { case (from, some) =>
       TiedNames.refuse(home.ops.list(from), some.map(_.name).toSet, TiedFileException.Moves)
     }
-    copy(home, lock, files.map(m => m -> FileNames.child(to, LateFiles.carriedName(m))), to)
+    copy(home, lock, files.map(m => m -> FileNames.child(to, CarriedName.of(m))), to)
     val there = home.ops.list(to).map(m => m.name -> m).toMap
     files.map { m =>
-      val name = LateFiles.carriedName(m)
+      val name = CarriedName.of(m)
       there.getOrElse(name, throw new FileNotFoundException(s"${FileNames.child(to, name)} vanished"))
     }
   }
@@ -123,13 +123,13 @@ private[sparkzorder] object CatalogCopies {
     }
     if (unknown.isEmpty) Nil
     else {
-      val here = home.ops.list(current).filter(LateFiles.isVisible).map(LateFiles.carriedName).toSet
+      val here = home.ops.list(current).filter(LateFiles.isVisible).map(CarriedName.of).toSet
       unknown.filter(f => here(f.carriedName))
     }
   }
 
   /** The same, if the current folder has copies itself. */
   private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
-    if (state.watched(current).isEmpty || !home.ops.list(current).exists(m => LateFiles.isCarried(m.name))) Nil
+    if (state.watched(current).isEmpty || !home.ops.list(current).exists(m => CarriedName.isOne(m.name))) Nil
     else doubles(home, state, current)
 }

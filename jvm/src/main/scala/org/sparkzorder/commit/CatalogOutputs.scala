@@ -43,7 +43,7 @@ private[sparkzorder] object CatalogOutputs {
       }
     }
     if (store.isDefined)
-      ObjectCommitter.discard(store.get, TableFolder(generation, home.ops, home.threads), lock.operationId)
+      StorePlaces.discard(store.get, TableFolder(generation, home.ops, home.threads), lock.operationId)
     else
       outputs.map(_.staged.getParent).distinct.foreach { staging =>
         home.ops.deleteRecursive(staging)

@@ -153,7 +153,7 @@ private[sparkzorder] object CatalogRecovery {
   /** Deletes a generation, with uploads that are open in it. */
   private[commit] def remove(home: TableFolder, generation: Path, operationId: String): Unit = {
     ObjectFileOps.storeOf(home).foreach { store =>
-      ObjectCommitter.discard(store, TableFolder(generation, home.ops, home.threads), operationId)
+      StorePlaces.discard(store, TableFolder(generation, home.ops, home.threads), operationId)
     }
     home.ops.deleteRecursive(generation)
     GenerationFolder.parentOf(home.root).foreach(home.ops.deleteEmpty)

@@ -64,19 +64,19 @@ private[sparkzorder] object CatalogRestore {
       if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
       val (there, elsewhere) = rows.keys.toSeq.sorted.map(now).partition(_.path.getParent == at)
       // Of a late file that was brought over, the original may be in the folder itself.
-      val originals = visible(at).map(m => LateFiles.carriedName(m) -> m).toMap
-      val (back, brought) = elsewhere.partition(m => originals.contains(LateFiles.carriedName(m)))
-      val kept = there ++ back.map(m => originals(LateFiles.carriedName(m)))
+      val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
+      val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))
+      val kept = there ++ back.map(m => originals(CarriedName.of(m)))
       // The original of a file that was brought over, and whose copy was deleted since.
       val watches = state.folders.flatMap(_.watches).filter(w => w.folder == at.toString && !w.newer)
       val had = state.rowsIn(start)
       val deleted = visible(at).filter { m =>
         (watches.exists(_.knows(m)) || had(m)) &&
-        !LateFiles.isCarried(m.name) && !kept.exists(_.path == m.path)
+        !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path)
       }
       if (deleted.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
-      WayBack(slot, start, at, kept.distinctBy(_.path), brought.distinctBy(LateFiles.carriedName), all)
+      WayBack(slot, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.of), all)
     }
   }
 
@@ -124,7 +124,7 @@ private[sparkzorder] object CatalogRestore {
     val having = for {
       way <- ways if way.brought.nonEmpty
       folder <- state.folder(way.from)
-    } yield folder.having(way.brought.map(LateFiles.carriedName))
+    } yield folder.having(way.brought.map(CarriedName.of))
     if (having.nonEmpty) CatalogStateFile.write(home, lock, state.updated(having))
   }
 

@@ -173,7 +173,7 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
    */
   def rowsIn(path: Path): FileMeta => Boolean = {
     val copies = folder(path).toSeq.flatMap(_.has).toSet
-    meta => copies.nonEmpty && copies(LateFiles.carriedName(meta))
+    meta => copies.nonEmpty && copies(CarriedName.of(meta))
   }
 
   /**

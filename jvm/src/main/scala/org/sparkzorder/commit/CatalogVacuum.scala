@@ -99,7 +99,7 @@ private[sparkzorder] object CatalogVacuum {
     else {
       val folders = state.folders.flatMap(f => f.path +: f.watches.map(_.folder)).distinct
       val left = WorkerThreads.map(folders, home.threads) { folder =>
-        home.ops.list(new Path(folder)).filter(LateFiles.isVisible).map(LateFiles.carriedName)
+        home.ops.list(new Path(folder)).filter(LateFiles.isVisible).map(CarriedName.of)
       }.flatten.toSet
       state.copy(folders = state.folders.map(f => f.copy(has = f.has.filter(left))))
     }

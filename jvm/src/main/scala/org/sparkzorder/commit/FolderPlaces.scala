@@ -65,6 +65,8 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
     Located(work.folder, here, place(timed = !isCopied), isCopied)
   }
 
+  override def rollBack(operationId: String): Unit = FolderPlaces.rollBack(folder, operationId)
+
   override def removeRecord(record: Record): Unit = {
     val publishing = folder.record(record, RecordState.Publishing)
     def isOurs =
@@ -93,10 +95,7 @@ private[commit] object FolderPlaces {
     )
   }
 
-  /**
-   * Removes what an operation left that has no record. Its markers go first: without them it can decide
-   * nothing any more, should its owner only have been slow.
-   */
+  /** @param dirs folders with markers besides those in the manifest, which may be gone */
   def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
     val ops = folder.ops
     (Manifest.read(folder, operationId) ++ dirs).distinct.foreach { dir =>

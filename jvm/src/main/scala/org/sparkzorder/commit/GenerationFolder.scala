@@ -47,8 +47,4 @@ private[sparkzorder] object GenerationFolder {
     val (root, other) = (home.toString.stripSuffix("/"), path.toString)
     other == root || other.startsWith(s"$root/") || homeOf(path).contains(home)
   }
-
-  /** The generations that are there, whether or not they are in use. */
-  def all(ops: FileOps, home: Path): Seq[FileMeta] =
-    parentOf(home).toSeq.flatMap(ops.list).filter(m => m.isDirectory && Name.matches(m.name))
 }

@@ -69,7 +69,7 @@ object History {
         if (file.state == RecordState.Vacuumed) Vacuumed
         else if (isRestored) Restored
         else Committed
-      val millis = file.publishMillis.orElse(record.metrics.get(SettleOperation.PublishMillis).flatMap(_.toLongOption))
+      val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
       HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
     }
   }

@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.Path
 final case class LateFile(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
 
   /** The name of its copy in the slot's current folder. */
-  def carriedName: String = LateFiles.carriedName(meta)
+  def carriedName: String = CarriedName.of(meta)
 }
 
 /** Finds the late files of a slot. See `docs/design/commit-catalog.md`. */
@@ -25,22 +25,6 @@ object LateFiles {
   private val Outdated: String =
     "the catalog names a folder again that has not all rows: others came after the table had left it, and " +
       "VACUUM has deleted their files"
-
-  /** Begins the names of copies. */
-  private val Prefix = "zorder-carried-"
-
-  def isCarried(name: String): Boolean = name.startsWith(Prefix)
-
-  /** The same for the same file, whichever process brings it over. A copy of a copy has the name of the copy. */
-  def carriedName(meta: FileMeta): String =
-    if (isCarried(meta.name)) meta.name
-    else {
-      val identity = s"${meta.path.toUri.getPath} ${meta.length} ${meta.etag.getOrElse(meta.modificationTime.toString)}"
-      val name = s"$Prefix${LongNames.hash(identity)}-"
-      val own = meta.name
-      if (LongNames.isPossible(name + own)) name + own
-      else name + LongNames.hash(own) + own.drop(math.max(0, own.lastIndexOf('.')))
-    }
 
   /** Whether readers see it as a file with rows. */
   def isVisible(meta: FileMeta): Boolean = !meta.isDirectory && meta.length != 0 && FileNames.isData(meta.name)
@@ -87,7 +71,7 @@ object LateFiles {
     val late =
       if (found.isEmpty) Nil
       else {
-        val here = withEtags(current, own, found, look).map(carriedName).toSet
+        val here = withEtags(current, own, found, look).map(CarriedName.of).toSet
         found.filterNot(f => here(f.carriedName)).distinctBy(_.carriedName)
       }
     if (late.nonEmpty) state.folder(current).foreach { folder =>

@@ -1,7 +1,6 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
-import java.nio.file.AccessDeniedException
 import java.util.concurrent.TimeUnit.{DAYS, HOURS, MILLISECONDS}
 
 import org.slf4j.LoggerFactory
@@ -228,7 +227,7 @@ private[sparkzorder] final class ObjectCommitter(
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
     }
 
-  private def discard(): Unit = ObjectCommitter.discard(store, folder, operationId)
+  private def discard(): Unit = StorePlaces.discard(store, folder, operationId)
 }
 
 private[sparkzorder] object ObjectCommitter {
@@ -243,51 +242,4 @@ private[sparkzorder] object ObjectCommitter {
 
   /** The time left for publishing before a rule may abort an upload. */
   private val PublishMillis = HOURS.toMillis(1)
-
-  /** Removes what tasks left: uploads of attempts that do not count, and the manifest. */
-  private[commit] def discard(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
-    try {
-      abortUploads(store, folder, operationId)
-      // What S3A wrote for each of them.
-      store.deleteAll(folder.uploads(operationId).flatMap(store.below) :+ folder.manifest(operationId))
-    } catch {
-      // The manifest is still there, so the next statement tries again.
-      case e: IOException => log.warn(s"cannot remove what operation $operationId left in ${folder.root}", e)
-    }
-
-  /** A user who may not list uploads leaves those of failed attempts to a lifecycle rule. */
-  private def abortUploads(store: ObjectStore, folder: TableFolder, operationId: String): Unit =
-    try store.openUploads(folder.root).filter(_._1.getName.contains(operationId)).foreach {
-        case (path, id) => store.abort(path, id)
-      }
-    catch {
-      case e: AccessDeniedException =>
-        log.warn(s"uploads of failed tasks may be left in ${folder.root}: they cannot be listed", e)
-    }
-
-  /**
-   * Rolls back an operation that died before it had a record. Its markers go first: without them it
-   * cannot be published, should its owner only have been slow.
-   *
-   * @param dirs the folders that it marked
-   */
-  private[commit] def rollBack(
-      store: ObjectStore,
-      folder: TableFolder,
-      operationId: String,
-      dirs: Seq[String]
-  ): Unit = {
-    CopiedMidway.refuseUntold(store, folder, operationId, dirs)
-    val listed = store.list(folder.side)
-    // If the operation was published after all, and only its clean-up is left, its copies stay.
-    def isPublished(trash: FileMeta) =
-      SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
-    dirs.foreach { dir =>
-      val marker = new FolderMarker(store, folder, dir)
-      marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)
-      val trashes = store.list(folder.trashesOf(dir)).filter(t => t.name.endsWith(s"-$operationId") && !isPublished(t))
-      trashes.foreach(t => folder.ops.deleteRecursive(t.path))
-    }
-    discard(store, folder, operationId)
-  }
 }

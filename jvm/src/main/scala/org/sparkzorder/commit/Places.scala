@@ -24,6 +24,12 @@ private[commit] trait Places {
    */
   def away(record: Record, known: Seq[Located[P]]): Seq[FolderWork]
 
+  /**
+   * Removes what an operation left that has no record. Its markers go first: without them it can decide
+   * nothing any more, should its owner only have been slow.
+   */
+  def rollBack(operationId: String): Unit
+
   /** Removes the record of an operation under way, if it is this one. */
   def removeRecord(record: Record): Unit
 
@@ -41,10 +47,3 @@ private[commit] trait Places {
  * @param isCopy whether the files of the place were copied, so that their times tell nothing
  */
 private[commit] final case class Located[P <: Place](origin: String, work: FolderWork, place: P, isCopy: Boolean)
-
-private[commit] object Places {
-
-  /** @param threads how many places, or files of one place, are worked on at the same time */
-  def of(folder: TableFolder, threads: Int): Places =
-    ObjectFileOps.storeOf(folder).fold[Places](new FolderPlaces(folder, threads))(new StorePlaces(_, folder, threads))
-}

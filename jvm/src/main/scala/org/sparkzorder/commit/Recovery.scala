@@ -22,6 +22,12 @@ final case class ReadableState(state: TableState, around: Option[ReadAround], ex
 /** Finishes or undoes what a dead owner left half done, for statements and for queries. */
 object Recovery {
 
+  /**
+   * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
+   * may go to the trash while the query runs.
+   */
+  val QueryWaitMillis = 2000L
+
   /** A thread looks at so many tables, if there are many. */
   private val TablesPerThread = 8
 
@@ -128,7 +134,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 
   /** None when the owner came to an end just now. */
   private def readAround(busy: TableState.SideFolder, lives: Boolean): Option[ReadableState] =
-    try Some(ReadableState(busy, ReadAround.of(folder, busy.statuses, lives), exchanging))
+    try Some(ReadableState(busy, ScanView.of(folder, busy.statuses, lives), exchanging))
     catch { case _: FileNotFoundException => None }
 
   private def pause(): Option[ReadableState] = {

@@ -44,7 +44,7 @@ private[commit] final class RecoveryUnderLock private (
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
     val settle = new SettleOperation(
-      Places.of(folder, folder.threads),
+      StoragePlaces.of(folder, folder.threads),
       folder,
       record,
       () => lock.checkInARow(),
@@ -76,14 +76,7 @@ private[commit] final class RecoveryUnderLock private (
       Trash.tidy(folder, lock)
     }
     val stagings = deadStagings(statuses)
-    stagings.foreach { id =>
-      ObjectFileOps.storeOf(folder) match {
-        case Some(store) =>
-          val dirs = Manifest.read(folder, id)
-          ObjectCommitter.rollBack(store, folder, id, dirs)
-        case None => FolderPlaces.rollBack(folder, id)
-      }
-    }
+    stagings.foreach(StoragePlaces.of(folder, folder.threads).rollBack)
     removeTemporary(statuses)
     IndexFiles.prune(folder, statuses)
     stagings.map(id => s"removed the files of operation $id")

@@ -9,6 +9,25 @@ import java.io.FileNotFoundException
 private[commit] object ScanView {
 
   /**
+   * How to read around operations that are being published. None when there are none.
+   *
+   * @param statuses a listing of the side folder
+   * @param lives whether their owner may live
+   * @throws java.io.FileNotFoundException when something was decided meanwhile, or an operation has just
+   *   come to its end
+   */
+  def of(folder: TableFolder, statuses: Seq[FileMeta], lives: Boolean = false): Option[ReadAround] = {
+    // If its version is in the history, all files are where they belong, and only the record is left.
+    val publishing = SideListing.records(statuses)
+      .filter(f => f.state == RecordState.Publishing && !SideListing.isPublished(statuses, f.version))
+    val views = publishing.map { file =>
+      val places = StoragePlaces.of(folder, folder.threads)
+      ofOperation(places, folder, RecordJson.read(folder, file), lives, folder.threads)
+    }
+    if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))
+  }
+
+  /**
    * The names of both sides are left out, and the files of one are added where they are now. So it does not
    * matter how old or new the listing is with which this is put together: a file that is gone by then is
    * an error and no missing row.
@@ -17,7 +36,13 @@ private[commit] object ScanView {
    * @throws java.io.FileNotFoundException when something was decided meanwhile, or the operation has just
    *   come to its end, so that the caller has to look again
    */
-  def of(places: Places, folder: TableFolder, record: Record, lives: Boolean, threads: Int): ReadAround = {
+  private[commit] def ofOperation(
+      places: Places,
+      folder: TableFolder,
+      record: Record,
+      lives: Boolean,
+      threads: Int
+  ): ReadAround = {
     val found = places.of(record, isRecovery = !lives)
     val views = WorkerThreads.map(found, threads)(l => if (l.isCopy) ofCopy(l) else ofPlace(folder, record, l))
     ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add))

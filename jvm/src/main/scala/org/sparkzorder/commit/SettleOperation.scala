@@ -94,13 +94,13 @@ private[commit] final class SettleOperation(
       val last = onlyIn(record, done)
       val took = millis()
       val metrics = record.metrics ++
-        (if (replaced.isEmpty) None else Some(Replaced -> replaced.mkString("\n")))
+        (if (replaced.isEmpty) None else Some(Record.Replaced -> replaced.mkString("\n")))
       val isKept = if (last == record && replaced.isEmpty)
         rename(took.fold(folder.record(record, RecordState.Done))(folder.published(record, _)), listing)
       else
         put(
           folder.record(record, RecordState.Done),
-          last.copy(metrics = metrics ++ took.map(PublishMillis -> _.toString)),
+          last.copy(metrics = metrics ++ took.map(Record.PublishMillis -> _.toString)),
           listing
         )
       if (isKept) Some(last.copy(metrics = metrics)) else None
@@ -141,15 +141,6 @@ private[commit] final class SettleOperation(
 
 private[commit] object SettleOperation {
 
-  /** A metric of the record: how long files were being exchanged. */
-  val PublishMillis = "publishMillis"
-
-  /**
-   * A metric of the record: inputs that others replaced between the last look and their delete,
-   * one in each line. Their old rows are in the outputs.
-   */
-  val Replaced = "replacedInputs"
-
   /** @param record what the history shows; None if no folder was exchanged */
   final case class Published(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
 
@@ -160,7 +151,7 @@ private[commit] object SettleOperation {
      */
     def orConflict: Record = {
       conflict(places).foreach(e => throw e)
-      val changed = record.flatMap(_.metrics.get(Replaced)).toSeq.flatMap(_.split('\n'))
+      val changed = record.flatMap(_.metrics.get(Record.Replaced)).toSeq.flatMap(_.split('\n'))
       if (changed.nonEmpty)
         throw new CommitConflictException(changed, "they were changed while their rows were being exchanged, and stay")
       record.getOrElse(throw new CommitConflictException(Seq("."), CommitConflictException.Overwritten))

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
 
+import org.sparkzorder.commit.Recovery
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{PlacedFile, PlacedFiles, RecoveryErrors, Targets}
 
@@ -53,7 +54,7 @@ private[skipping] final class NamedFiles(val paths: Set[Path]) {
 private[skipping] object NamedFiles {
 
   /** How long the query has waited by then. */
-  private val WaitSeconds = TableViews.MostWaitMillis / 1000
+  private val WaitSeconds = Recovery.QueryWaitMillis / 1000
 
   /** None if all roots are folders. */
   def of(session: classic.SparkSession, location: FileIndex): Option[NamedFiles] = location match {

@@ -163,12 +163,6 @@ object TableViews extends Logging {
     attempt(MostViews)
   }
 
-  /**
-   * How long a query waits for the end of an exchange. What it reads afterwards stays. What it reads before
-   * may go to the trash while the query runs.
-   */
-  private[skipping] val MostWaitMillis = 2000L
-
   /** Tries to find a way around a living owner that goes on meanwhile. */
   private val MostViews = 5
 
@@ -304,7 +298,7 @@ object TableViews extends Logging {
    * that came. It is made anew, until nothing is published meanwhile.
    */
   @tailrec private def whole(listing: Listing, tables: Seq[TableFolder], settings: LockSettings): Seq[SettledTable] = {
-    val settled = Recovery.settled(tables, MostWaitMillis, settings).map((SettledTable.apply _).tupled)
+    val settled = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
     lazy val files = listed(listing)
     val mustRelist = settled.exists(t => t.state.exchanging || isStale(listing, files, t.state.state, tables))
     if (mustRelist) listing.refresh()

@@ -292,7 +292,7 @@ class LocalSuite extends AnyFunSuite {
         liveness.running.clear()
         val folder = TableFolder(new Path(dir.toUri), ops)
         withClue(s"death at call $k: ") {
-          ReadAround.of(folder, ops.list(folder.side)).foreach { around =>
+          ScanView.of(folder, ops.list(folder.side)).foreach { around =>
             val listed = all(dir).filter(f => !f.contains("_zorder") && !f.endsWith(".crc")).filterNot(around.leaveOut)
             val paths = listed.map(f => new Path(dir.resolve(f).toUri)) ++ around.add.map(_.meta.path)
             assert(paths.flatMap(text(_).trim.split(' ')).sorted == expected)

@@ -359,7 +359,7 @@ class ObjectCommitSuite extends AnyFunSuite with Explores {
           val client = new MemoryClient(table.shared)
           val here = table.folder(client)
           views = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing).flatMap { f =>
-            try Some(ScanView.of(
+            try Some(ScanView.ofOperation(
                 new StorePlaces(client, here, 1),
                 here,
                 RecordJson.read(here, f),

@@ -203,7 +203,7 @@ final class SmallTable(
       val folder = TableFolder(root, ops, threads = 1)
       // What came to its end in this moment is looked at again.
       val looks = Iterator.fill(3) {
-        try Some(ReadAround.of(folder, ops.list(folder.side)))
+        try Some(ScanView.of(folder, ops.list(folder.side)))
         catch { case _: FileNotFoundException => None }
       }
       looks.flatten.next() match {

@@ -89,7 +89,7 @@ final class StoreTable(val dirs: Seq[String]) {
     }
     val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
     if (underWay.isEmpty) Manifest.operations(client.list(here.side)).foreach { id =>
-      ObjectCommitter.rollBack(client, here, id, Manifest.read(here, id))
+      new StorePlaces(client, here, threads = 1).rollBack(id)
     }
   }
 
@@ -100,7 +100,7 @@ final class StoreTable(val dirs: Seq[String]) {
     val records = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
     val views = records.flatMap { file =>
       val places = new StorePlaces(client, here, threads = 1)
-      try Some(ScanView.of(places, here, RecordJson.read(here, file), lives = true, threads = 1))
+      try Some(ScanView.ofOperation(places, here, RecordJson.read(here, file), lives = true, threads = 1))
       catch { case _: FileNotFoundException => None }
     }
     val hidden = views.flatMap(_.leaveOut).toSet
