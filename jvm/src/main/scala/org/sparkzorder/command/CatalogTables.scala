@@ -38,9 +38,9 @@ private[command] object CatalogTables extends Logging {
     if (!CatalogStateFile.isThere(TableState.look(folder.root, folder.ops))) {
       val beside = CatalogStateFile.readBeside(folder)
       val isInUse = beside.folders.nonEmpty && new SessionCatalogLocations(table).all().values.exists { path =>
-        GenerationFolder.homeOf(path).contains(folder.root) && beside.folder(path).isDefined
+        VersionDirectory.homeOf(path).contains(folder.root) && beside.folder(path).isDefined
       }
-      if (isInUse) LockedStatements.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
+      if (isInUse) TableLocking.locked(table, "Recovery", UUID.randomUUID().toString) { lock =>
         if (!CatalogStateFile.isThere(TableState.look(folder.root, folder.ops))) {
           CatalogStateFile.write(folder, lock, beside)
           logWarning(s"The side folder of ${table.name} was deleted, and has its state again")
@@ -57,12 +57,12 @@ private[command] object CatalogTables extends Logging {
     val state = CatalogStateFile.read(folder)
     val located = new SessionCatalogLocations(table).located()
     val current = located.keys.toSeq.filter(state.folder(_).isDefined)
-    def hasLate = LockedStatements.translated(table, operation) {
+    def hasLate = TableLocking.translated(table, operation) {
       unclearTold(table)(
         WorkerThreads.map(current, folder.threads)(CatalogCopies.lateIn(folder, state, _, located)).exists(_.nonEmpty)
       )
     }
-    def isBegunAnew = LateFiles.begunAnew(state, current, folder.ops).nonEmpty
+    def isBegunAnew = StaleAppends.begunAnew(state, current, folder.ops).nonEmpty
     if (state.withoutTaken(located.keySet) != state || isBegunAnew || hasLate) settle(table, operation)
   }
 
@@ -76,13 +76,13 @@ private[command] object CatalogTables extends Logging {
       }
 
   private def isHeld(table: TableLocation, side: TableState.SideFolder): Boolean =
-    side.lockState(LockedStatements.settings(table.session)) match {
+    side.lockState(TableLocking.settings(table.session)) match {
       case LockState.Live(_) => true
       case _                 => false
     }
 
   private def settle(table: TableLocation, operation: String): Unit =
-    LockedStatements.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
+    TableLocking.locked(table, operation, UUID.randomUUID().toString)(settleUnder(table, _))
 
   /** Ends what dead owners left, for a statement that holds the lock. */
   def recoverUnder(table: TableLocation, lock: Lock): Unit = {
@@ -108,19 +108,19 @@ private[command] object CatalogTables extends Logging {
   }
 
   /** Where the newest operation in the history put each slot. */
-  def settled(table: TableLocation): Slot => Option[Path] = {
+  def settled(table: TableLocation): CatalogPartition => Option[Path] = {
     lazy val records =
       History.newestFirst(TableSideFolder.of(table)).map(_.record).filter(_.way == Way.Catalog).toVector
     slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
   }
 
   /** The folders that the catalog names. */
-  def current(table: TableLocation): Map[Slot, Path] = new SessionCatalogLocations(table).all()
+  def current(table: TableLocation): Map[CatalogPartition, Path] = new SessionCatalogLocations(table).all()
 
   def unclearTold[A](table: TableLocation)(work: => A): A =
     try work
     catch {
-      case e: LateFilesUnclearException =>
+      case e: StaleAppendsUnclearException =>
         throw ZOrderErrors.lateFilesUnclear(table.name, e.folder, e.current, e.files, e.reason, e)
     }
 }

@@ -28,7 +28,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    LockedStatements.recover(place)
+    TableLocking.recover(place)
     CatalogTables.carryLate(place, operation)
     val table = PlainTables.open(place)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
@@ -36,12 +36,12 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
     def refuseExisting(): Unit =
       if (!replace && TableIndex.of(table, folder).isDefined) throw ZOrderErrors.indexExists(table.name)
     refuseExisting()
-    LockedStatements.refuseBusy(table)
+    TableLocking.refuseBusy(table)
     // Reads the files before it takes the lock, which creates the side folder. If a file cannot be
     // read, the table's folder is unchanged.
     val earlier =
-      LockedStatements.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
-    LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
+      TableLocking.translated(table, operation)(TableIndex.build(table, table.listed.flatMap(_.files), chosen))
+    TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))

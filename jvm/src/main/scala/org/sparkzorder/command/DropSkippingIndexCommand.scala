@@ -20,10 +20,10 @@ final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
 
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    LockedStatements.recover(table)
+    TableLocking.recover(table)
     val folder = TableSideFolder.of(table)
     if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
-    LockedStatements.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>
       IndexFiles.drop(folder, lock)
     }
     Nil

@@ -15,13 +15,13 @@ import org.sparkzorder.footer.UnchangedFiles
 import org.sparkzorder.optimize.{
   ColumnClustering,
   CommitMode,
+  CommittedRewrite,
   OptimizeMetrics,
   OptimizeOperation,
   OptimizePlan,
   OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
-  Published,
   Rewrite
 }
 import org.sparkzorder.progress.{Phase, StatementProgress}
@@ -49,10 +49,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, statement.target)
     val started = System.nanoTime()
-    val plan = LockedStatements.looking(place, operation)(planned(session, place))
+    val plan = TableLocking.looking(place, operation)(planned(session, place))
     def millis = Some((System.nanoTime() - started) / 1000000)
     val metrics =
-      if (statement.dryRun) LockedStatements.looking(place, operation)(predicted(plan))
+      if (statement.dryRun) TableLocking.looking(place, operation)(predicted(plan))
       else if (plan.rewrites.isEmpty) metricsOfNothing(plan).copy(millis = millis)
       else commit(session, plan).copy(millis = millis)
     if (!statement.dryRun)
@@ -68,14 +68,14 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {
-    LockedStatements.recover(place)
+    TableLocking.recover(place)
     val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
     CommitMode.refusePath(session, place, looked)
     if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
     val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
     OptimizePlanner.check(listed.table, statement)
     if (!statement.dryRun)
-      LockedStatements.translated(listed.table, operation) {
+      TableLocking.translated(listed.table, operation) {
         RenameCheck.refuseChanging(listed.table, operation, OptimizePlanner.isByCatalog(listed, statement))
       }
     OptimizePlanner.plan(listed, statement)
@@ -164,10 +164,10 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   private def laterCommit(
       session: SparkSession,
       started: Started,
-      before: Seq[Published],
-      groups: FileGroups,
+      before: Seq[CommittedRewrite],
+      groups: FileGroupSchedule,
       operations: OptimizeOperation
-  ): Published = {
+  ): CommittedRewrite = {
     val table = started.plan.table
     val part = started.plan.only(groups.flatten, before.flatMap(_.written))
     try underLock(table) { lock =>
@@ -183,7 +183,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   private def underLock[T](table: PlainTable)(work: Lock => T): T =
-    LockedStatements.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
+    TableLocking.locked(table, "OPTIMIZE", UUID.randomUUID().toString)(work)
 
   /**
    * Refuses a commit if others changed its inputs. Between two commits the lock is free. The
@@ -220,7 +220,7 @@ object OptimizeCommand {
     .add("summary", StringType, nullable = false)
 
   /** The file groups of one commit, each with its rewrites. */
-  private type FileGroups = Seq[Seq[Rewrite]]
+  private type FileGroupSchedule = Seq[Seq[Rewrite]]
 
   /**
    * An OPTIMIZE after its first commit.
@@ -228,7 +228,11 @@ object OptimizeCommand {
    * @param commits the file groups of each commit, the first one among them
    * @param published the first commit; None if there was nothing to do
    */
-  private final case class Started(plan: OptimizePlan, commits: Seq[FileGroups], published: Option[Published]) {
-    def laterCommits: Seq[FileGroups] = commits.drop(1)
+  private final case class Started(
+      plan: OptimizePlan,
+      commits: Seq[FileGroupSchedule],
+      published: Option[CommittedRewrite]
+  ) {
+    def laterCommits: Seq[FileGroupSchedule] = commits.drop(1)
   }
 }

@@ -27,7 +27,7 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    LockedStatements.recover(place)
+    TableLocking.recover(place)
     CatalogTables.carryLate(place, operation)
     val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
@@ -41,12 +41,12 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
     val isUpToDate = late.isEmpty && listed.size == before.files &&
       TableIndex.hasNothingExcluded(table, before) && ExcludedColumns.areRemembered(table)
     if (!isUpToDate) {
-      LockedStatements.refuseBusy(table)
+      TableLocking.refuseBusy(table)
       // Reads the files before it takes the lock. If a file cannot be read, the table's folder is
       // unchanged.
       val columns = TableIndex.columnsOf(table, Some(before))
-      val earlier = LockedStatements.translated(table, operation)(TableIndex.build(table, late, columns))
-      LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
+      val earlier = TableLocking.translated(table, operation)(TableIndex.build(table, late, columns))
+      TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
         val snapshot = current()
         val files = table.files()
         val now = TableIndex.columnsOf(table, Some(snapshot))

@@ -41,7 +41,7 @@ private[command] object RestoreByCatalog {
     )
     if (ways.nonEmpty) {
       val committer = new CatalogCommitter(folder, lock, locations, rowsOf, TableSideFolder.historySettings(table))
-      committer.begin(ways.map(w => Move(w.slot, w.from, w.to)), None)
+      committer.begin(ways.map(w => LocationUpdate(w.slot, w.from, w.to)), None)
       CatalogRestore.expect(folder, lock, ways)
       val switches = ways.map { w =>
         CatalogRestore.switch(w, CatalogCopies.carried(folder, lock, w.brought, w.to).zip(w.brought))

@@ -40,7 +40,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     CommitMode.refusePath(place.session, place)
-    LockedStatements.recover(place)
+    TableLocking.recover(place)
     CatalogTables.carryLate(place, operation)
     val table = PlainTables.open(place)
     val byCatalog = CatalogTables.isOne(table)
@@ -50,11 +50,11 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     val version = RestoreCommand.versionOf(table, to)
     if (version > current) throw ZOrderErrors.versionNotFound(table.name, version, current)
     UnsafeTables.refuseShared(table, table.listed)
-    LockedStatements.translated(table, operation)(RenameCheck.refuseChanging(table, operation, byCatalog))
+    TableLocking.translated(table, operation)(RenameCheck.refuseChanging(table, operation, byCatalog))
     val metrics =
       if (version == current) RestoreMetrics.of(table.listed.flatMap(_.files), RestorePlan(Nil, Nil))
       else
-        LockedStatements.locked(table, operation, UUID.randomUUID().toString) { lock =>
+        TableLocking.locked(table, operation, UUID.randomUUID().toString) { lock =>
           if (byCatalog) executeByCatalog(table, version, lock) else execute(table, version, lock)
         }
     table.refreshCaches()

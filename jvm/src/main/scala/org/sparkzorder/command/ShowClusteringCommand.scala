@@ -73,7 +73,7 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
   private def stateOf(session: ClassicSession, state: TableState): String = state match {
     case TableState.NoSideFolder     => Quiet
     case side: TableState.SideFolder =>
-      side.lockState(LockedStatements.settings(session)) match {
+      side.lockState(TableLocking.settings(session)) match {
         case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
         case _ if side.underWay    => "half published: the next statement recovers it"
         case _                     => Quiet

@@ -21,7 +21,7 @@ private[command] object VacuumByCatalog {
   /** Deletes them, and returns what was deleted. */
   def run(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     SharedLocations.refuse(table)
-    LockedStatements.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
       val folder = TableSideFolder.of(table)
       CatalogTables.recoverUnder(table, lock)
       // What is brought over now is deleted by the next VACUUM only: queries may be reading it.

@@ -36,7 +36,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     CommitMode.refusePath(place.session, place)
-    LockedStatements.recover(place)
+    TableLocking.recover(place)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
     if (CatalogTables.isOne(place)) byCatalog(session, place, isOld) else byRenames(session, place, folder, isOld)
@@ -68,11 +68,11 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
       .map(p => if (p == table.root) "" else table.names.of(p))
-    val expired = LockedStatements.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
+    val expired = TableLocking.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
     if (dryRun) expired.flatMap(_.files).map(f => Row(f.path.toString))
     else {
       if (expired.nonEmpty)
-        LockedStatements.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
+        TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
           val gone = Trash.expired(folder, isOld, dirs)
           Trash.vacuum(folder, lock, gone)
           show(

@@ -35,7 +35,7 @@ final class CatalogCommitter(
    * @param made the generation of the new folders; None if the slots go back to folders that are there
    * @throws CommitConflictException when the catalog names another folder than the caller has listed
    */
-  def begin(moves: Seq[Move], made: Option[Path]): Unit = {
+  def begin(moves: Seq[LocationUpdate], made: Option[Path]): Unit = {
     refuseMoved(moves)
     found = WorkerThreads.map(moves.map(_.from).distinct, home.threads)(dir => dir.toString -> ops.list(dir)).toMap
     generation = made
@@ -98,7 +98,7 @@ final class CatalogCommitter(
     newest + 1
   }
 
-  private def refuseMoved(moves: Seq[Move]): Unit = {
+  private def refuseMoved(moves: Seq[LocationUpdate]): Unit = {
     val now = catalog.current(moves.map(_.slot))
     val moved = moves.filterNot(m => now.get(m.slot).contains(m.from))
     if (moved.nonEmpty)
@@ -110,9 +110,9 @@ final class CatalogCommitter(
     record.copy(switches = WorkerThreads.map(record.switches, home.threads)(withAppended(_, Rounds)))
 
   @scala.annotation.tailrec
-  private def withAppended(switch: Switch, rounds: Int): Switch = {
+  private def withAppended(switch: LocationChange, rounds: Int): LocationChange = {
     val from = new Path(switch.from)
-    val now = ops.list(from).filter(LateFiles.isVisible)
+    val now = ops.list(from).filter(StaleAppends.isVisible)
     val byName = now.map(m => m.name -> m).toMap
     val inputs = switch.inputs.filter(i => FileNames.parent(i.path) == switch.from)
     val changed = inputs.filterNot(i => byName.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true)))
@@ -128,11 +128,11 @@ final class CatalogCommitter(
    * Deletes copies of an earlier attempt to go back to a folder: their rows may have been deleted
    * since.
    */
-  private def dropStale(switch: Switch): Unit = {
+  private def dropStale(switch: LocationChange): Unit = {
     lock.check()
     val needed = switch.outputs.map(o => FileNames.name(o.path)).toSet
     ops.list(new Path(switch.to))
-      .filter(m => LateFiles.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
+      .filter(m => StaleAppends.isVisible(m) && CarriedName.isOne(m.name) && !needed(m.name))
       .foreach(m => ops.delete(m.path))
   }
 
@@ -149,7 +149,7 @@ final class CatalogCommitter(
   /** Both folders of a switch watch the other one, since others may set the location back. */
   private def writeState(record: Record): Unit = {
     record.switches.foreach { s =>
-      val path = LateFiles.sentinel(new Path(s.from), record.operationId)
+      val path = StaleAppends.sentinel(new Path(s.from), record.operationId)
       ops.mkdirs(path.getParent)
       if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
     }
@@ -159,7 +159,7 @@ final class CatalogCommitter(
     val doubles = WorkerThreads.map(record.switches.map(s => new Path(s.from)).distinct, home.threads) { from =>
       from -> CatalogCopies.doubles(home, before, from)
     }
-    val state = LateFiles.having(before, doubles)
+    val state = StaleAppends.having(before, doubles)
     val now = System.currentTimeMillis()
     def watch(folder: String, files: Seq[KnownFile], newer: Boolean) =
       Watch(folder, record.operationId, now, files, newer = newer)
@@ -188,7 +188,7 @@ final class CatalogCommitter(
    * The names of copies of what others appended to the old folder. No copies are made of a file that all
    * folders know which watch the old one.
    */
-  private def appended(state: CatalogState, s: Switch): Seq[String] = {
+  private def appended(state: CatalogState, s: LocationChange): Seq[String] = {
     val watches = state.folders.flatMap(_.watches).filter(_.folder == s.from)
     s.inputs.map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
       .filterNot(m => watches.forall(_.knows(m))).map(CarriedName.of)
@@ -238,7 +238,7 @@ final class CatalogCommitter(
       if (changed.isEmpty) None
       else {
         lock.check()
-        catalog.move(changed.map { case (s, _) => Move(s.slot, new Path(s.to), new Path(s.from)) })
+        catalog.move(changed.map { case (s, _) => LocationUpdate(s.slot, new Path(s.to), new Path(s.from)) })
         Some(s"others changed or deleted files of the old folder, such as ${changed.head._2.head}")
       }
     } catch {
@@ -247,7 +247,7 @@ final class CatalogCommitter(
         None
     }
 
-  private def changedInputs(s: Switch): Seq[String] = {
+  private def changedInputs(s: LocationChange): Seq[String] = {
     val now = ops.list(new Path(s.from)).map(m => m.name -> m).toMap
     s.inputs.filter(i => FileNames.parent(i.path) == s.from)
       .filterNot(i => now.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true))).map(_.path)

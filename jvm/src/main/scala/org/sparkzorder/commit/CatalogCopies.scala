@@ -38,7 +38,7 @@ private[sparkzorder] object CatalogCopies {
     } catch { case e: IOException => log.warn(s"cannot remove $staging", e) }
 
   /** The switch with these files of its old folder, once they are in the new one. */
-  def appended(home: TableFolder, lock: Lock, switch: Switch, files: Seq[(FileMeta, Long)]): Switch = {
+  def appended(home: TableFolder, lock: Lock, switch: LocationChange, files: Seq[(FileMeta, Long)]): LocationChange = {
     val to = new Path(switch.to)
     val outputs = carried(home, lock, files.map(_._1), to).zip(files).map { case (copy, (file, rows)) =>
       OutputFile(copy.path.toString, copy.length, copy.modificationTime, rows, source = Some(file.path.toString))
@@ -68,18 +68,18 @@ private[sparkzorder] object CatalogCopies {
    * @param located which slot has its location where, for all slots
    * @param rowsOf as for [[CatalogCommitter]]
    * @return how many files were brought over
-   * @throws LateFilesUnclearException when it cannot be told whether the rows of some files count
+   * @throws StaleAppendsUnclearException when it cannot be told whether the rows of some files count
    */
   def carry(
       home: TableFolder,
       lock: Lock,
       current: Seq[Path],
-      located: Map[Path, Slot],
+      located: Map[Path, CatalogPartition],
       rowsOf: FileMeta => Option[Long]
   ): Int = {
     val before = CatalogStateFile.read(home, lock.listing())
     val own = before.withoutTaken(located.keySet)
-    val state = LateFiles.begunAnew(own, current, home.ops).foldLeft(own)(_.begunAnew(_))
+    val state = StaleAppends.begunAnew(own, current, home.ops).foldLeft(own)(_.begunAnew(_))
     val late = WorkerThreads.map(current.filter(state.folder(_).isDefined), home.threads) { folder =>
       folder -> lateIn(home, state, folder, located)
     }.filter(_._2.nonEmpty)
@@ -95,7 +95,7 @@ private[sparkzorder] object CatalogCopies {
     val copied = current.filter(state.folder(_).isDefined).map(folder => folder -> copiedBefore(home, state, folder))
     if (count > 0 || copied.exists(_._2.nonEmpty) || state != before) {
       Failpoints.hit("after-carried")
-      CatalogStateFile.write(home, lock, LateFiles.having(LateFiles.having(state, brought), copied))
+      CatalogStateFile.write(home, lock, StaleAppends.having(StaleAppends.having(state, brought), copied))
       if (count > 0) log.info(s"$count files were brought over from earlier folders of ${home.root}")
     }
     count
@@ -106,30 +106,35 @@ private[sparkzorder] object CatalogCopies {
    *
    * @param located which slot has its location where, for all slots
    */
-  def lateIn(home: TableFolder, state: CatalogState, current: Path, located: Map[Path, Slot]): Seq[LateFile] =
+  def lateIn(
+      home: TableFolder,
+      state: CatalogState,
+      current: Path,
+      located: Map[Path, CatalogPartition]
+  ): Seq[StaleAppend] =
     if (state.watched(current).isEmpty) Nil
-    else LateFiles.ofSlot(state, current, home.ops.list(current), home.ops, located, alsoDormant = true)
+    else StaleAppends.ofSlot(state, current, home.ops.list(current), home.ops, located, alsoDormant = true)
 
   /**
    * Files in other folders of a slot whose rows its current folder has under another name, although the
    * state does not say so. They are copies of its files, or it has copies of them.
    */
-  def doubles(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] = {
+  def doubles(home: TableFolder, state: CatalogState, current: Path): Seq[StaleAppend] = {
     val had = state.rowsIn(current)
     val unknown = state.watched(current).flatMap { case (owner, watch) =>
       home.ops.list(new Path(watch.folder))
-        .filter(m => LateFiles.isVisible(m) && !watch.knows(m) && !had(m))
-        .map(LateFile(_, owner, watch))
+        .filter(m => StaleAppends.isVisible(m) && !watch.knows(m) && !had(m))
+        .map(StaleAppend(_, owner, watch))
     }
     if (unknown.isEmpty) Nil
     else {
-      val here = home.ops.list(current).filter(LateFiles.isVisible).map(CarriedName.of).toSet
+      val here = home.ops.list(current).filter(StaleAppends.isVisible).map(CarriedName.of).toSet
       unknown.filter(f => here(f.carriedName))
     }
   }
 
   /** The same, if the current folder has copies itself. */
-  private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[LateFile] =
+  private def copiedBefore(home: TableFolder, state: CatalogState, current: Path): Seq[StaleAppend] =
     if (state.watched(current).isEmpty || !home.ops.list(current).exists(m => CarriedName.isOne(m.name))) Nil
     else doubles(home, state, current)
 }

@@ -3,7 +3,7 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 
 /** A slot gets another location. */
-final case class Move(slot: Slot, from: Path, to: Path)
+final case class LocationUpdate(slot: CatalogPartition, from: Path, to: Path)
 
 /** Where the catalog says that the files of a table are. */
 trait CatalogLocations {
@@ -13,17 +13,17 @@ trait CatalogLocations {
    *
    * @throws java.io.IOException when the catalog does not answer
    */
-  def current(slots: Seq[Slot]): Map[Slot, Path]
+  def current(slots: Seq[CatalogPartition]): Map[CatalogPartition, Path]
 
   /**
    * The locations of all slots of the table.
    *
    * @throws java.io.IOException when the catalog does not answer
    */
-  def all(): Map[Slot, Path]
+  def all(): Map[CatalogPartition, Path]
 
   /** The same by location. */
-  final def located(): Map[Path, Slot] = all().map(_.swap)
+  final def located(): Map[Path, CatalogPartition] = all().map(_.swap)
 
   /**
    * Changes locations, in as few calls as possible. A slot that is not at `from` any more is left as
@@ -31,7 +31,7 @@ trait CatalogLocations {
    *
    * @throws java.io.IOException when a call failed. It may have taken effect, or take effect later
    */
-  def move(moves: Seq[Move]): Unit
+  def move(moves: Seq[LocationUpdate]): Unit
 }
 
 /**
@@ -44,6 +44,12 @@ trait CatalogLocations {
  * @param outputs all files that the operation brought to the new folder; those that are copies of
  *                files that others had appended have their `source`
  */
-final case class Switch(slot: Slot, from: String, to: String, inputs: Seq[InputFile], outputs: Seq[OutputFile]) {
-  def move: Move = Move(slot, new Path(from), new Path(to))
+final case class LocationChange(
+    slot: CatalogPartition,
+    from: String,
+    to: String,
+    inputs: Seq[InputFile],
+    outputs: Seq[OutputFile]
+) {
+  def move: LocationUpdate = LocationUpdate(slot, new Path(from), new Path(to))
 }

@@ -41,7 +41,7 @@ private[sparkzorder] object CatalogRecovery {
   /** The last guard: no record says so, but the catalog may name a folder in it. */
   private def refuseNamed(home: TableFolder, lock: Lock, catalog: CatalogLocations, made: Option[Path]): Unit = {
     val ofMade = CatalogStateFile.read(home, lock.listing()).folders
-      .filter(f => made.isDefined && GenerationFolder.generationOf(new Path(f.path)) == made)
+      .filter(f => made.isDefined && VersionDirectory.generationOf(new Path(f.path)) == made)
     val now = catalog.current(ofMade.map(_.slot).distinct)
     ofMade.find(f => now.get(f.slot).map(_.toString).contains(f.path)).foreach { f =>
       throw new IOException(s"the catalog names ${f.path}, of which no operation tells")
@@ -109,13 +109,17 @@ private[sparkzorder] object CatalogRecovery {
       home: TableFolder,
       lock: Lock,
       catalog: CatalogLocations,
-      current: Map[Slot, Path],
-      settled: Slot => Option[Path]
+      current: Map[CatalogPartition, Path],
+      settled: CatalogPartition => Option[Path]
   ): Unit = {
     val state = CatalogStateFile.read(home, lock.listing())
     val moves = current.toSeq.flatMap { case (slot, path) =>
       state.folder(path).filter(_.abandoned).flatMap { folder =>
-        settled(slot).orElse(folder.watches.find(!_.newer).map(w => new Path(w.folder))).map(Move(slot, path, _))
+        settled(slot).orElse(folder.watches.find(!_.newer).map(w => new Path(w.folder))).map(LocationUpdate(
+          slot,
+          path,
+          _
+        ))
       }
     }
     if (moves.nonEmpty) {
@@ -144,7 +148,7 @@ private[sparkzorder] object CatalogRecovery {
     Failpoints.hit("after-manifest-removed")
     if (!files.hasSwitch(operationId)) generation.foreach { made =>
       val state = CatalogStateFile.read(home, lock.listing())
-      val entries = state.folders.map(_.path).filter(p => GenerationFolder.generationOf(new Path(p)).contains(made))
+      val entries = state.folders.map(_.path).filter(p => VersionDirectory.generationOf(new Path(p)).contains(made))
       if (entries.nonEmpty) CatalogStateFile.write(home, lock, state.without(entries.toSet))
       remove(home, made, operationId)
     }
@@ -156,6 +160,6 @@ private[sparkzorder] object CatalogRecovery {
       StorePlaces.discard(store, TableFolder(generation, home.ops, home.threads), operationId)
     }
     home.ops.deleteRecursive(generation)
-    GenerationFolder.parentOf(home.root).foreach(home.ops.deleteEmpty)
+    VersionDirectory.parentOf(home.root).foreach(home.ops.deleteEmpty)
   }
 }

@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
  * @param left the files that have the slot's rows now: those of the folder that it leaves, and late ones
  */
 final case class WayBack(
-    slot: Slot,
+    slot: CatalogPartition,
     from: Path,
     to: Path,
     there: Seq[FileMeta],
@@ -27,7 +27,7 @@ private[sparkzorder] object CatalogRestore {
       state: CatalogState,
       list: Path => Seq[FileMeta],
       start: Path,
-      late: Seq[LateFile]
+      late: Seq[StaleAppend]
   ) {
     private var at = start
 
@@ -38,10 +38,10 @@ private[sparkzorder] object CatalogRestore {
 
     private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
 
-    private def visible(dir: Path): Seq[FileMeta] = list(dir).filter(LateFiles.isVisible)
+    private def visible(dir: Path): Seq[FileMeta] = list(dir).filter(StaleAppends.isVisible)
 
     /** Takes back one operation. */
-    def back(switch: Switch): Unit = {
+    def back(switch: LocationChange): Unit = {
       if (switch.to != at.toString)
         throw new NotRestorableException(
           version,
@@ -57,7 +57,7 @@ private[sparkzorder] object CatalogRestore {
       at = from
     }
 
-    def ended(slot: Slot): WayBack = {
+    def ended(slot: CatalogPartition): WayBack = {
       val folders = rows.values.map(_.path.getParent).toSeq.distinct
       val now = keyed(folders.flatMap(visible))
       val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toSeq.sorted
@@ -93,9 +93,9 @@ private[sparkzorder] object CatalogRestore {
       version: Long,
       records: Seq[Record],
       state: CatalogState,
-      current: Map[Slot, Path],
+      current: Map[CatalogPartition, Path],
       list: Path => Seq[FileMeta],
-      late: Path => Seq[LateFile]
+      late: Path => Seq[StaleAppend]
   ): Seq[WayBack] = {
     records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
       throw new NotRestorableException(
@@ -129,10 +129,10 @@ private[sparkzorder] object CatalogRestore {
   }
 
   /** The switch for a way back, once the files are in its folder. */
-  def switch(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): Switch = {
+  def switch(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): LocationChange = {
     def output(m: FileMeta, source: Path) =
       OutputFile(m.path.toString, m.length, m.modificationTime, 0L, source = Some(source.toString), etag = m.etag)
-    Switch(
+    LocationChange(
       way.slot,
       way.from.toString,
       way.to.toString,

@@ -35,7 +35,7 @@ private[commit] final class CatalogSideFiles(home: TableFolder) {
   def generation(operationId: String): Option[Path] =
     home.ops.status(manifest(operationId)).map { meta =>
       new Path(new String(home.ops.read(meta.path, MostBytes), UTF_8))
-    }.filter(made => GenerationFolder.generationOf(made).contains(made) && GenerationFolder.isOf(home.root, made))
+    }.filter(made => VersionDirectory.generationOf(made).contains(made) && VersionDirectory.isOf(home.root, made))
 
   def readSwitch(operationId: String): Record =
     RecordJson.parse(home.ops.read(switch(operationId), RecordJson.ReadLimit), switch(operationId))

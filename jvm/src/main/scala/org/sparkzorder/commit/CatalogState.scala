@@ -8,15 +8,15 @@ import org.apache.hadoop.fs.Path
  * @param values the partition's columns and values, in the table's order and as the catalog spells
  *               them; empty for the table itself
  */
-final case class Slot(values: Seq[(String, String)]) {
+final case class CatalogPartition(values: Seq[(String, String)]) {
   def isTable: Boolean = values.isEmpty
 
   override def toString: String =
     if (isTable) "the table" else values.map { case (column, value) => s"$column=$value" }.mkString("/")
 }
 
-object Slot {
-  val Table: Slot = Slot(Nil)
+object CatalogPartition {
+  val Table: CatalogPartition = CatalogPartition(Nil)
 }
 
 /**
@@ -58,7 +58,7 @@ final case class Watch(
 
   /** Whether it is old enough that only statements look there. */
   def isDormant(now: Long): Boolean =
-    vacuumed && now - since > Watch.LeastMillis && GenerationFolder.generationOf(new Path(folder)).isDefined
+    vacuumed && now - since > Watch.LeastMillis && VersionDirectory.generationOf(new Path(folder)).isDefined
 }
 
 object Watch {
@@ -85,7 +85,7 @@ object Watch {
  */
 final case class CatalogFolder(
     path: String,
-    slot: Slot,
+    slot: CatalogPartition,
     operationId: String,
     own: Seq[String],
     watches: Seq[Watch],
@@ -125,7 +125,7 @@ final case class CatalogState(folders: Seq[CatalogFolder], number: Long = 0L) {
 
   /** The state without folders of other tables, as a side folder that was copied names them. */
   def of(home: Path): CatalogState = {
-    def isOurs(folder: String) = GenerationFolder.isOf(home, new Path(folder))
+    def isOurs(folder: String) = VersionDirectory.isOf(home, new Path(folder))
     if (folders.forall(f => isOurs(f.path) && f.watches.forall(w => isOurs(w.folder)))) this
     else copy(folders =
       folders.filter(f => isOurs(f.path)).map(f => f.copy(watches = f.watches.filter(w => isOurs(w.folder))))

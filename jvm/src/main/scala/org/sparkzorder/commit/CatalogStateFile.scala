@@ -75,7 +75,7 @@ private[sparkzorder] object CatalogStateFile {
         .filter(all => all.folders.nonEmpty && all.of(folder.root).folders.isEmpty)
         .flatMap { all =>
           val real = folder.ops.realPath(folder.root)
-          all.folders.flatMap(f => GenerationFolder.homeOf(new Path(f.path))).distinct
+          all.folders.flatMap(f => VersionDirectory.homeOf(new Path(f.path))).distinct
             .find(home => home != folder.root && folder.ops.realPath(home) == real)
         }
     catch { case _: FileNotFoundException => None }
@@ -101,7 +101,7 @@ private[sparkzorder] object CatalogStateFile {
    * partitions' present locations. So there is a copy of the state beside the generations.
    */
   private def writeBeside(folder: TableFolder, lock: Lock, state: CatalogState): Unit =
-    GenerationFolder.parentOf(folder.root).foreach { parent =>
+    VersionDirectory.parentOf(folder.root).foreach { parent =>
       val ops = folder.ops
       val older = in(ops.list(parent))
       val number = older.headOption.fold(0L)(_._1) + 1
@@ -116,7 +116,7 @@ private[sparkzorder] object CatalogStateFile {
    * there is none. A user who may not look there cannot read a partition that is there either.
    */
   def readBeside(folder: TableFolder): CatalogState =
-    try GenerationFolder.parentOf(folder.root).fold(CatalogState.Empty) { parent =>
+    try VersionDirectory.parentOf(folder.root).fold(CatalogState.Empty) { parent =>
         in(folder.ops.list(parent)).headOption.fold(CatalogState.Empty) { case (_, meta) =>
           cached(folder, meta).copy(number = 0L).of(folder.root)
         }
@@ -172,7 +172,7 @@ private[sparkzorder] object CatalogStateFile {
 
   private def folderOf(node: JsonNode): CatalogFolder = CatalogFolder(
     node.path("path").asText,
-    Slot(texts(node.path("slot")).grouped(2).map(pair => pair.head -> pair.last).toVector),
+    CatalogPartition(texts(node.path("slot")).grouped(2).map(pair => pair.head -> pair.last).toVector),
     node.path("operationId").asText,
     texts(node.path("own")),
     node.path("watches").elements.asScala.map(watchOf).toVector,

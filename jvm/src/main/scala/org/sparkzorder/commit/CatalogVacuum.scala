@@ -27,8 +27,8 @@ private[sparkzorder] object CatalogVacuum {
   def expired(
       home: TableFolder,
       state: CatalogState,
-      current: Map[Slot, Path],
-      settled: Slot => Option[Path],
+      current: Map[CatalogPartition, Path],
+      settled: CatalogPartition => Option[Path],
       isOld: Watch => Boolean
   ): Seq[ExpiredFolder] = {
     val (sure, unsure) = current.toSeq.filter { case (_, path) => state.folder(path).isDefined }
@@ -49,7 +49,7 @@ private[sparkzorder] object CatalogVacuum {
       .map { case (folder, watches) =>
         val path = new Path(folder)
         val listed = home.ops.list(path)
-        val files = listed.filter(m => watches.exists(_.knows(m)) || LateFiles.isVisible(m) && had.exists(_(m)))
+        val files = listed.filter(m => watches.exists(_.knows(m)) || StaleAppends.isVisible(m) && had.exists(_(m)))
         TiedNames.refuse(listed, files.map(_.name).toSet, TiedFileException.Deletes)
         ExpiredFolder(path, watches.map(_.operationId).toSet, files)
       }
@@ -99,14 +99,14 @@ private[sparkzorder] object CatalogVacuum {
     else {
       val folders = state.folders.flatMap(f => f.path +: f.watches.map(_.folder)).distinct
       val left = WorkerThreads.map(folders, home.threads) { folder =>
-        home.ops.list(new Path(folder)).filter(LateFiles.isVisible).map(CarriedName.of)
+        home.ops.list(new Path(folder)).filter(StaleAppends.isVisible).map(CarriedName.of)
       }.flatten.toSet
       state.copy(folders = state.folders.map(f => f.copy(has = f.has.filter(left))))
     }
 
   /** The folder of an operation that was undone a day ago: its call does not come any more. */
   private def isGivenUp(f: CatalogFolder, current: Set[Path], now: Long): Boolean =
-    f.abandoned && !current(new Path(f.path)) && GenerationFolder.generationOf(new Path(f.path)).isDefined &&
+    f.abandoned && !current(new Path(f.path)) && VersionDirectory.generationOf(new Path(f.path)).isDefined &&
       f.watches.forall(w => now - w.since > Watch.LeastMillis)
 
   /** Generations whose files were deleted, once no writer is expected there any more. */
@@ -115,7 +115,7 @@ private[sparkzorder] object CatalogVacuum {
       watches.filterNot(_.newer).forall(_.isDormant(now)) && watches.exists(!_.newer) && !current(new Path(folder))
     }.keySet.filter { folder =>
       val listed = home.ops.list(new Path(folder))
-      listed.nonEmpty && !listed.exists(LateFiles.isVisible)
+      listed.nonEmpty && !listed.exists(StaleAppends.isVisible)
     }
 
   private def remove(home: TableFolder, lock: Lock, folder: Path): Unit = {
@@ -123,7 +123,7 @@ private[sparkzorder] object CatalogVacuum {
     log.info(s"deletes $folder, which the catalog does not name any more")
     home.ops.deleteRecursive(folder)
     // The generation goes with its last folder, and their parent with the last generation.
-    GenerationFolder.generationOf(folder).foreach { generation =>
+    VersionDirectory.generationOf(folder).foreach { generation =>
       Iterator.iterate(folder.getParent)(_.getParent).takeWhile(_.depth >= generation.depth - 1)
         .foreach(home.ops.deleteEmpty)
     }

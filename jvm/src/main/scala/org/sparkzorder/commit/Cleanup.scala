@@ -31,7 +31,7 @@ private[commit] object Cleanup {
    * that after a crash in between the next statement starts over.
    */
   def job(folder: TableFolder, operationId: String): Unit = {
-    (Manifest.read(folder, operationId) :+ "").distinct.foreach { dir =>
+    (StagingDirectories.read(folder, operationId) :+ "").distinct.foreach { dir =>
       val staging = folder.stagingOf(dir, operationId)
       if (folder.ops.exists(staging)) folder.ops.deleteRecursive(staging)
       folder.ops.deleteEmpty(folder.stagingsOf(dir))

@@ -118,7 +118,7 @@ final class UnfinishedOperationException(val records: Seq[Path])
  *
  * @param folder that was overwritten
  */
-final class LateFilesUnclearException(val folder: Path, val current: Path, val files: Seq[Path], val reason: String)
+final class StaleAppendsUnclearException(val folder: Path, val current: Path, val files: Seq[Path], val reason: String)
     extends CommitException(s"files in $folder were written after the table had moved to $current, and $reason", null)
 
 /**

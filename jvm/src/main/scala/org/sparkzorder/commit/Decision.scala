@@ -12,7 +12,7 @@ private[commit] object Decision {
   case object Exchanged extends Decision("exchanged")
 
   /** The inputs stay, and the outputs go. */
-  case object Kept extends Decision("kept")
+  case object RolledBack extends Decision("rolled-back")
 
-  val all: Seq[Decision] = Seq(Staged, Exchanged, Kept)
+  val all: Seq[Decision] = Seq(Staged, Exchanged, RolledBack)
 }

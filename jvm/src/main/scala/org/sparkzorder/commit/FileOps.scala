@@ -67,7 +67,7 @@ trait FileOps {
 
   /**
    * Deletes a folder with all below it. Only for folders strictly below a `_zorder`, and for
-   * generations ([[GenerationFolder]]): others are an `IllegalArgumentException`.
+   * generations ([[VersionDirectory]]): others are an `IllegalArgumentException`.
    */
   def deleteRecursive(dir: Path): Unit
 
@@ -152,7 +152,7 @@ object FileOps {
     val parts = dir.toUri.getPath.split('/').filter(_.nonEmpty)
     val side = parts.indexOf(SideNames.Side)
     require(
-      (side >= 0 && side < parts.length - 1 || GenerationFolder.generationOf(dir).isDefined) && !parts.contains(".."),
+      (side >= 0 && side < parts.length - 1 || VersionDirectory.generationOf(dir).isDefined) && !parts.contains(".."),
       s"not below a ${SideNames.Side} folder: $dir"
     )
   }

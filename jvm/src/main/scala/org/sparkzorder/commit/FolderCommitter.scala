@@ -40,7 +40,7 @@ private[sparkzorder] final class FolderCommitter(
    */
   def stage(dirs: Seq[String]): Unit = orAbort {
     NestedTables.refuseBelow(folder, dirs)
-    Manifest.write(folder, operationId, dirs)
+    StagingDirectories.write(folder, operationId, dirs)
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
       lock.check()

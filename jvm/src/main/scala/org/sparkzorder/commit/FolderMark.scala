@@ -55,7 +55,7 @@ private[commit] final class FolderMark(folder: TableFolder, dir: String, origin:
 }
 
 private[commit] object FolderMark {
-  private val Name: Regex = """_exchange-(.+)-([0-9a-f]{16})\.([a-z]+)""".r
+  private val Name: Regex = """_exchange-(.+)-([0-9a-f]{16})\.([a-z-]+)""".r
 
   private def name(operationId: String, origin: String, decision: Decision): String =
     s"${SideNames.Hidden}exchange-$operationId-${LongNames.hash(origin)}.${decision.name}"

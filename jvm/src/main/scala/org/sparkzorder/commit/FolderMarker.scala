@@ -16,7 +16,7 @@ private[commit] final case class Marked(operationId: String, table: String, stat
 
 /**
  * One object in a folder's side folder, by which all processes agree on what an operation did there.
- * It changes from `Staged` to `Exchanged` or to `Kept`, each time on condition of its etag. So only
+ * It changes from `Staged` to `Exchanged` or to `RolledBack`, each time on condition of its etag. So only
  * one process makes the change, the others read it. A delete of the folder deletes the marker,
  * and the change fails.
  */

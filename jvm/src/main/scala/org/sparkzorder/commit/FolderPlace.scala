@@ -188,7 +188,7 @@ private[commit] final class FolderPlace(
       val before = trashed.get(FileNames.retiredName(i.path))
       now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
     }.map(_.path)
-    if (decided == Decision.Exchanged && replaced.nonEmpty && canReturn(replaced)) Decision.Kept else decided
+    if (decided == Decision.Exchanged && replaced.nonEmpty && canReturn(replaced)) Decision.RolledBack else decided
   }
 
   override def taken(): Set[String] = {
@@ -223,10 +223,10 @@ private[commit] final class FolderPlace(
     // Folders may be moved to and fro. Without a marker, new files may be the only ones with their rows.
     val was = decision()
     val areSpare = was match {
-      case _ if !timed         => true
-      case Some(Decision.Kept) => true
-      case Some(_)             => false
-      case None                => seen.contains(Decision.Staged) || hasInputs(listed())
+      case _ if !timed               => true
+      case Some(Decision.RolledBack) => true
+      case Some(_)                   => false
+      case None                      => seen.contains(Decision.Staged) || hasInputs(listed())
     }
     if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)

@@ -98,7 +98,7 @@ private[commit] object FolderPlaces {
   /** @param dirs folders with markers besides those in the manifest, which may be gone */
   def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
     val ops = folder.ops
-    (Manifest.read(folder, operationId) ++ dirs).distinct.foreach { dir =>
+    (StagingDirectories.read(folder, operationId) ++ dirs).distinct.foreach { dir =>
       ops.list(folder.sideOf(dir)).filter(m => FolderMark.origin(m.name, operationId).isDefined)
         .foreach(m => ops.delete(m.path))
       ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))

@@ -58,10 +58,10 @@ object History {
     (all, records.folders)
   }
 
-  private def entries(newestFirst: Iterator[Published]): Iterator[HistoryEntry] = {
+  private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    newestFirst.map { case Published(file, record, outcome) =>
+    newestFirst.map { case PublishedRecord(file, record, outcome) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)

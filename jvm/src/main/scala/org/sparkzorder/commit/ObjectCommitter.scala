@@ -46,7 +46,7 @@ private[sparkzorder] final class ObjectCommitter(
   def mark(dirs: Seq[String]): Unit = {
     NestedTables.refuseBelow(folder, dirs)
     marked = dirs
-    Manifest.write(folder, operationId, dirs)
+    StagingDirectories.write(folder, operationId, dirs)
     check()
     WorkerThreads.each(dirs, threads)(dir => new FolderMarker(store, folder, dir).claim(operationId))
     found = WorkerThreads.map(dirs, threads)(dir => dir -> listed(dir)).toMap

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory
  *
  * @param outcome reads the outcome, if there is one
  */
-private[commit] final case class Published(file: RecordFile, record: Record, outcome: () => Option[Outcome])
+private[commit] final case class PublishedRecord(file: RecordFile, record: Record, outcome: () => Option[Outcome])
 
 /** The part of a record in a checkpoint that a reader needs. */
 private[commit] sealed trait RecordPart
@@ -42,7 +42,7 @@ private[commit] final class PublishedRecords(
     list: () => Seq[FileMeta],
     versions: () => Option[Set[Long]] = () => None,
     part: RecordPart = RecordPart.Whole
-) extends Iterator[Published] {
+) extends Iterator[PublishedRecord] {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.History")
 
   /** How often in a row the folder is listed again. */
@@ -58,7 +58,7 @@ private[commit] final class PublishedRecords(
   private var parse: CheckpointLine => Record = line => line.record
   private var hasReturned = false
   private var gatheredFolders = Set.empty[String]
-  private var found = Option.empty[Published]
+  private var found = Option.empty[PublishedRecord]
   look()
 
   private def look(): Unit = {
@@ -74,7 +74,7 @@ private[commit] final class PublishedRecords(
     found.isDefined
   }
 
-  override def next(): Published = {
+  override def next(): PublishedRecord = {
     if (!hasNext) throw new NoSuchElementException("no more records")
     val result = found.get
     found = None
@@ -90,7 +90,7 @@ private[commit] final class PublishedRecords(
     else if (lines.hasNext && files.headOption.forall(_.version < lines.head.file.version)) {
       val line = lines.next()
       if (line.file.version < below) orSkip(line.file.version) {
-        Published(line.file, parse(line), () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
+        PublishedRecord(line.file, parse(line), () => line.outcome.flatMap(o => Outcome.parse(o.getBytes("UTF-8"))))
       }
     } else {
       val listed = files.head
@@ -104,7 +104,7 @@ private[commit] final class PublishedRecords(
         orSkip(file.version) {
           val record = RecordJson.read(folder, file)
           hasReturned ||= WrittenFiles.hasReturned(record)
-          Published(file, record, () => outcome(record))
+          PublishedRecord(file, record, () => outcome(record))
         }
       )
     }
@@ -133,7 +133,7 @@ private[commit] final class PublishedRecords(
   private def outcome(record: Record): Option[Outcome] =
     if (outcomes.nonEmpty && outcomes(folder.outcome(record).getName)) Outcome.shown(folder, record) else None
 
-  private def orSkip(version: Long)(record: => Published): Unit = {
+  private def orSkip(version: Long)(record: => PublishedRecord): Unit = {
     try found = Some(record)
     catch { case e: UnreadableRecordException => log.warn("left out of the history", e) }
     below = version

@@ -25,7 +25,7 @@ final case class Record(
     outputs: Seq[OutputFile],
     layout: Option[String] = None,
     way: Way = Way.InPlace,
-    switches: Seq[Switch] = Nil,
+    switches: Seq[LocationChange] = Nil,
     root: Option[String] = None
 ) {
 

@@ -88,7 +88,7 @@ object RecordJson {
     }
   }
 
-  private def writeSwitch(node: ObjectNode, switch: Switch): Unit = {
+  private def writeSwitch(node: ObjectNode, switch: LocationChange): Unit = {
     // An array, since the order of partition columns counts.
     switch.slot.values.foldLeft(node.putArray("slot")) { case (array, (column, value)) => array.add(column).add(value) }
     node.put("from", switch.from)
@@ -273,24 +273,24 @@ object RecordJson {
       ArraySeq.unsafeWrapArray(all.toArray)
     }
 
-    private def switches(): Seq[Switch] = {
-      val all = mutable.ArrayBuffer.empty[Switch]
+    private def switches(): Seq[LocationChange] = {
+      val all = mutable.ArrayBuffer.empty[LocationChange]
       while (json.nextToken() != JsonToken.END_ARRAY) {
         val f = fields()
         val inputs = f.files("inputs").map(i => InputFile(i.path, i.length, i.modificationTime, i.rows, i.etag))
-        all += Switch(f.slot, f.text("from"), f.text("to"), inputs, f.files("outputs"))
+        all += LocationChange(f.slot, f.text("from"), f.text("to"), inputs, f.files("outputs"))
       }
       all.toSeq
     }
 
-    private def slot(): Slot = {
+    private def slot(): CatalogPartition = {
       val words = mutable.ArrayBuffer.empty[String]
       while (json.nextToken() != JsonToken.END_ARRAY) {
         if (json.currentToken != JsonToken.VALUE_STRING) fail("'slot' is not an array of texts")
         words += json.getText
       }
       if (words.length % 2 != 0) fail("'slot' is not an array of pairs")
-      Slot(words.toVector.grouped(2).map(pair => pair.head -> pair.last).toVector)
+      CatalogPartition(words.toVector.grouped(2).map(pair => pair.head -> pair.last).toVector)
     }
 
     private def texts(name: String): Map[String, String] = {
@@ -327,15 +327,15 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
-      def slot: Slot = get("slot") match {
-        case s: Slot => s
-        case _       => fail("'slot' is not an array")
+      def slot: CatalogPartition = get("slot") match {
+        case s: CatalogPartition => s
+        case _                   => fail("'slot' is not an array")
       }
 
       /** Empty when there is none. */
-      def switches(name: String): Seq[Switch] = found.get(name) match {
+      def switches(name: String): Seq[LocationChange] = found.get(name) match {
         case None            => Nil
-        case Some(s: Seq[_]) => s.asInstanceOf[Seq[Switch]]
+        case Some(s: Seq[_]) => s.asInstanceOf[Seq[LocationChange]]
         case _               => fail(s"'$name' is not an array")
       }
 

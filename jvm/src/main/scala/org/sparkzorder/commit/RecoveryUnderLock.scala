@@ -106,7 +106,7 @@ private[commit] final class RecoveryUnderLock private (
   private def deadStagings(statuses: Seq[FileMeta]): Seq[String] = {
     val unfinished = SideListing.records(statuses).filter(_.state.isUnfinished)
     val underWay = unfinished.flatMap(readable).map(_.operationId).toSet
-    Manifest.operations(statuses).filterNot(id => id == lock.operationId || underWay(id))
+    StagingDirectories.operations(statuses).filterNot(id => id == lock.operationId || underWay(id))
   }
 
   private def readable(file: RecordFile): Option[Record] =

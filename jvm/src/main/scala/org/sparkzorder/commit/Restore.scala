@@ -42,7 +42,7 @@ object Restore {
       listing: Seq[FileMeta],
       version: Long,
       current: Long,
-      since: Seq[Published]
+      since: Seq[PublishedRecord]
   ): Seq[Long] = {
     // On an object store no number is given twice, so an operation that was undone leaves a gap.
     val undone = if (isOnStore(folder)) SideListing.records(listing).filter(_.state == RecordState.Undone) else Nil

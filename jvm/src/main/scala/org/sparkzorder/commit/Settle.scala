@@ -12,7 +12,7 @@ private[commit] object PlaceOutcome {
    */
   final case class Exchanged(outputs: Map[String, FileMeta], changed: Seq[String]) extends PlaceOutcome
 
-  final case class Kept(why: Obstacle) extends PlaceOutcome
+  final case class RolledBack(why: Obstacle) extends PlaceOutcome
 
   /** The place was deleted, and the rows that were in it. */
   case object Overwritten extends PlaceOutcome
@@ -47,12 +47,12 @@ private[commit] object Settle {
             place.reveal()
             place.obstacle()
           }
-        val to = if (obstacle.isEmpty) Decision.Exchanged else Decision.Kept
+        val to = if (obstacle.isEmpty) Decision.Exchanged else Decision.RolledBack
         val now = if (place.decide(Decision.Staged, to)) Some(to) else place.decision()
         settle(place, isStale, now, obstacle.getOrElse(why))
       // Outputs were deleted, or a copy was put back that lacks some. The inputs have all rows.
       case Some(Decision.Exchanged) if place.lacksOutputs() =>
-        place.decide(Decision.Exchanged, Decision.Kept)
+        place.decide(Decision.Exchanged, Decision.RolledBack)
         settle(place, isStale, place.decision(), why)
       case Some(Decision.Exchanged) =>
         val changed = place.retire(isCopy = false)
@@ -60,13 +60,13 @@ private[commit] object Settle {
         val now = place.decision()
         if (!now.contains(Decision.Exchanged)) settle(place, isStale, now, why)
         else if (changed.nonEmpty && place.canReturn(changed)) {
-          place.decide(Decision.Exchanged, Decision.Kept)
+          place.decide(Decision.Exchanged, Decision.RolledBack)
           settle(place, isStale, place.decision(), Obstacle(Changed, changed))
         } else Exchanged(place.revealed(), changed)
-      case Some(Decision.Kept) =>
+      case Some(Decision.RolledBack) =>
         place.bringBack()
         place.drop()
-        if (place.decision().isEmpty) lost(place) else Kept(why)
+        if (place.decision().isEmpty) lost(place) else RolledBack(why)
     }
 
   private def lost(place: Place): PlaceOutcome =
@@ -85,7 +85,7 @@ private[commit] object Settle {
   def copy(place: Place): PlaceOutcome = place.rowsOfCopy() match {
     case CopiedMidway.HasInputs =>
       place.drop()
-      Kept(InCopy)
+      RolledBack(InCopy)
     case CopiedMidway.HasOutputs =>
       place.retire(isCopy = true)
       Exchanged(place.revealed(), Nil)

@@ -31,7 +31,7 @@ private[commit] final class SettleOperation(
    * @param isRecovery whether another process began
    * @throws FoldersAwayException when another process began, and folders are away. All others are settled
    */
-  def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Published = {
+  def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Settled = {
     // An owner that was slow for very long may have a record of a version that others have published.
     val isStale = SideListing.isPublished(listing(), record.version)
     val found = places.of(record, isRecovery)
@@ -47,14 +47,14 @@ private[commit] final class SettleOperation(
       if (isStale || outcomes.exists(_._2 == PlaceOutcome.Ended)) published(listing())
       else ended(outcomes, listing, millis)
     Failpoints.hit("after-record-done")
-    Published(outcomes, last)
+    Settled(outcomes, last)
   }
 
   /**
    * Removes what the operation left. The record goes last: without it the manifest would look like that
    * of an operation that died before it had a record.
    */
-  def clean(result: Published): Unit = {
+  def clean(result: Settled): Unit = {
     check()
     val released = WorkerThreads.map(result.places, across(result.places)) { case (l, _) => l.place.release() }
     if (released.contains(false)) settled(places.moved(record, Set.empty), isStale = true).foreach(_._1.place.release())
@@ -142,7 +142,7 @@ private[commit] final class SettleOperation(
 private[commit] object SettleOperation {
 
   /** @param record what the history shows; None if no folder was exchanged */
-  final case class Published(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
+  final case class Settled(places: Seq[(Located[_ <: Place], PlaceOutcome)], record: Option[Record]) {
 
     /**
      * The record in the history.
@@ -160,7 +160,7 @@ private[commit] object SettleOperation {
 
   /** What kept places as they were. */
   private def conflict(places: Seq[(Located[_ <: Place], PlaceOutcome)]): Option[CommitConflictException] = {
-    val kept = places.collect { case (_, PlaceOutcome.Kept(why)) => why }
+    val kept = places.collect { case (_, PlaceOutcome.RolledBack(why)) => why }
     kept.headOption.map(first => new CommitConflictException(kept.flatMap(_.files), first.reason))
   }
 

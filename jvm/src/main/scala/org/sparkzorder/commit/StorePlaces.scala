@@ -32,7 +32,7 @@ private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder,
   override def discard(record: Record): Unit = StorePlaces.discard(store, folder, record.operationId)
 
   override def rollBack(operationId: String): Unit = {
-    val dirs = Manifest.read(folder, operationId)
+    val dirs = StagingDirectories.read(folder, operationId)
     CopiedMidway.refuseUntold(store, folder, operationId, dirs)
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.

@@ -68,7 +68,7 @@ final case class TableFolder(
   def index(number: Long): Path =
     new Path(side, Hidden + String.format(Locale.ROOT, "index-%010d.zidx", Long.box(number)))
 
-  /** The file that names the folders in which an operation makes staging; see [[Manifest]]. */
+  /** The file that names the folders in which an operation makes staging; see [[StagingDirectories]]. */
   def manifest(operationId: String): Path = new Path(side, s"${Hidden}staging-$operationId.json")
 
   /** The path of a file or folder named relative to the root, "" being the root. */

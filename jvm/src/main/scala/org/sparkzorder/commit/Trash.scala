@@ -119,7 +119,7 @@ object Trash {
     lazy val looked = (dirs ++ records.folders ++ foldersOf(ended ++ read.map(_.record))).toSet
     lazy val trashes = listed(folder, looked.toSeq)
     def neededVersions = Some(trashes.flatMap(t => SideNames.trashVersion(t.name)).toSet)
-    records.foreach { case Published(file, record, outcome) =>
+    records.foreach { case PublishedRecord(file, record, outcome) =>
       val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
       read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
     }

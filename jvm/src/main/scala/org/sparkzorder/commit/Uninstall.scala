@@ -152,7 +152,7 @@ object Uninstall {
   private final case class Removed(left: Seq[LeftAlone], retired: Seq[FileMeta])
 
   private def reason(left: FileMeta): String =
-    if (CatalogStateFile.isThere(Seq(left)) || LateFiles.isSentinel(left)) OfCatalog
+    if (CatalogStateFile.isThere(Seq(left)) || StaleAppends.isSentinel(left)) OfCatalog
     else Unknown
 
   private val OfCatalog =

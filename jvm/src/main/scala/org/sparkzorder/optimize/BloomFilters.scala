@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
-import org.sparkzorder.write.{KeyColumn, RewriteUnit}
+import org.sparkzorder.write.{FileGroup, KeyColumn}
 
 /**
  * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without
@@ -16,7 +16,7 @@ import org.sparkzorder.write.{KeyColumn, RewriteUnit}
 private[sparkzorder] sealed trait BloomFilters {
 
   /** Options for the file writer, given how the statement lays out each unit. */
-  def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
+  def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
       model: LayoutModel
   ): Map[String, String]
 }
@@ -26,14 +26,14 @@ private[sparkzorder] object BloomFilters {
   private val option = OptionTable.bloomFilterColumns
 
   case object Off extends BloomFilters {
-    override def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
         model: LayoutModel
     ): Map[String, String] = Map.empty
   }
 
   /** The key columns whose values the layout cannot separate well enough by itself. */
   case object Auto extends BloomFilters {
-    override def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
         model: LayoutModel
     ): Map[String, String] = {
       val wanted = keys.indices.filter { k =>
@@ -47,7 +47,7 @@ private[sparkzorder] object BloomFilters {
   }
 
   final case class Of(columns: Seq[Seq[String]]) extends BloomFilters {
-    override def writeOptions(formatName: String, units: Seq[RewriteUnit], keys: Seq[KeyColumn])(
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
         model: LayoutModel
     ): Map[String, String] = settings(formatName, columns)
   }

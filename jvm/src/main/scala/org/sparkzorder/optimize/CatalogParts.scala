@@ -23,7 +23,7 @@ private[optimize] final class CatalogParts(table: PlainTable, committer: Catalog
    *
    * @param outputs the new files of this folder with their rows
    */
-  def switch(folder: DataFolder, move: Move, outputs: Seq[(FileMeta, Long)]): Switch = {
+  def switch(folder: DataFolder, move: LocationUpdate, outputs: Seq[(FileMeta, Long)]): LocationChange = {
     val (inputs, rest) = folder.files.partition(f => rewritten(f.getPath))
     val rowsOfRest = Input.read(table, rest, Nil).map(_.footer.rows)
     val (found, kept) = (inputs.map(atBegin(folder, _)), rest.map(atBegin(folder, _)))
@@ -32,7 +32,7 @@ private[optimize] final class CatalogParts(table: PlainTable, committer: Catalog
       TableIndex.idOf(table, f) -> FileId(table.names.of(m.path), m.length, m.modificationTime)
     }
     val rows = inputs.map(f => rowsOfInputs(f.getPath)) ++ rowsOfRest
-    Switch(
+    LocationChange(
       move.slot,
       move.from.toString,
       move.to.toString,

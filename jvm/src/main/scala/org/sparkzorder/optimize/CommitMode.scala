@@ -49,7 +49,7 @@ private[sparkzorder] object CommitMode {
         table.name,
         "it is a managed table, and DROP, RENAME and partition statements also act on its default folder"
       )
-    if (GenerationFolder.parentOf(table.root).isEmpty)
+    if (VersionDirectory.parentOf(table.root).isEmpty)
       throw ZOrderErrors.publishNeedsCatalog(table.name, "its folder is the root of a file system")
     SharedLocations.refuse(table)
     if (isFirst) FolderBeside.refuse(table)
@@ -76,12 +76,12 @@ private[sparkzorder] object CommitMode {
    * @throws org.apache.spark.sql.AnalysisException when a folder is none of them, or is not ours to
    *   leave
    */
-  def slots(table: PlainTable, folders: Seq[DataFolder]): Map[Path, Slot] = {
+  def slots(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
     val all = new SessionCatalogLocations(table).located()
     folders.map { f =>
       val slot = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
       val isOurs = f.path == table.root || table.names.isBelow(f.path) ||
-        GenerationFolder.homeOf(f.path).contains(table.root)
+        VersionDirectory.homeOf(f.path).contains(table.root)
       if (!isOurs) throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
       f.path -> slot
     }.toMap
@@ -95,7 +95,7 @@ private[sparkzorder] object CommitMode {
    */
   def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
     if (table.catalogTable.isEmpty) {
-      val others = GenerationFolder.homeOf(table.root) ++ GenerationFolder.homeBeside(table.root)
+      val others = VersionDirectory.homeOf(table.root) ++ VersionDirectory.homeBeside(table.root)
       val own = looked.fold(Homes.stateOf(session, table.root))(Homes.stateIn)
       if (own.folders.nonEmpty || others.exists(Homes.stateOf(session, _).folders.nonEmpty))
         throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)

@@ -16,15 +16,16 @@ final case class FileGroupOptions(maxConcurrentRewrites: Int, maxGroupSize: Opti
    * independently.
    */
   private[sparkzorder] def split(rewrites: Seq[Rewrite]): Seq[Rewrite] =
-    maxGroupSize.fold(rewrites)(FileGroups.split(rewrites, _))
+    maxGroupSize.fold(rewrites)(FileGroupSchedule.split(rewrites, _))
 
   /**
    * For each commit its file groups. If the statement sets no size, a folder that is larger than
    * the default makes a group of its own, and is not split.
    */
   private[sparkzorder] def commits(rewrites: Seq[Rewrite]): Seq[Seq[Seq[Rewrite]]] = {
-    val groups = FileGroups.of(rewrites, maxGroupSize.getOrElse(FileGroupOptions.DefaultMaxGroupSize), maxCommits)
-    FileGroups.commits(groups, maxCommits)
+    val groups =
+      FileGroupSchedule.of(rewrites, maxGroupSize.getOrElse(FileGroupOptions.DefaultMaxGroupSize), maxCommits)
+    FileGroupSchedule.commits(groups, maxCommits)
   }
 }
 

@@ -79,14 +79,15 @@ private[sparkzorder] final class FileSelection(
 
   private def packedBySize(folder: DataFolder): Seq[Rewrite] = {
     def isOfOtherSize(f: FileStatus) = f.getLen < options.minFileSize || f.getLen > options.maxFileSize
-    FileGroups.nextFit(byTime(folder.files).filter(isOfOtherSize), options.targetFileSize)(_.getLen).flatMap { group =>
-      val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
-      if (group.size == 1)
-        Option.when(outputs > 1)(Rewrite(folder, group, outputs, reason = "there are files that are too large"))
-      else
-        Option.when(group.size >= options.minInputFiles)(
-          Rewrite(folder, group, outputs, reason = "there are files that are too small or too large")
-        )
+    FileGroupSchedule.nextFit(byTime(folder.files).filter(isOfOtherSize), options.targetFileSize)(_.getLen).flatMap {
+      group =>
+        val outputs = FileCounts.bySize(Seq(group.map(_.getLen).sum), options.targetFileSize).head
+        if (group.size == 1)
+          Option.when(outputs > 1)(Rewrite(folder, group, outputs, reason = "there are files that are too large"))
+        else
+          Option.when(group.size >= options.minInputFiles)(
+            Rewrite(folder, group, outputs, reason = "there are files that are too small or too large")
+          )
     }
   }
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{KeptParquet, KeptSchema, KeptTraits, RewriteJob}
+import org.sparkzorder.write.{KeptParquet, KeptSchema, PreservedMetadata, RewriteJob}
 
 /**
  * What the new files take over from the inputs beside the rows, such as field ids and key-value
@@ -26,7 +26,7 @@ import org.sparkzorder.write.{KeptParquet, KeptSchema, KeptTraits, RewriteJob}
  * @param lost what cannot be kept, in words
  */
 private[sparkzorder] final case class KeptFromInputs(
-    files: Option[KeptTraits],
+    files: Option[PreservedMetadata],
     options: Map[String, String],
     bloomFilters: Seq[Seq[String]],
     lost: Seq[String]

@@ -22,11 +22,11 @@ private[optimize] final class OptimizeByCatalog(
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
     lock: Lock,
-    slots: Map[Path, Slot]
+    slots: Map[Path, CatalogPartition]
 ) {
   private val table = plan.table
   private val store = ObjectFileOps.storeOf(folder)
-  private val generation = GenerationFolder.of(folder.root, plan.version + 1, lock.operationId)
+  private val generation = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
   private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
   private val committer = new CatalogCommitter(
     folder,
@@ -39,14 +39,14 @@ private[optimize] final class OptimizeByCatalog(
   /** Where the files of each folder go. */
   private val moves = folders.map { f =>
     val slot = slots(f.path)
-    f.path -> Move(slot, f.path, GenerationFolder.slot(generation, SessionCatalogLocations.folderOf(slot)))
+    f.path -> LocationUpdate(slot, f.path, VersionDirectory.slot(generation, SessionCatalogLocations.folderOf(slot)))
   }.toMap
 
-  def run(): Published = {
+  def run(): CommittedRewrite = {
     val (record, result, written) = orAbort(prepare())
     StatementProgress.current.foreach(_.stepTo("publishing"))
     CachedTable.following(table) {
-      try Published(orAbort(committer.commit(record)).version, result, written)
+      try CommittedRewrite(orAbort(committer.commit(record)).version, result, written)
       finally table.refreshCaches()
     }
   }

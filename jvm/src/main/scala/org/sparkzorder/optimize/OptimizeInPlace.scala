@@ -21,7 +21,7 @@ private[optimize] final class OptimizeInPlace(
 ) {
   private val committer = new FolderCommitter(folder, lock, history = TableSideFolder.historySettings(plan.table))
 
-  def run(): Published = {
+  def run(): CommittedRewrite = {
     val published =
       try prepare()
       catch {
@@ -44,7 +44,7 @@ private[optimize] final class OptimizeInPlace(
   }
 
   /** Everything up to the commit point. */
-  private def prepare(): Published = {
+  private def prepare(): CommittedRewrite = {
     committer.stage(plan.folders)
     val snapshot = TableIndex.of(plan.table, folder)
     val excluded = ExcludedColumns.checked(plan.table)
@@ -59,7 +59,7 @@ private[optimize] final class OptimizeInPlace(
       new OptimizeRecord(statement, plan, excluded).of(lock.operationId, newFiles, result, groups.size, encryption)
     val prepared = committer.prepare(record, newFiles.map(f => f.name -> f.staged.path).toMap)
     NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded)
-    Published(prepared.version, result, newFiles.map(_.id))
+    CommittedRewrite(prepared.version, result, newFiles.map(_.id))
   }
 
   /**

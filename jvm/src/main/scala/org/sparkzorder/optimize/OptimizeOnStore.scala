@@ -31,7 +31,7 @@ private[optimize] final class OptimizeOnStore(
   private val committer =
     new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
 
-  def run(): Published = {
+  def run(): CommittedRewrite = {
     val (before, result, newFiles) =
       try prepare()
       catch {
@@ -51,7 +51,7 @@ private[optimize] final class OptimizeOnStore(
     }
     committer.tidy(lock, TableSideFolder.historySettings(plan.table))
     plan.table.refreshCaches()
-    Published(record.version, result, published.map(_.id))
+    CommittedRewrite(record.version, result, published.map(_.id))
   }
 
   /** Everything up to the commit point. */
@@ -62,7 +62,7 @@ private[optimize] final class OptimizeOnStore(
     val columns = TableIndex.columnsOf(plan.table, before.index, before.excluded)
     val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, Some(store))
     StatementProgress.current.foreach(_.stepTo("checking"))
-    SameRows.check(plan, result, result.outputs.map(_.rows))
+    RowVerification.check(plan, result, result.outputs.map(_.rows))
     val newFiles = result.outputs.map(NewFile.inPlace(plan, _))
     val record =
       new OptimizeRecord(statement, plan, before.excluded)

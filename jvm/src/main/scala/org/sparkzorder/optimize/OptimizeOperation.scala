@@ -12,7 +12,7 @@ import org.sparkzorder.write.{RewritePrediction, RewriteResult}
  * @param version of the table that it made
  * @param written the files that it added
  */
-private[sparkzorder] final case class Published(version: Long, result: RewriteResult, written: Seq[FileId])
+private[sparkzorder] final case class CommittedRewrite(version: Long, result: RewriteResult, written: Seq[FileId])
 
 /** Exchanges files of a table for rewritten ones, as one version of the table. */
 private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) {
@@ -22,7 +22,7 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    *
    * @param groups the plan's rewrites; those of a group are one job
    */
-  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): Published = {
+  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): CommittedRewrite = {
     val folder = TableSideFolder.of(plan.table)
     (plan.slots, ObjectFileOps.storeOf(folder)) match {
       case (Some(slots), _)    => new OptimizeByCatalog(statement, plan, groups, folder, lock, slots).run()

@@ -2,7 +2,7 @@ package org.sparkzorder.optimize
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.{Reappeared, Slot, TableFolder}
+import org.sparkzorder.commit.{CatalogPartition, Reappeared, TableFolder}
 import org.sparkzorder.layout.{FileBounds, LayoutSpec}
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.PlainTable
@@ -51,7 +51,7 @@ private[sparkzorder] final case class OptimizePlan(
     auto: Option[AutoReport],
     density: Option[UnitLayouts.Density],
     reappeared: Seq[Reappeared],
-    slots: Option[Map[Path, Slot]] = None
+    slots: Option[Map[Path, CatalogPartition]] = None
 ) {
 
   /** How many files stay in the folders of the rewrites. */

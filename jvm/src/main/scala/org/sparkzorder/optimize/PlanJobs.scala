@@ -78,7 +78,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
           val dir = plan.folderOf(r)
           store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
         }
-        RewriteUnit(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
+        FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
       }
       val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
       new RewriteJob(
@@ -106,7 +106,7 @@ private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewri
     }
   }
 
-  private def writeOptions(units: Seq[RewriteUnit], model: LayoutModel): Map[String, String] = {
+  private def writeOptions(units: Seq[FileGroup], model: LayoutModel): Map[String, String] = {
     val format = plan.table.formatName
     val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
     // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom

@@ -18,7 +18,7 @@ private[optimize] object WrittenFiles {
     val table = plan.table
     val (format, options) = (DataFormat.of(table.formatName).get, table.relation.options)
     val footers = Footers.readAll(table.session, files, format, table.dataSchema, Nil, options = options)
-    SameRows.check(plan, result, footers.map(_.rows))
+    RowVerification.check(plan, result, footers.map(_.rows))
     EncryptedFiles.refuseAfter(plan.inputs, footers)
     footers.map(_.encryption).foldLeft(Encryption.none)(_ ++ _)
   }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.commit.GenerationFolder
+import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.table.RecoveryErrors
 
 /**
@@ -27,7 +27,7 @@ private[skipping] final class CheckedFileIndex(
     val homes = CheckedFileIndex.homes(listed.flatMap(_.files).map(_.getPath.getParent))
     if (homes.isEmpty) listed
     else RecoveryErrors.told((_: Path) => table.identifier.quotedString) {
-      val views = TableViews.of(session, new Listing(base), options, Some(table), None, homes)
+      val views = ScanSnapshots.of(session, new Listing(base), options, Some(table), None, homes)
       SkippingFileIndex.view(listed, views.getOrElse(Nil), base)
     }
   }
@@ -50,5 +50,5 @@ private[skipping] final class CheckedFileIndex(
 private[skipping] object CheckedFileIndex {
 
   /** The homes of the tables whose operations made some of these folders. */
-  def homes(folders: Seq[Path]): Seq[Path] = folders.distinct.flatMap(GenerationFolder.homeOf).distinct
+  def homes(folders: Seq[Path]): Seq[Path] = folders.distinct.flatMap(VersionDirectory.homeOf).distinct
 }

@@ -18,7 +18,7 @@ import org.sparkzorder.table.PlainTables
 private[skipping] object ColumnsByName {
 
   /** Why this relation's reader does not find columns by name; None if it does. */
-  def whyNot(relation: HadoopFsRelation, views: Seq[TableView]): Option[Reason] =
+  def whyNot(relation: HadoopFsRelation, views: Seq[ScanSnapshot]): Option[Reason] =
     if (readsByFieldId(relation)) reason("Parquet field ids, and not names, tell this reader which column is which")
     else if (readsByPosition(relation))
       reason(s"${positions.getAttribute} makes this reader find columns by their position, whatever their names")
@@ -57,7 +57,7 @@ private[skipping] object ColumnsByName {
     }
 
   /** A case-sensitive session reads nulls if a file spells a column differently, but the index has its real values. */
-  private def missesNames(relation: HadoopFsRelation, views: Seq[TableView]): Boolean =
+  private def missesNames(relation: HadoopFsRelation, views: Seq[ScanSnapshot]): Boolean =
     relation.sparkSession.sessionState.conf.caseSensitiveAnalysis &&
       views.flatMap(_.snapshot).exists(_.properties.contains(IndexSnapshot.NamesInAnyCase))
 

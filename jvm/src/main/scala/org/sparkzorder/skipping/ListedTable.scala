@@ -19,7 +19,7 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
 
     def bytes: Long = listed.headOption.fold(files.iterator.map(_.getLen).sum)(_.bytes)
 
-    def kept(keepers: Seq[KeptFiles]): BitSet = {
+    def kept(keepers: Seq[SelectedFiles]): BitSet = {
       val places = new BitSet(count)
       places.set(0, count)
       keepers.zip(listed).foreach { case (keeper, l) => keeper.leaveOut(places, l) }
@@ -70,16 +70,16 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
   def bytes: Long = directories.iterator.map(_.bytes).sum
 
   /** How many files all keepers keep. There is one keeper for each index. */
-  def count(keepers: Seq[KeptFiles]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
+  def count(keepers: Seq[SelectedFiles]): Int = directories.iterator.map(_.kept(keepers).cardinality).sum
 
-  def bytes(keepers: Seq[KeptFiles]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
+  def bytes(keepers: Seq[SelectedFiles]): Long = directories.iterator.map(d => d.bytes(d.kept(keepers))).sum
 
   /**
    * The listing with only the files that all keepers keep.
    *
    * @param look at the files that are left out: those that changed stay in the listing
    */
-  def only(keepers: Seq[KeptFiles], look: Option[FreshLook]): Seq[PartitionDirectory] = {
+  def only(keepers: Seq[SelectedFiles], look: Option[FileRevalidation]): Seq[PartitionDirectory] = {
     val kept = directories.map(d => d -> d.kept(keepers))
     val changed = look.fold(Set.empty[Path])(_.changed(kept.flatMap { case (d, places) => d.leftOut(places) }))
     kept.map { case (d, places) => d.only(if (changed.isEmpty) places else d.including(changed, places)) }

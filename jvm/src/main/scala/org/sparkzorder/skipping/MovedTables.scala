@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchT
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, InMemoryFileIndex}
 
-import org.sparkzorder.commit.GenerationFolder
+import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.table.Targets
 
 /**
@@ -23,13 +23,13 @@ private[skipping] object MovedTables {
       session: classic.SparkSession,
       relation: HadoopFsRelation,
       table: Option[CatalogTable],
-      views: Seq[TableView]
+      views: Seq[ScanSnapshot]
   ): Option[FileIndex] =
     for {
       t <- table if t.partitionColumnNames.isEmpty
       root <- relation.location.rootPaths.headOption if views.exists(_.isEarlier(root))
       now <- locationOf(session, t)
-      if now != Targets.qualified(session, root) && views.exists(v => GenerationFolder.isOf(v.root, now))
+      if now != Targets.qualified(session, root) && views.exists(v => VersionDirectory.isOf(v.root, now))
     } yield new InMemoryFileIndex(session, Seq(now), relation.options, Some(relation.dataSchema))
 
   /** None if the table was dropped or has another name by now. */

@@ -37,7 +37,7 @@ private[skipping] final class NamedFiles(val paths: Set[Path]) {
    *
    * @param views of the tables
    */
-  def sideOf(folder: Path, named: Seq[FileStatus], views: Seq[TableView]): Seq[PlacedFile] = {
+  def sideOf(folder: Path, named: Seq[FileStatus], views: Seq[ScanSnapshot]): Seq[PlacedFile] = {
     val counts = views.flatMap(_.overlay).flatMap(_.added.getOrElse(folder, Nil)).map(f => f.path -> f).toMap
     val (exchanged, others) = named.partition(f => views.exists(_.hides(f)))
     val (right, wrong) = exchanged.partition(f => counts.contains(f.getPath))

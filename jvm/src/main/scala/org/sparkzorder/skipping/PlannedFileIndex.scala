@@ -31,7 +31,7 @@ import org.apache.spark.sql.types.StructType
 private[skipping] final class PlannedFileIndex(
     val base: FileIndex,
     val original: FileIndex,
-    val views: Seq[TableView],
+    val views: Seq[ScanSnapshot],
     val table: Option[CatalogTable],
     enabled: Boolean
 ) extends FileIndex {

@@ -19,7 +19,7 @@ private[skipping] object Pruning {
   def apply(
       l: LogicalRelation,
       relation: HadoopFsRelation,
-      views: Seq[TableView],
+      views: Seq[ScanSnapshot],
       listing: Listing,
       filters: Seq[Expression],
       enabled: Boolean
@@ -38,10 +38,10 @@ private[skipping] object Pruning {
       val listed =
         new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views, listing.source), known)
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
-      val ofConjuncts = conjuncts.map { case (_, p) => known.map(KeptFiles(_, p, relation.dataSchema)) }
+      val ofConjuncts = conjuncts.map { case (_, p) => known.map(SelectedFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
         .reduceLeftOption((a, b) => a.zip(b).map { case (x, y) => x.and(y) })
-        .getOrElse(known.map(KeptFiles(_, predicate, relation.dataSchema)))
+        .getOrElse(known.map(SelectedFiles(_, predicate, relation.dataSchema)))
       val keepers = byBounds.map(_.byCurve(predicate))
       val kept = listed.count(keepers)
       val bytesKept = listed.bytes(keepers)
@@ -53,7 +53,7 @@ private[skipping] object Pruning {
       val summary =
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
-      val look = FreshLook.of(relation.sparkSession)
+      val look = FileRevalidation.of(relation.sparkSession)
       Some(new SkippingFileIndex(listing.source, views, keepers, look, bytesKept, summary))
     }
   }
@@ -61,7 +61,7 @@ private[skipping] object Pruning {
   /** Reports the conjuncts that form a box on the curve, if the curve rules out files that the bounds do not. */
   private def curveReport(
       conjuncts: Seq[(Expression, StatsPredicate)],
-      views: Seq[TableView],
+      views: Seq[ScanSnapshot],
       kept: Int,
       leftOut: Int
   ): Option[ConjunctReport] = Option.when(leftOut > 0) {
@@ -78,9 +78,9 @@ private[skipping] object Pruning {
   private def report(
       f: Expression,
       p: StatsPredicate,
-      keepers: Seq[KeptFiles],
+      keepers: Seq[SelectedFiles],
       listed: ListedTable,
-      views: Seq[TableView]
+      views: Seq[ScanSnapshot]
   ): ConjunctReport = {
     val snapshots = views.flatMap(_.snapshot)
     def without(tells: StatsColumn => Boolean)(c: Column): Boolean =

@@ -23,7 +23,7 @@ object RecordedQueries {
   }
 
   /** @param filter of a scan that reads through the views */
-  private[skipping] def observe(l: LogicalRelation, views: Seq[TableView], filter: StatsPredicate): Unit =
+  private[skipping] def observe(l: LogicalRelation, views: Seq[ScanSnapshot], filter: StatsPredicate): Unit =
     if (!paused.get && SQLConf.get.getConf(ZOrderConf.workloadEnabled)) {
       val table = l.catalogTable
       lazy val excluded = ExcludedNames.of(table)

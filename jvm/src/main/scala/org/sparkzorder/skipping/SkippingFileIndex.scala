@@ -27,9 +27,9 @@ import org.sparkzorder.commit.WorkerThreads
  */
 final class SkippingFileIndex private[skipping] (
     val base: FileIndex,
-    val views: Seq[TableView],
-    private val keepers: Seq[KeptFiles],
-    look: Option[FreshLook],
+    val views: Seq[ScanSnapshot],
+    private val keepers: Seq[SelectedFiles],
+    look: Option[FileRevalidation],
     override val sizeInBytes: Long,
     val report: Option[SkippingReport]
 ) extends FileIndex {
@@ -68,7 +68,7 @@ object SkippingFileIndex {
    *
    * @param from the index that made the listing
    */
-  def view(listing: Seq[PartitionDirectory], views: Seq[TableView], from: FileIndex): Seq[PartitionDirectory] =
+  def view(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =
     if (!views.exists(_.corrects)) listing
     else
       // Each folder may take a look into an earlier one.

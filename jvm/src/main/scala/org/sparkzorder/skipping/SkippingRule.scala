@@ -88,7 +88,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
         val named =
           if (l.catalogTable.isDefined) None
           else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
-        TableViews.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
+        ScanSnapshots.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
           mustUseViews = views.exists(_.corrects)
           val ofTable = session.asInstanceOf[classic.SparkSession]
           val moved = MovedTables.current(ofTable, relation, l.catalogTable, views)
@@ -109,7 +109,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       l: LogicalRelation,
       relation: HadoopFsRelation,
       named: Option[NamedFiles],
-      views: Seq[TableView]
+      views: Seq[ScanSnapshot]
   ): Option[FileIndex] = {
     // Partitions of the catalog have values that the names of their folders need not say.
     val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
@@ -117,7 +117,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       case base: PartitioningAwareFileIndex if !ofCatalog =>
         named.foreach(_.refuseGone(base.allFiles()))
         if (views.exists(_.overlay.isDefined))
-          Some(TableViews.around(session, base, relation.options, named, views))
+          Some(ScanSnapshots.around(session, base, relation.options, named, views))
         else None
       case _ => None
     }
@@ -130,7 +130,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       filters: Seq[Expression],
       listing: Listing,
       moved: Option[FileIndex],
-      views: Seq[TableView]
+      views: Seq[ScanSnapshot]
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
     if (!enabled && moved.isEmpty && !views.exists(_.corrects)) None

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
 
-import org.sparkzorder.commit.GenerationFolder
+import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{Homes, Targets}
 
@@ -27,7 +27,7 @@ class StaleOverwrites(session: SparkSession) extends (LogicalPlan => Unit) {
   private def refuse(output: Path, table: CatalogTable): Unit = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val path = Targets.qualified(classicSession, output)
-    if (Homes.stateOf(session, GenerationFolder.homeOf(path).getOrElse(path)).isEarlier(path))
+    if (Homes.stateOf(session, VersionDirectory.homeOf(path).getOrElse(path)).isEarlier(path))
       MovedTables.locationOf(classicSession, table).filter(_ != path).foreach { now =>
         classicSession.sessionState.catalog.refreshTable(table.identifier)
         throw ZOrderErrors.tableMoved(table.identifier.quotedString, now.toUri.getPath)

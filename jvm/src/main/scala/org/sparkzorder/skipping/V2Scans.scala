@@ -42,10 +42,10 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
   private def whole(index: PartitioningAwareFileIndex, options: Map[String, String]): Option[PlacedFiles] =
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val named = NamedFiles.of(classicSession, index)
-      TableViews.of(session, new Listing(index), options, None, named).flatMap { views =>
+      ScanSnapshots.of(session, new Listing(index), options, None, named).flatMap { views =>
         named.foreach(_.refuseGone(index.allFiles()))
         if (views.forall(_.overlay.isEmpty)) None
-        else Some(TableViews.around(session, index, options, named, views))
+        else Some(ScanSnapshots.around(session, index, options, named, views))
       }
     }
 }

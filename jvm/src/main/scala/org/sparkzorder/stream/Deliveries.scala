@@ -48,7 +48,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
     result.toSeq
   }
 
-  private def decide(exchange: Exchange, provenance: Provenance): Unit =
+  private def decide(exchange: FileExchange, provenance: Provenance): Unit =
     if (exchange.isUndone) ways.put(exchange.id, ByInputs)
     else {
       val above = undecided(exchange, provenance)
@@ -58,7 +58,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
     }
 
   /** The exchange and all undecided exchanges that its inputs came from. */
-  private def undecided(exchange: Exchange, provenance: Provenance): Seq[Exchange] = {
+  private def undecided(exchange: FileExchange, provenance: Provenance): Seq[FileExchange] = {
     val found = mutable.LinkedHashMap(exchange.id -> exchange)
     val left = mutable.Queue(exchange)
     while (left.nonEmpty) {

@@ -9,13 +9,18 @@ import scala.collection.mutable
  * @param inputs contents, see [[Provenance]]
  * @param isUndone whether the operation was undone: its inputs are back and its outputs gone
  */
-private[sparkzorder] final case class Exchange(id: String, inputs: Seq[String], outputs: Seq[String], isUndone: Boolean)
+private[sparkzorder] final case class FileExchange(
+    id: String,
+    inputs: Seq[String],
+    outputs: Seq[String],
+    isUndone: Boolean
+)
 
 /** What a file system says about a file: modification time in milliseconds since 1970, and length in bytes. */
 private[sparkzorder] final case class Stamp(time: Long, length: Long)
 
 /** Where an operation left a file: its path without scheme, and its name in the table. */
-private[sparkzorder] final case class Place(path: String, name: String)
+private[sparkzorder] final case class FileLocation(path: String, name: String)
 
 /**
  * A file that an operation took from a folder or put there.
@@ -62,9 +67,9 @@ private[stream] final case class FolderChange(
 private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   import Provenance._
 
-  private val creators = mutable.HashMap.empty[String, Exchange]
-  private val consumers = mutable.HashMap.empty[String, List[Exchange]]
-  private val places = mutable.HashMap.empty[String, Place]
+  private val creators = mutable.HashMap.empty[String, FileExchange]
+  private val consumers = mutable.HashMap.empty[String, List[FileExchange]]
+  private val places = mutable.HashMap.empty[String, FileLocation]
   private val order = mutable.HashMap.empty[String, Int]
 
   /** The position of the operation that first used a name. */
@@ -79,7 +84,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   private def add(change: FolderChange, position: Int): Unit = {
     val inputs = change.inputs.map(consumed(_, if (change.isUndone) Stays else position))
     if (change.made.nonEmpty) {
-      val exchange = Exchange(change.id, inputs, change.made.map(_.path), change.isUndone)
+      val exchange = FileExchange(change.id, inputs, change.made.map(_.path), change.isUndone)
       exchange.outputs.foreach { o =>
         creators.put(o, exchange)
         order.put(o, position + 1)
@@ -90,11 +95,11 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
     if (!change.isUndone) {
       change.inputs.zip(inputs).foreach { case (f, content) =>
         f.trash.foreach { t =>
-          places.put(content, Place(t, f.path))
+          places.put(content, FileLocation(t, f.path))
           ofTrash.put(t, content)
         }
       }
-      change.made.foreach(f => places.put(f.path, Place(f.path, f.path)))
+      change.made.foreach(f => places.put(f.path, FileLocation(f.path, f.path)))
     }
     change.returned.foreach { f =>
       val content =
@@ -102,7 +107,7 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
       if (f.before.exists(_ != f.path)) appeared.put(f.path, position + 1)
       // A stream may have seen the file under this name before the operation was undone.
       if (content != f.path) remember(f.path, Generation(f.stamp, content, if (change.isUndone) position else Stays))
-      if (!change.isUndone) places.put(content, Place(f.path, f.path))
+      if (!change.isUndone) places.put(content, FileLocation(f.path, f.path))
     }
   }
 
@@ -127,13 +132,13 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
     generations.put(path, known(path).filterNot(_.stamp == generation.stamp) :+ generation)
 
   /** The exchange that wrote the content. */
-  def creator(content: String): Option[Exchange] = creators.get(content)
+  def creator(content: String): Option[FileExchange] = creators.get(content)
 
   /** Exchanges that rewrote the content. There are several if RESTORE brought it back. */
-  def consumersOf(content: String): Seq[Exchange] = consumers.getOrElse(content, Nil)
+  def consumersOf(content: String): Seq[FileExchange] = consumers.getOrElse(content, Nil)
 
   /** Where the content is now. */
-  def place(content: String): Place = places.getOrElse(content, Provenance.inPlace(content))
+  def place(content: String): FileLocation = places.getOrElse(content, Provenance.inPlace(content))
 
   /** Whether a record says where the content is. */
   def isKnown(content: String): Boolean = places.contains(content)
@@ -197,8 +202,8 @@ private[sparkzorder] object Provenance {
   /** When the file was written, if the content's name says so. */
   def timeOf(content: String): Option[Long] = content.split(At).lift(1).map(_.toLong)
 
-  def inPlace(content: String): Place = {
+  def inPlace(content: String): FileLocation = {
     val path = content.takeWhile(_ != At)
-    Place(path, path)
+    FileLocation(path, path)
   }
 }

@@ -142,7 +142,7 @@ private[stream] final class TableStreamSource(
       from: Long,
       batches: Seq[Seq[Logged]],
       provenance: Provenance
-  ): Seq[(Place, Option[FileStatus])] = {
+  ): Seq[(FileLocation, Option[FileStatus])] = {
     val (contents, now) = contentsOf(from, batches, provenance)
     val read = contents.toSet
     checkUnknown(batches.flatten.filter(f => read(now.contents.of(f))), from, Some(now))
@@ -153,7 +153,7 @@ private[stream] final class TableStreamSource(
       val broughtBack =
         if (there.isDefined || place.path == place.name) None
         else statusOf(place.name).filter(s => Provenance.timeOf(c).contains(s.getModificationTime))
-      broughtBack.fold(place -> there)(status => Place(place.name, place.name) -> Some(status))
+      broughtBack.fold(place -> there)(status => FileLocation(place.name, place.name) -> Some(status))
     }
   }
 

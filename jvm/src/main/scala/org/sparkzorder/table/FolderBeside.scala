@@ -5,7 +5,7 @@ import java.nio.file.AccessDeniedException
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.security.AccessControlException
 
-import org.sparkzorder.commit.{FileMeta, FileOps, GenerationFolder, LateFiles}
+import org.sparkzorder.commit.{FileMeta, FileOps, StaleAppends, VersionDirectory}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -15,7 +15,7 @@ import org.sparkzorder.errors.ZOrderErrors
 private[sparkzorder] object FolderBeside {
 
   def refuse(table: TableLocation): Unit =
-    for { made <- GenerationFolder.parentOf(table.root); reason <- obstacle(table) }
+    for { made <- VersionDirectory.parentOf(table.root); reason <- obstacle(table) }
       throw ZOrderErrors.publishBeside(table.name, made.toUri.getPath, reason)
 
   private def obstacle(table: TableLocation): Option[String] = {
@@ -49,5 +49,5 @@ private[sparkzorder] object FolderBeside {
   private def isPartition(m: FileMeta): Boolean = !m.name.startsWith(".") && ForeignFormats.isPartition(m.path)
 
   private def isData(table: TableLocation, m: FileMeta): Boolean =
-    LateFiles.isVisible(m) && !m.isLink && FileMagic.format(table.fileSystem, m.path, m.length).isDefined
+    StaleAppends.isVisible(m) && !m.isLink && FileMagic.format(table.fileSystem, m.path, m.length).isDefined
 }

@@ -6,11 +6,11 @@ import org.apache.spark.sql.SparkSession
 import org.sparkzorder.commit.{
   CatalogState,
   CatalogStateFile,
-  GenerationFolder,
-  LateFiles,
   ObjectStores,
+  StaleAppends,
   TableFolder,
-  TableState
+  TableState,
+  VersionDirectory
 }
 import org.sparkzorder.errors.ZOrderErrors
 
@@ -22,7 +22,7 @@ private[sparkzorder] object Homes {
    * the location is a folder that an operation made, else the location itself.
    */
   def of(session: SparkSession, location: Path): Path =
-    GenerationFolder.homeOf(location).filter(home => stateOf(session, home).folder(location).isDefined)
+    VersionDirectory.homeOf(location).filter(home => stateOf(session, home).folder(location).isDefined)
       .getOrElse(location)
 
   /**
@@ -32,9 +32,9 @@ private[sparkzorder] object Homes {
    * @param name how messages name the table
    */
   def refuseOverwritten(session: SparkSession, name: String, location: Path): Unit =
-    GenerationFolder.homeOf(location).foreach { home =>
+    VersionDirectory.homeOf(location).foreach { home =>
       val ops = ObjectStores.ops(Targets.fileSystem(session, home))
-      val files = ops.list(home).filter(LateFiles.isVisible)
+      val files = ops.list(home).filter(StaleAppends.isVisible)
       if (files.nonEmpty && stateOf(session, home).folder(location).isEmpty) {
         val reason =
           if (CatalogStateFile.isThere(TableState.look(home, ops)))
@@ -51,7 +51,7 @@ private[sparkzorder] object Homes {
   def refuseChanged(table: TableLocation, folders: Seq[Path]): Unit =
     for {
       folder <- folders.iterator
-      home <- GenerationFolder.homeOf(folder)
+      home <- VersionDirectory.homeOf(folder)
       if home != table.root && stateOf(table.session, home).folder(folder).isDefined
     } {
       def shown(path: Path) = path.toUri.getPath

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.analysis.NoSuchPartitionException
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartition, ExternalCatalogUtils}
 import org.apache.spark.sql.classic
 
-import org.sparkzorder.commit.{CatalogLocations, FileNames, Move, Slot}
+import org.sparkzorder.commit.{CatalogLocations, CatalogPartition, FileNames, LocationUpdate}
 
 /**
  * The locations of a table and its partitions in Spark's session catalog.
@@ -29,16 +29,16 @@ private[sparkzorder] final class SessionCatalogLocations(
   private val name = table.identifier
   private val columns = table.partitionColumnNames
 
-  override def all(): Map[Slot, Path] =
-    if (columns.isEmpty) current(Seq(Slot.Table))
+  override def all(): Map[CatalogPartition, Path] =
+    if (columns.isEmpty) current(Seq(CatalogPartition.Table))
     else asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> located(p)).toMap
 
-  override def current(slots: Seq[Slot]): Map[Slot, Path] =
+  override def current(slots: Seq[CatalogPartition]): Map[CatalogPartition, Path] =
     if (slots.isEmpty) Map.empty
-    else if (columns.isEmpty) Map(Slot.Table -> qualified(new Path(asked("look up")(metadata()).location)))
+    else if (columns.isEmpty) Map(CatalogPartition.Table -> qualified(new Path(asked("look up")(metadata()).location)))
     else partitions(slots).map { case (slot, p) => slot -> located(p) }
 
-  override def move(moves: Seq[Move]): Unit =
+  override def move(moves: Seq[LocationUpdate]): Unit =
     if (columns.isEmpty) moves.foreach { m =>
       val now = asked("look up")(metadata())
       if (qualified(new Path(now.location)) == m.from) asked("change the location of") {
@@ -57,7 +57,7 @@ private[sparkzorder] final class SessionCatalogLocations(
 
   private def metadata(): CatalogTable = catalog.getTableMetadata(name)
 
-  private def partitions(slots: Seq[Slot]): Map[Slot, CatalogTablePartition] =
+  private def partitions(slots: Seq[CatalogPartition]): Map[CatalogPartition, CatalogTablePartition] =
     if (slots.sizeIs > AskedOneByOne) {
       val wanted = slots.toSet
       asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> p)
@@ -68,7 +68,7 @@ private[sparkzorder] final class SessionCatalogLocations(
         catch { case _: NoSuchPartitionException => None }
       }.toMap
 
-  private def slotOf(p: CatalogTablePartition): Slot = Slot(columns.map(c => c -> p.spec(c)))
+  private def slotOf(p: CatalogTablePartition): CatalogPartition = CatalogPartition(columns.map(c => c -> p.spec(c)))
 
   private def located(p: CatalogTablePartition): Path = qualified(new Path(p.location))
 
@@ -89,7 +89,7 @@ private[sparkzorder] object SessionCatalogLocations {
   private val AskedOneByOne = 16
 
   /** The folder of a slot below that of its generation, such as `p=1/q=2`. Empty for the table itself. */
-  def folderOf(slot: Slot): String = slot.values.foldLeft("") { case (above, (column, value)) =>
+  def folderOf(slot: CatalogPartition): String = slot.values.foldLeft("") { case (above, (column, value)) =>
     FileNames.in(above, ExternalCatalogUtils.getPartitionPathString(column, value))
   }
 }

@@ -2,7 +2,7 @@ package org.sparkzorder.table
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.commit.GenerationFolder
+import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -17,14 +17,14 @@ private[sparkzorder] object SharedLocations {
     val database = own.database.getOrElse(catalog.getCurrentDatabase)
     val others = catalog.getTablesByName(catalog.listTables(database).filter(_.database.contains(database)))
       .filter(t => t.identifier.table != own.table && t.storage.locationUri.isDefined)
-    val mine = (Seq(table.root, table.location) ++ GenerationFolder.parentOf(table.root)).distinct
+    val mine = (Seq(table.root, table.location) ++ VersionDirectory.parentOf(table.root)).distinct
     val ops = TableSideFolder.of(table).ops
     // Symbolic links give a folder more names.
     def names(path: Path) =
       if (path.toUri.getScheme == table.root.toUri.getScheme) Seq(path, ops.realPath(path)).distinct else Seq(path)
     others.foreach { other =>
       // A location of another file system that cannot be reached is not ours.
-      val location = GenerationFolder.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
+      val location = VersionDirectory.homeOf(new Path(other.location)).getOrElse(new Path(other.location))
       val theirs = names(location)
       mine.find(folder => names(folder).exists(name => theirs.exists(overlaps(name, _)))).foreach { folder =>
         throw ZOrderErrors.sharedLocation(

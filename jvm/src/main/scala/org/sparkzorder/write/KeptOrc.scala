@@ -21,7 +21,7 @@ final case class KeptOrc(
     userMetadata: Map[String, String],
     batchSize: Int,
     namesInAnyCase: Boolean
-) extends KeptTraits {
+) extends PreservedMetadata {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = new KeptOrcFactory(spark, this)
 

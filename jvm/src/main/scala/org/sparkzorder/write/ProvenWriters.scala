@@ -34,7 +34,7 @@ private[write] object ProvenWriters {
       session: SparkSession,
       format: FileFormat,
       schema: StructType,
-      kept: Option[KeptTraits],
+      kept: Option[PreservedMetadata],
       conf: Configuration
   ): Seq[String] = (format, kept) match {
     case (_: ParquetFileFormat, None)                 => parquet(session, schema, None, conf)

@@ -55,7 +55,7 @@ final class RewriteJob(
     readOptions: Map[String, String],
     writeOptions: LayoutModel => Map[String, String],
     sessionConf: Map[String, String],
-    units: Seq[RewriteUnit],
+    units: Seq[FileGroup],
     keys: Seq[KeyColumn],
     stagingDir: Path,
     indexed: Seq[ColumnKey],
@@ -66,7 +66,7 @@ final class RewriteJob(
     maxRecords: Long = 0,
     density: Option[UnitLayouts.Density] = None,
     hashed: Boolean = true,
-    kept: Option[KeptTraits] = None,
+    kept: Option[PreservedMetadata] = None,
     uploads: Option[OpenUploads] = None
 ) {
   import RewriteJob.SampledLayout
@@ -158,7 +158,7 @@ final class RewriteJob(
    * The probability to sample a row of a unit. Zero for a unit that needs no sample: one without
    * rows, or one that becomes a single file in the order of arrival.
    */
-  private def sampledShare(unit: RewriteUnit): Double =
+  private def sampledShare(unit: FileGroup): Double =
     if (unit.rows == 0 || (keys.isEmpty && unit.outputFiles == 1)) 0d
     else {
       val wanted = sampleRows match {
@@ -170,7 +170,7 @@ final class RewriteJob(
     }
 
   /** About how many files a unit will have, as far as a sample should grow with them. */
-  private def filesOf(unit: RewriteUnit): Long = {
+  private def filesOf(unit: FileGroup): Long = {
     val byRows = if (maxRecords > 0) (unit.rows + maxRecords - 1) / maxRecords else 0L
     math.max(unit.outputFiles.toLong, math.min(byRows, unit.outputFiles.toLong * RewriteJob.MostSplit))
   }

@@ -9,11 +9,12 @@ import org.scalatest.funsuite.AnyFunSuite
  */
 class CatalogCommitSuite extends AnyFunSuite {
 
-  private val shapes = Seq(Seq(Slot.Table), Seq(Slot(Seq("p" -> "1")), Slot(Seq("p" -> "2"))))
+  private val shapes =
+    Seq(Seq(CatalogPartition.Table), Seq(CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "2"))))
   private val faults = Seq(Fault.DieBefore, Fault.DieAfter, Fault.ThrowBefore, Fault.ThrowAfter)
   private val MostCalls = 400
 
-  private def optimizedOnce(slots: Seq[Slot]): MemoryCatalogTable = {
+  private def optimizedOnce(slots: Seq[CatalogPartition]): MemoryCatalogTable = {
     val table = new MemoryCatalogTable(slots)
     table.optimize(new MemoryOps(table.fs), "op-0")
     table
@@ -137,10 +138,10 @@ class CatalogCommitSuite extends AnyFunSuite {
     }
 
   test("somebody sets the location back, as ANALYZE does that began before") {
-    val table = optimizedOnce(Seq(Slot.Table))
-    val now = table.locations(Slot.Table)
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val now = table.locations(CatalogPartition.Table)
     table.append(now, "more", Set(9000))
-    table.locations(Slot.Table) = table.first(Slot.Table)
+    table.locations(CatalogPartition.Table) = table.first(CatalogPartition.Table)
     val all = (table.allRows :+ 9000).sorted
     assert(table.seenRows.contains(all))
     // Nothing of a table whose location nobody of us has set is deleted.
@@ -152,7 +153,7 @@ class CatalogCommitSuite extends AnyFunSuite {
 
   test("a stale overwrite of the first folder is noticed, before and after a VACUUM") {
     for (vacuums <- Seq(false, true)) {
-      val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+      val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
       if (vacuums) table.vacuum(new MemoryOps(table.fs), "op-1")
       table.overwrite(table.first.values.head, "stale", Set(9000))
       assert(table.seenRows.isEmpty)
@@ -160,7 +161,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("files of an earlier folder that somebody compacts are not doubled") {
-    val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+    val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
     val folder = table.first.values.head
     val old = table.dataIn(folder)
     table.append(folder, "compacted", old.flatMap(p => table.fs.file(p).get.rows).toSet)
@@ -169,7 +170,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a partition that is overwritten through the catalog leaves nothing to watch") {
-    val table = optimizedOnce(Seq(Slot(Seq("p" -> "1"))))
+    val table = optimizedOnce(Seq(CatalogPartition(Seq("p" -> "1"))))
     table.overwrite(table.locations.values.head, "new", Set(9000))
     assert(table.seenRows.contains(Seq(9000)))
     table.append(table.first.values.head, "late", Set(9001))
@@ -177,16 +178,17 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("RESTORE goes back and forth with appends between, and brings nothing back that was deleted") {
-    val table = optimizedOnce(Seq(Slot.Table))
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
     val ops = new MemoryOps(table.fs)
-    table.append(table.locations(Slot.Table), "a", Set(9000))
+    table.append(table.locations(CatalogPartition.Table), "a", Set(9000))
     table.restore(ops, "op-1", 0)
     assert(table.plainRows == (table.allRows :+ 9000).sorted)
-    table.append(table.locations(Slot.Table), "b", Set(9001))
+    table.append(table.locations(CatalogPartition.Table), "b", Set(9001))
     table.restore(ops, "op-2", 1)
     assert(table.plainRows == (table.allRows ++ Seq(9000, 9001)).sorted)
     // Somebody deletes the file that was brought here. Its original is in an earlier folder.
-    val brought = table.dataIn(table.locations(Slot.Table)).filter(p => table.fs.file(p).get.rows == Set(9001))
+    val brought =
+      table.dataIn(table.locations(CatalogPartition.Table)).filter(p => table.fs.file(p).get.rows == Set(9001))
     brought.foreach(table.fs.nodes.remove)
     assert(table.seenRows.contains((table.allRows :+ 9000).sorted))
     table.next()
@@ -198,13 +200,13 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a copied side folder names no folder of the other table") {
-    val table = optimizedOnce(Seq(Slot.Table))
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
     val state = CatalogStateFile.read(table.folder(new MemoryOps(table.fs)))
     assert(state.of(new Path("mem:/copy")).folders.isEmpty && state.of(table.home) == state)
   }
 
   test("a partition that is dropped and loaded again in its first folder does not get rows of the other one") {
-    val slot = Slot(Seq("p" -> "1"))
+    val slot = CatalogPartition(Seq("p" -> "1"))
     val table = optimizedOnce(Seq(slot))
     table.append(table.locations(slot), "more", Set(9000))
     table.locations(slot) = table.first(slot)
@@ -213,7 +215,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("an earlier folder becomes the location of another partition, whose rows stay its own") {
-    def slot(value: String) = Slot(Seq("p" -> value))
+    def slot(value: String) = CatalogPartition(Seq("p" -> value))
     val (one, two, other) = (slot("1"), slot("2"), slot("7"))
     val table = optimizedOnce(Seq(one, two))
     table.locations(other) = table.first(one)
@@ -235,7 +237,7 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("a partition with a new name has late files of its old one") {
-    val (old, renamed) = (Slot(Seq("p" -> "1")), Slot(Seq("p" -> "9")))
+    val (old, renamed) = (CatalogPartition(Seq("p" -> "1")), CatalogPartition(Seq("p" -> "9")))
     val table = optimizedOnce(Seq(old))
     table.locations(renamed) = table.locations(old)
     table.locations.remove(old)
@@ -245,20 +247,20 @@ class CatalogCommitSuite extends AnyFunSuite {
   }
 
   test("the catalog names a folder that VACUUM has emptied") {
-    val table = optimizedOnce(Seq(Slot.Table))
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
     table.vacuum(new MemoryOps(table.fs), "op-1")
-    table.locations(Slot.Table) = table.first(Slot.Table)
+    table.locations(CatalogPartition.Table) = table.first(CatalogPartition.Table)
     assert(table.seenRows.isEmpty)
   }
 
   test("an emptied folder begins anew once no file is left in any folder to which its rows had moved") {
-    val table = optimizedOnce(Seq(Slot.Table))
-    val second = table.locations(Slot.Table)
+    val table = optimizedOnce(Seq(CatalogPartition.Table))
+    val second = table.locations(CatalogPartition.Table)
     table.optimize(new MemoryOps(table.fs), "op-1")
-    val third = table.locations(Slot.Table)
+    val third = table.locations(CatalogPartition.Table)
     table.vacuum(new MemoryOps(table.fs), "op-2")
-    table.locations(Slot.Table) = table.first(Slot.Table)
-    table.append(table.first(Slot.Table), "new", Set(9000))
+    table.locations(CatalogPartition.Table) = table.first(CatalogPartition.Table)
+    table.append(table.first(CatalogPartition.Table), "new", Set(9000))
     table.append(second, "late", Set(9001))
     def empty(folder: Path) =
       table.fs.below(folder.toUri.getPath).filter(_.endsWith(".parquet")).foreach(table.fs.nodes.remove)
@@ -277,7 +279,7 @@ class CatalogCommitSuite extends AnyFunSuite {
     val state = CatalogState(
       Seq(CatalogFolder(
         "mem:/t__zorder/v1",
-        Slot(Seq("p" -> "ü/=", "q" -> "")),
+        CatalogPartition(Seq("p" -> "ü/=", "q" -> "")),
         "op",
         Seq("x"),
         Seq(watch),

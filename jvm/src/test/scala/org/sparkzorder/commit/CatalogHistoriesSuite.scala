@@ -13,7 +13,7 @@ class CatalogHistoriesSuite extends AnyFunSuite {
   private val Histories = if (sys.env.contains("EXHAUSTIVE")) 100000 else 1000
   private val Steps = 16
 
-  for { slot <- Seq(Slot.Table, Slot(Seq("p" -> "1"))); dies <- Seq(false, true) }
+  for { slot <- Seq(CatalogPartition.Table, CatalogPartition(Seq("p" -> "1"))); dies <- Seq(false, true) }
     test(s"statements${if (dies) " that may die" else ""}, appends to any folder and locations that go back: $slot") {
       var (clear, unclear) = (0, 0)
       for (seed <- 1 to Histories) withClue(s"seed $seed: ") {
@@ -30,7 +30,7 @@ private object CatalogHistoriesSuite {
 
   private val MostCalls = 150
 
-  private final class RandomHistory(slot: Slot, dies: Boolean, random: Random) {
+  private final class RandomHistory(slot: CatalogPartition, dies: Boolean, random: Random) {
     private val table = new MemoryCatalogTable(Seq(slot))
     private var expected = table.allRows
     private var folders = Vector(table.locations(slot))

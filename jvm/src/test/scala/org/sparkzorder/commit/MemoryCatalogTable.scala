@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.Path
  *
  * @param slots its partitions, or the table itself
  */
-final class MemoryCatalogTable(val slots: Seq[Slot]) {
+final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
   CatalogStateFile.forget()
   val fs = new MemoryFs
   val home = new Path("mem:/t")
@@ -21,21 +21,21 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
   /** What the catalog says. */
-  val locations: mutable.Map[Slot, Path] = mutable.Map.empty
+  val locations: mutable.Map[CatalogPartition, Path] = mutable.Map.empty
 
   /** Each process has its own view of the file system, and the catalog fails with it. */
   final class Catalog(ops: MemoryOps) extends CatalogLocations {
 
     /** Moves that do not reach the catalog before somebody says so. */
     var hangs = false
-    var hanging: Seq[Move] = Nil
+    var hanging: Seq[LocationUpdate] = Nil
 
-    override def current(some: Seq[Slot]): Map[Slot, Path] =
+    override def current(some: Seq[CatalogPartition]): Map[CatalogPartition, Path] =
       ops.elsewhere("catalog: look", changes = false)(some.flatMap(s => locations.get(s).map(s -> _)).toMap)
 
-    override def all(): Map[Slot, Path] = current(locations.keys.toSeq)
+    override def all(): Map[CatalogPartition, Path] = current(locations.keys.toSeq)
 
-    override def move(moves: Seq[Move]): Unit = {
+    override def move(moves: Seq[LocationUpdate]): Unit = {
       if (hangs) hanging = moves
       if (hangs) throw new Died
       // A metastore without transactions moves one partition after the other.
@@ -43,17 +43,17 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     }
   }
 
-  def land(m: Move): Unit = if (locations.get(m.slot).contains(m.from)) locations(m.slot) = m.to
+  def land(m: LocationUpdate): Unit = if (locations.get(m.slot).contains(m.from)) locations(m.slot) = m.to
 
-  private def relative(slot: Slot): String = if (slot.isTable) "" else slot.toString
+  private def relative(slot: CatalogPartition): String = if (slot.isTable) "" else slot.toString
 
   for { (slot, s) <- slots.zipWithIndex; i <- 1 to 3 } {
-    val folder = GenerationFolder.slot(home, relative(slot))
+    val folder = VersionDirectory.slot(home, relative(slot))
     locations(slot) = folder
     val first = 100 * s + 10 * i
     fs.put(s"${folder.toUri.getPath}/part-$i.parquet", Set(first, first + 1), 100L)
   }
-  val first: Map[Slot, Path] = locations.toMap
+  val first: Map[CatalogPartition, Path] = locations.toMap
   val allRows: Seq[Int] = plainRows
 
   def folder(ops: FileOps): TableFolder = TableFolder(home, ops, threads = 1)
@@ -77,11 +77,11 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
         if (state.folder(current).isEmpty) Nil
         else {
           def located = locations.toMap.map(_.swap)
-          LateFiles.ofSlot(state, current, ops.list(current).filter(LateFiles.isVisible), ops, located)
+          StaleAppends.ofSlot(state, current, ops.list(current).filter(StaleAppends.isVisible), ops, located)
         }
       }
       Some(fs.rows(locations.values.toSeq.distinct.flatMap(dataIn) ++ late.map(_.meta.path.toUri.getPath)))
-    } catch { case _: LateFilesUnclearException => None }
+    } catch { case _: StaleAppendsUnclearException => None }
     finally fs.changed = hook
   }
 
@@ -99,7 +99,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     } finally lock.release()
   }
 
-  private def settled(ops: FileOps): Slot => Option[Path] = {
+  private def settled(ops: FileOps): CatalogPartition => Option[Path] = {
     val records = History.read(folder(ops)).map(_.record)
     slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
   }
@@ -113,13 +113,13 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf)
       try {
         val at = catalog.current(slots)
-        val generation = GenerationFolder.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
+        val generation = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
         val moves = at.toSeq.sortBy(_._1.toString).map { case (slot, from) =>
-          Move(slot, from, GenerationFolder.slot(generation, relative(slot)))
+          LocationUpdate(slot, from, VersionDirectory.slot(generation, relative(slot)))
         }
         committer.begin(moves, Some(generation))
         val switches = moves.map { m =>
-          val inputs = ops.list(m.from).filter(LateFiles.isVisible).sortBy(_.name)
+          val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
           val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
           val rows = rewritten.flatMap(i => fs.file(i.path.toUri.getPath).toSeq.flatMap(_.rows))
           val made = Seq(0, 1).map { n =>
@@ -131,7 +131,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
           val copies = committer.copied(kept, m.to)
             .map(c => OutputFile(c.path.toString, c.length, c.modificationTime, rowsOf(c).getOrElse(0L)))
           val in = inputs.map(i => InputFile(i.path.toString, i.length, i.modificationTime, rowsOf(i).getOrElse(0L)))
-          Switch(m.slot, m.from.toString, m.to.toString, in, made ++ copies)
+          LocationChange(m.slot, m.from.toString, m.to.toString, in, made ++ copies)
         }
         // The call hangs, and the process is taken for dead.
         catalog.hangs = hangs
@@ -146,7 +146,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
     catalog
   }
 
-  private def recordOf(id: String, operation: String, switches: Seq[Switch]) =
+  private def recordOf(id: String, operation: String, switches: Seq[LocationChange]) =
     Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, Nil, Nil, switches = switches)
 
   def restore(ops: MemoryOps, id: String, to: Long): Unit = {
@@ -166,7 +166,7 @@ final class MemoryCatalogTable(val slots: Seq[Slot]) {
       if (ways.nonEmpty) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
         try {
-          committer.begin(ways.map(w => Move(w.slot, w.from, w.to)), None)
+          committer.begin(ways.map(w => LocationUpdate(w.slot, w.from, w.to)), None)
           CatalogRestore.expect(here, lock, ways)
           val switches = ways.map { w =>
             CatalogRestore.switch(w, CatalogCopies.carried(here, lock, w.brought, w.to).zip(w.brought))

@@ -118,8 +118,8 @@ class RecordSuite extends AnyFunSuite {
 
   test("what was told to the catalog survives writing and reading") {
     val copy = OutputFile("file:/t__zorder/v/c.parquet", 3, 4, 5, source = Some("file:/t/p=1/a b%.parquet"))
-    val switch = Switch(
-      Slot(Seq("p" -> "ü/=", "q" -> "")),
+    val switch = LocationChange(
+      CatalogPartition(Seq("p" -> "ü/=", "q" -> "")),
       "file:/t/p=1",
       "file:/t__zorder/v/p=1",
       Seq(InputFile("file:/t/p=1/a b%.parquet", 3, 4, 5, Some("\"e\""))),

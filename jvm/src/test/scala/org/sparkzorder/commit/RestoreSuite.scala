@@ -203,7 +203,7 @@ class RestoreSuite extends AnyFunSuite {
         case _ if !deleted && isRetired("part-2.parquet") =>
           deleted = true
           t.fs.nodes.remove("/t/part-3.parquet")
-        case _ if !taken && isRetired("part-2.parquet") && t.fs.below("/t").exists(_.endsWith(".kept")) =>
+        case _ if !taken && isRetired("part-2.parquet") && t.fs.below("/t").exists(_.endsWith(".rolled-back")) =>
           taken = true
           t.fs.put("/t/part-2.parquet", Set(900), 5L)
       }

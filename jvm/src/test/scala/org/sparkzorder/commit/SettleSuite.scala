@@ -68,7 +68,7 @@ class SettleSuite extends AnyFunSuite {
 
   test("a record whose version others have published decides nothing new") {
     val model = new Model
-    assert(Settle(new ModelPlace(model, _ => ()), isStale = true).isInstanceOf[PlaceOutcome.Kept])
+    assert(Settle(new ModelPlace(model, _ => ()), isStale = true).isInstanceOf[PlaceOutcome.RolledBack])
     assert(model.visible == Set("in-1", "in-2") && !model.staged)
   }
 }

@@ -88,7 +88,7 @@ final class StoreTable(val dirs: Seq[String]) {
       catch { case _: FileNotFoundException => () }
     }
     val underWay = SideListing.records(client.list(here.side)).filter(_.state == RecordState.Publishing)
-    if (underWay.isEmpty) Manifest.operations(client.list(here.side)).foreach { id =>
+    if (underWay.isEmpty) StagingDirectories.operations(client.list(here.side)).foreach { id =>
       new StorePlaces(client, here, threads = 1).rollBack(id)
     }
   }

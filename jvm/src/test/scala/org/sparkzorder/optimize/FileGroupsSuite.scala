@@ -27,7 +27,7 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("the parts of a folder have every file once, in order, and only single files exceed the bound") {
     forAll(rewrites, Gen.choose(1L, 400L)) { (all, limit) =>
-      val parts = FileGroups.split(all, limit)
+      val parts = FileGroupSchedule.split(all, limit)
       assert(parts.flatMap(_.files) == all.flatMap(_.files))
       parts.foreach(p => assert(bytes(p) <= limit || p.files.size == 1))
       all.foreach { r =>
@@ -40,13 +40,13 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("a folder within the bound is not split") {
     val whole = rewrite(0, Seq(40L, 60L), 3)
-    assert(FileGroups.split(Seq(whole), 100) == Seq(whole))
-    assert(FileGroups.split(Seq(whole), 99).map(_.files.size) == Seq(1, 1))
+    assert(FileGroupSchedule.split(Seq(whole), 100) == Seq(whole))
+    assert(FileGroupSchedule.split(Seq(whole), 99).map(_.files.size) == Seq(1, 1))
   }
 
   test("groups have every rewrite once, in order, and only single rewrites exceed the bound") {
     forAll(rewrites, Gen.choose(1L, 1000L), Gen.choose(1, 10)) { (all, limit, wanted) =>
-      val groups = FileGroups.of(all, limit, wanted)
+      val groups = FileGroupSchedule.of(all, limit, wanted)
       assert(groups.flatten == all)
       groups.foreach(g => assert(g.map(bytes).sum <= limit || g.size == 1))
     }
@@ -54,21 +54,21 @@ class FileGroupsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("folders of equal size make as many groups as are wanted") {
     val all = (0 until 12).map(rewrite(_, Seq(10L, 10L), 1))
-    assert(FileGroups.of(all, Long.MaxValue, 1).map(_.size) == Seq(12))
-    assert(FileGroups.of(all, Long.MaxValue, 4).map(_.size) == Seq(3, 3, 3, 3))
-    assert(FileGroups.of(all, 40, 4).map(_.size) == Seq.fill(4)(Seq(2, 1)).flatten)
+    assert(FileGroupSchedule.of(all, Long.MaxValue, 1).map(_.size) == Seq(12))
+    assert(FileGroupSchedule.of(all, Long.MaxValue, 4).map(_.size) == Seq(3, 3, 3, 3))
+    assert(FileGroupSchedule.of(all, 40, 4).map(_.size) == Seq.fill(4)(Seq(2, 1)).flatten)
     val alike = (0 until 12).map(i => rewrite(i, Seq(1000L + 7 * i % 5), 1))
-    assert(FileGroups.of(alike, Long.MaxValue, 4).map(_.size) == Seq(3, 3, 3, 3))
-    assert(FileGroups.of(alike, Long.MaxValue, 100).map(_.size) == Seq.fill(12)(1))
+    assert(FileGroupSchedule.of(alike, Long.MaxValue, 4).map(_.size) == Seq(3, 3, 3, 3))
+    assert(FileGroupSchedule.of(alike, Long.MaxValue, 100).map(_.size) == Seq.fill(12)(1))
   }
 
   test("there are at most as many commits as allowed, with every group once and in order") {
     forAll(Gen.listOf(Gen.choose(0, 9)), Gen.choose(1, 12)) { (groups, most) =>
-      val commits = FileGroups.commits(groups, most)
+      val commits = FileGroupSchedule.commits(groups, most)
       assert(commits.flatten == groups)
       assert(commits.size <= most && commits.forall(_.nonEmpty))
     }
-    assert(FileGroups.commits(1 to 6, 3) == Seq(Seq(1, 2), Seq(3, 4), Seq(5, 6)))
+    assert(FileGroupSchedule.commits(1 to 6, 3) == Seq(Seq(1, 2), Seq(3, 4), Seq(5, 6)))
   }
 
   test("without partial progress there is one commit") {

@@ -15,10 +15,10 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.LocalSpark
-import org.sparkzorder.command.{LockedStatements, OptimizeCommand}
+import org.sparkzorder.command.{OptimizeCommand, TableLocking}
 import org.sparkzorder.errors.ZOrderRuntimeException
 import org.sparkzorder.table.PlainTables
-import org.sparkzorder.write.KeptTraits
+import org.sparkzorder.write.PreservedMetadata
 
 /** Writers that do not write what they get. OPTIMIZE must end before it publishes anything. */
 class ReadBackSuite extends AnyFunSuite with LocalSpark {
@@ -56,7 +56,7 @@ class ReadBackSuite extends AnyFunSuite with LocalSpark {
     val statement = spark.sessionState.sqlParser.parsePlan(sql).asInstanceOf[OptimizeCommand].statement
     val plan = OptimizePlanner.plan(OptimizePlanner.list(PlainTables.locate(spark, statement.target)), statement)
     val faulty = plan.copy(kept = plan.kept.copy(files = plan.kept.files.map(new FaultyWriters(_, fault))))
-    LockedStatements.locked(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { lock =>
+    TableLocking.locked(plan.table, "OPTIMIZE", UUID.randomUUID().toString) { lock =>
       new OptimizeOperation(statement).run(faulty, faulty.options.fileGroups.commits(faulty.rewrites).flatten, lock)
     }
     ()
@@ -166,7 +166,7 @@ private object ReadBackSuite {
   /** @param closed what happens to a file after it was closed */
   final case class Fault(row: GenericInternalRow => Unit, closed: String => Unit = _ => ())
 
-  final class FaultyWriters(real: KeptTraits, fault: Fault) extends KeptTraits {
+  final class FaultyWriters(real: PreservedMetadata, fault: Fault) extends PreservedMetadata {
     override def columns: Map[Seq[String], Seq[String]] = real.columns
     override def namesInAnyCase: Boolean = real.namesInAnyCase
     override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory =

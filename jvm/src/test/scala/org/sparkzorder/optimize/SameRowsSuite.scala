@@ -15,7 +15,7 @@ class SameRowsSuite extends AnyFunSuite {
       StagedFile(new Path(s"/t/f$i"), 1, 1, rows, unit, i, FileStats(rows, Map.empty), None, hash)
     }
     val result = RewriteResult(staged, read.map(_ => IndexedSeq.empty).toIndexedSeq, 0, 0, 0, Nil, read.toIndexedSeq)
-    SameRows.check("`t`", stored.indices.map(i => s"/t/p=$i").zip(stored), result, found)
+    RowVerification.check("`t`", stored.indices.map(i => s"/t/p=$i").zip(stored), result, found)
   }
 
   private def condition(body: => Unit): String = {

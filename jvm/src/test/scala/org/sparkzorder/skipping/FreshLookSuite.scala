@@ -23,7 +23,9 @@ class FreshLookSuite extends AnyFunSuite {
   private def on(file: FileStatus): LocalPath = java.nio.file.Paths.get(file.getPath.toUri.getPath)
 
   private def changed(fs: FileSystem, out: Seq[FileStatus], listed: Int): Set[Path] =
-    new FreshLook(_ => fs).changed(out.groupBy(_.getPath.getParent).map { case (f, o) => LeftOut(f, o, listed) }.toSeq)
+    new FileRevalidation(_ => fs).changed(out.groupBy(_.getPath.getParent).map { case (f, o) =>
+      LeftOut(f, o, listed)
+    }.toSeq)
 
   for (
     (name, storage) <- Seq("a local disk" -> ((_: Unit) => local), "other storage" -> ((_: Unit) => new Remote(local)))
@@ -38,7 +40,7 @@ class FreshLookSuite extends AnyFunSuite {
         Files.delete(on(files(700)))
         assert(changed(fs, files, files.size) == Set(3, 700, 2099).map(files(_).getPath))
         assert(changed(fs, files.take(3), files.size).isEmpty)
-        val look = new FreshLook(_ => fs)
+        val look = new FileRevalidation(_ => fs)
         look.changed(Seq(LeftOut(files.head.getPath.getParent, files, files.size)))
         assert(look.found.map(_.getPath).toSet == Set(3, 700, 2099).map(files(_).getPath))
       }

@@ -238,12 +238,12 @@ class DeliveriesSuite extends AnyFunSuite {
     def read(path: String, time: Long) =
       contents.next(Seq(Logged(path, time))).flatMap(deliveries.see(_, provenance)).map(provenance.place)
     // One that was read is the input, touched since or not.
-    assert(read("/t/zorder-1", 9) == Seq(Place("/t/zorder-1", "/t/zorder-1")))
+    assert(read("/t/zorder-1", 9) == Seq(FileLocation("/t/zorder-1", "/t/zorder-1")))
     assert(read("/t/a", 5).isEmpty)
-    assert(read("/t/a", 7) == Seq(Place("/t/a", "/t/a")))
+    assert(read("/t/a", 7) == Seq(FileLocation("/t/a", "/t/a")))
     Seq(5, 7, 3).foreach { time =>
       val fresh = new LoggedContents(provenance, _ => None)
-      assert(fresh.next(Seq(Logged("/t/a", time))).map(provenance.place) == Seq(Place("/x", "/t/a")), time)
+      assert(fresh.next(Seq(Logged("/t/a", time))).map(provenance.place) == Seq(FileLocation("/x", "/t/a")), time)
     }
   }
 

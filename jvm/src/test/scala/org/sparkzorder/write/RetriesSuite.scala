@@ -80,7 +80,7 @@ class RetriesSuite extends AnyFunSuite with BeforeAndAfterAll {
       Map.empty,
       _ => Map.empty,
       Map("spark.sql.parquet.enableVectorizedReader" -> "false"),
-      Seq(RewriteUnit(files.toSeq.map(f => f -> spark.read.parquet(f.getPath.toString).count()), 6)),
+      Seq(FileGroup(files.toSeq.map(f => f -> spark.read.parquet(f.getPath.toString).count()), 6)),
       Seq(KeyColumn(Seq("a"), IntegerType, 1d), KeyColumn(Seq("s"), StringType, 1d)),
       new Path(new File(dir, staging).toURI),
       Nil,

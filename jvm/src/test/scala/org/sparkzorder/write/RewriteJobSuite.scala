@@ -35,16 +35,16 @@ class RewriteJobSuite extends AnyFunSuite with LocalSpark {
   }
 
   /** A unit of all data files of a folder, in the order of their names. */
-  private def unit(path: Path, format: String, outputFiles: Int): RewriteUnit = {
+  private def unit(path: Path, format: String, outputFiles: Int): FileGroup = {
     val fs = path.getFileSystem(spark.sparkContext.hadoopConfiguration)
     val files = fs.listStatus(path).filter(_.getPath.getName.startsWith("part-")).sortBy(_.getPath.getName)
-    RewriteUnit(files.toSeq.map(f => f -> spark.read.format(format).load(f.getPath.toString).count()), outputFiles)
+    FileGroup(files.toSeq.map(f => f -> spark.read.format(format).load(f.getPath.toString).count()), outputFiles)
   }
 
   private def rewrite(
       format: (String, FileFormat),
       schema: StructType,
-      units: Seq[RewriteUnit],
+      units: Seq[FileGroup],
       keys: Seq[KeyColumn],
       conf: Map[String, String] = Map.empty,
       sampleRows: Option[Long] = None,

@@ -96,7 +96,7 @@ object RowHashBench {
           Map.empty,
           _ => Map.empty,
           Map.empty,
-          Seq(RewriteUnit(counted, files)),
+          Seq(FileGroup(counted, files)),
           columns,
           new Path(staging),
           IndexableColumns.of(table.schema),

@@ -28,8 +28,8 @@ private[skipping] final case class LeftOut(folder: Path, files: Seq[FileStatus],
  *
  * @param fileSystem of a folder; must be cheap, since it is called often
  */
-private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends Logging {
-  import FreshLook._
+private[skipping] final class FileRevalidation(fileSystem: Path => FileSystem) extends Logging {
+  import FileRevalidation._
 
   @volatile private var latest = Seq.empty[FileStatus]
 
@@ -71,13 +71,13 @@ private[skipping] final class FreshLook(fileSystem: Path => FileSystem) extends 
   }
 }
 
-private[skipping] object FreshLook {
+private[skipping] object FileRevalidation {
 
   /** None if the session trusts its listings. */
-  def of(session: SparkSession): Option[FreshLook] =
+  def of(session: SparkSession): Option[FileRevalidation] =
     Option.when(!session.sessionState.conf.getConf(ZOrderConf.trustListing)) {
       val known = new ConcurrentHashMap[(String, String), FileSystem]
-      new FreshLook(folder =>
+      new FileRevalidation(folder =>
         known.computeIfAbsent(
           (folder.toUri.getScheme, folder.toUri.getAuthority),
           _ => Targets.fileSystem(session, folder)

@@ -9,14 +9,14 @@ import org.apache.hadoop.fs.Path
  *
  * @param owner the folder whose watch found it
  */
-final case class LateFile(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
+final case class StaleAppend(meta: FileMeta, owner: CatalogFolder, watch: Watch) {
 
   /** The name of its copy in the slot's current folder. */
   def carriedName: String = CarriedName.of(meta)
 }
 
 /** Finds the late files of a slot. See `docs/design/commit-catalog.md`. */
-object LateFiles {
+object StaleAppends {
 
   /** Why it cannot be told, in words for an error. */
   val Emptied: String =
@@ -43,7 +43,7 @@ object LateFiles {
    * @param own the files of the current folder
    * @param look at the other folders
    * @param alsoDormant whether to look into folders that were vacuumed long ago
-   * @throws LateFilesUnclearException when it cannot be told whether their rows count
+   * @throws StaleAppendsUnclearException when it cannot be told whether their rows count
    */
   def of(
       state: CatalogState,
@@ -51,7 +51,7 @@ object LateFiles {
       own: Seq[FileMeta],
       look: FileOps,
       alsoDormant: Boolean = false
-  ): Seq[LateFile] = {
+  ): Seq[StaleAppend] = {
     if (state.folder(current).exists(_.abandoned))
       unclear(current, current, own, "the catalog names a folder of an operation that was given up")
     if (state.folder(current).exists(_.outdated))
@@ -107,7 +107,7 @@ object LateFiles {
 
   /** The folder with all generations, if the watched folder is one of them. */
   private def generations(watch: Watch): Option[Path] =
-    GenerationFolder.homeOf(new Path(watch.folder)).flatMap(GenerationFolder.parentOf)
+    VersionDirectory.homeOf(new Path(watch.folder)).flatMap(VersionDirectory.parentOf)
 
   /** The files of a slot that are not in the folder that the catalog names again. */
   private def elsewhere(state: CatalogState, current: Path, newer: Path, look: FileOps): Seq[FileMeta] =
@@ -119,19 +119,19 @@ object LateFiles {
    * rows.
    *
    * @param located which slot has its location where, by the catalog; asked only if something was found
-   * @throws LateFilesUnclearException also when the slot has got another name since
+   * @throws StaleAppendsUnclearException also when the slot has got another name since
    */
   def ofSlot(
       state: CatalogState,
       current: Path,
       own: Seq[FileMeta],
       look: FileOps,
-      located: => Map[Path, Slot],
+      located: => Map[Path, CatalogPartition],
       alsoDormant: Boolean = false
-  ): Seq[LateFile] = {
+  ): Seq[StaleAppend] = {
     val first =
       try Right(of(state, current, own, look, alsoDormant))
-      catch { case e: LateFilesUnclearException => Left(e) }
+      catch { case e: StaleAppendsUnclearException => Left(e) }
     if (first == Right(Nil)) Nil
     else {
       val slots = located
@@ -151,7 +151,7 @@ object LateFiles {
   }
 
   /** Names of copies are made with etags, and Spark's listings of an object store have none. */
-  private def withEtags(current: Path, own: Seq[FileMeta], found: Seq[LateFile], look: FileOps): Seq[FileMeta] =
+  private def withEtags(current: Path, own: Seq[FileMeta], found: Seq[StaleAppend], look: FileOps): Seq[FileMeta] =
     if (own.forall(_.etag.isDefined) || !found.exists(_.meta.etag.isDefined)) own
     else {
       val now = look.list(current).map(m => m.name -> m).toMap
@@ -183,7 +183,7 @@ object LateFiles {
       owner: CatalogFolder,
       watch: Watch,
       look: FileOps
-  ): Seq[LateFile] = {
+  ): Seq[StaleAppend] = {
     val folder = new Path(watch.folder)
     val visible = look.list(folder).filter(isVisible)
     val late = visible.filterNot(watch.knows).filterNot(had)
@@ -211,14 +211,14 @@ object LateFiles {
       if (!watch.isDormant(System.currentTimeMillis()) && !look.exists(sentinel(folder, watch.operationId)))
         unclear(folder, current, late, "the folder was overwritten since")
     }
-    late.map(LateFile(_, owner, watch))
+    late.map(StaleAppend(_, owner, watch))
   }
 
   private def unclear(folder: Path, current: Path, files: Seq[FileMeta], reason: String): Nothing =
-    throw new LateFilesUnclearException(folder, current, files.map(_.path), reason)
+    throw new StaleAppendsUnclearException(folder, current, files.map(_.path), reason)
 
   /** The state in which folders have the rows of late files. Other folders of the slot do not. */
-  def having(state: CatalogState, files: Seq[(Path, Seq[LateFile])]): CatalogState = state.updated(for {
+  def having(state: CatalogState, files: Seq[(Path, Seq[StaleAppend])]): CatalogState = state.updated(for {
     (current, late) <- files if late.nonEmpty
     folder <- state.folder(current)
   } yield folder.having(late.map(_.carriedName)))

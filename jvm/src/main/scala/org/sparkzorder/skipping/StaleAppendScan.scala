@@ -7,7 +7,14 @@ import org.apache.hadoop.fs.{EtagSource, FileStatus, Path}
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.execution.datasources.PathFilterFactory
 
-import org.sparkzorder.commit.{CatalogState, FileMeta, LateFiles, LateFilesUnclearException, Slot, TableFolder}
+import org.sparkzorder.commit.{
+  CatalogPartition,
+  CatalogState,
+  FileMeta,
+  StaleAppends,
+  StaleAppendsUnclearException,
+  TableFolder
+}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -20,15 +27,15 @@ import org.sparkzorder.errors.ZOrderErrors
  *   None for a query that names a folder by its path: it reads what is in that folder
  * @param reads whether the state tells of a folder
  */
-private[skipping] final class LateLook(
+private[skipping] final class StaleAppendScan(
     folder: TableFolder,
     val state: CatalogState,
     table: String,
     options: Map[String, String],
-    located: Option[() => Map[Path, Slot]],
+    located: Option[() => Map[Path, CatalogPartition]],
     reads: Path => Boolean = _ => true
 ) {
-  import LateLook._
+  import StaleAppendScan._
 
   private val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
   private val known = new ConcurrentHashMap[Path, Seq[FileStatus]]
@@ -53,11 +60,15 @@ private[skipping] final class LateLook(
       throw ZOrderErrors.linkedLocation(table, current, real)
   }
 
-  private def lateIn(current: Path, listed: Seq[FileStatus], located: () => Map[Path, Slot]): Seq[FileStatus] =
-    try LateFiles.ofSlot(state, current, listed.map(meta), folder.ops, located())
+  private def lateIn(
+      current: Path,
+      listed: Seq[FileStatus],
+      located: () => Map[Path, CatalogPartition]
+  ): Seq[FileStatus] =
+    try StaleAppends.ofSlot(state, current, listed.map(meta), folder.ops, located())
         .map(late => status(late.meta)).filter(file => filters.forall(_.accept(file)))
     catch {
-      case e: LateFilesUnclearException =>
+      case e: StaleAppendsUnclearException =>
         throw ZOrderErrors.lateFilesUnclear(table, e.folder, e.current, e.files, e.reason, e)
       case e: IOException => throw ZOrderErrors.recoveryFailed(table, e)
     }
@@ -80,7 +91,7 @@ private[skipping] final class LateLook(
   }
 
   private def rowsIn(path: Path): Seq[Path] =
-    try folder.ops.list(path).filter(LateFiles.isVisible).map(_.path)
+    try folder.ops.list(path).filter(StaleAppends.isVisible).map(_.path)
     catch { case e: IOException => throw ZOrderErrors.recoveryFailed(table, e) }
 
   // A listing of Spark's has no etags. They are needed for files that were listed here only.
@@ -98,7 +109,7 @@ private[skipping] final class LateLook(
     if (path.toUri.getScheme == "file") new Path("file", "", path.toUri.getPath) else path
 }
 
-private object LateLook {
+private object StaleAppendScan {
 
   /**
    * A folder whose files VACUUM has deleted.

@@ -6,7 +6,7 @@ import org.sparkzorder.layout.FileCounts
  * Decides which rewrites run as one job, and which jobs are committed together. The order of the
  * rewrites is kept.
  */
-private[sparkzorder] object FileGroups {
+private[sparkzorder] object FileGroupSchedule {
 
   /**
    * Splits rewrites into parts of at most `maxBytes`. A single larger file is a part of its own.

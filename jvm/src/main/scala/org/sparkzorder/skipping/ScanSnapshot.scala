@@ -16,12 +16,12 @@ import org.sparkzorder.table.{PlacedFile, RelativePath}
  * @param overlay corrections to the listing while an operation that we may not finish is half published
  * @param late set if the table is published through the catalog and has earlier folders
  */
-final class TableView(
+final class ScanSnapshot(
     val folder: TableFolder,
     load: => Option[IndexSnapshot],
     val version: Long,
-    val overlay: Option[Overlay],
-    val late: Option[LateLook] = None
+    val overlay: Option[Correction],
+    val late: Option[StaleAppendScan] = None
 ) {
   lazy val snapshot: Option[IndexSnapshot] = load
 
@@ -55,7 +55,7 @@ final class TableView(
     late.fold(Seq.empty[FileStatus])(_.beside(folder, listed))
 
   override def equals(other: Any): Boolean = other match {
-    case that: TableView =>
+    case that: ScanSnapshot =>
       root == that.root && version == that.version && snapshot == that.snapshot && overlay == that.overlay
     case _ => false
   }
@@ -66,4 +66,4 @@ final class TableView(
  * @param hidden files that the query must not read
  * @param added files that the query must read as well, by the folder that they belong to
  */
-final case class Overlay(hidden: Set[Path], added: Map[Path, Seq[PlacedFile]])
+final case class Correction(hidden: Set[Path], added: Map[Path, Seq[PlacedFile]])

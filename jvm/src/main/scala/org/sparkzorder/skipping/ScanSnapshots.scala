@@ -28,7 +28,7 @@ import org.sparkzorder.table.{
 }
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
-object TableViews extends Logging {
+object ScanSnapshots extends Logging {
 
   /**
    * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
@@ -46,7 +46,7 @@ object TableViews extends Logging {
       table: Option[CatalogTable],
       named: Option[NamedFiles],
       homes: Seq[Path] = Nil
-  ): Option[Seq[TableView]] = {
+  ): Option[Seq[ScanSnapshot]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val found = roots(classicSession, listing, table, named, homes).filterNot(isBare(classicSession, _))
     val known = if (found.isEmpty) Nil else of(classicSession, listing, options, found, table)
@@ -63,43 +63,43 @@ object TableViews extends Logging {
   private def overwritten(
       session: classic.SparkSession,
       table: CatalogTable,
-      views: Seq[TableView],
+      views: Seq[ScanSnapshot],
       options: Map[String, String]
-  ): Option[TableView] =
+  ): Option[ScanSnapshot] =
     for {
       uri <- table.storage.locationUri if table.partitionColumnNames.nonEmpty
       home = Targets.qualified(session, new Path(uri)) if !views.exists(_.root == home)
-      beside <- GenerationFolder.parentOf(home) if !Targets.isSurelyMissing(session, beside)
+      beside <- VersionDirectory.parentOf(home) if !Targets.isSurelyMissing(session, beside)
       folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
       late <- lateBy(folder, options, Some(() => located(session, table)), isGeneration)(
         CatalogStateFile.readBeside(folder)
       )
-    } yield new TableView(folder, None, 0L, None, Some(late))
+    } yield new ScanSnapshot(folder, None, 0L, None, Some(late))
 
-  private def isGeneration(folder: Path): Boolean = GenerationFolder.generationOf(folder).isDefined
+  private def isGeneration(folder: Path): Boolean = VersionDirectory.generationOf(folder).isDefined
 
-  private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, Slot] =
+  private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, CatalogPartition] =
     new SessionCatalogLocations(session, table, table.identifier.quotedString).located()
 
   /**
    * Refuses to read a folder above partitions that have moved and whose files VACUUM has deleted: a
    * listing does not show that there was anything.
    */
-  private def refuseEmptied(listing: Listing, table: Option[CatalogTable], views: Seq[TableView]): Unit =
+  private def refuseEmptied(listing: Listing, table: Option[CatalogTable], views: Seq[ScanSnapshot]): Unit =
     listing.of match {
       case _: CatalogFileIndex => ()
       case index               =>
         for { view <- views; late <- view.late } late.emptiedBelow(index.rootPaths).foreach { e =>
           throw table.fold(ZOrderErrors.readByPath(view.root, null)) { t =>
             val name = t.identifier.quotedString
-            ZOrderErrors.lateFilesUnclear(name, e.newer, e.folder, e.files, LateFiles.Emptied, null)
+            ZOrderErrors.lateFilesUnclear(name, e.newer, e.folder, e.files, StaleAppends.Emptied, null)
           }
         }
     }
 
   /** Costs something only for a table whose folder an operation made, and of which no side folder tells. */
-  private def refuseOverwritten(session: classic.SparkSession, table: CatalogTable, views: Seq[TableView]): Unit =
-    if (GenerationFolder.homeOf(new Path(table.location)).isDefined) {
+  private def refuseOverwritten(session: classic.SparkSession, table: CatalogTable, views: Seq[ScanSnapshot]): Unit =
+    if (VersionDirectory.homeOf(new Path(table.location)).isDefined) {
       val location = Targets.qualified(session, new Path(table.location))
       if (!views.exists(_.late.exists(_.state.folder(location).isDefined)))
         Homes.refuseOverwritten(session, table.identifier.quotedString, location)
@@ -116,7 +116,7 @@ object TableViews extends Logging {
       index: PartitioningAwareFileIndex,
       options: Map[String, String],
       named: Option[NamedFiles],
-      views: Seq[TableView]
+      views: Seq[ScanSnapshot]
   ): PlacedFiles = {
     val isNamed = named.fold(Set.empty[Path])(_.paths)
     val (byName, byFolder) = index.allFiles().partition(f => isNamed(f.getPath))
@@ -141,14 +141,14 @@ object TableViews extends Logging {
       options: Map[String, String],
       roots: Seq[Path],
       table: Option[CatalogTable]
-  ): Seq[TableView] = {
+  ): Seq[ScanSnapshot] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
     // Links may give a table two names. The first is that of the listing.
     val folders = roots.map(root => TableFolder(root, ObjectStores.ops(fileSystem(root))))
       .distinctBy(f => if (roots.sizeIs > 1) f.ops.realPath(f.root) else f.root)
     val settings = LockSettings(timeoutMillis = conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
-    @tailrec def attempt(left: Int): Seq[TableView] = {
+    @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole(listing, folders, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
       Try(settled.flatMap(t =>
@@ -193,11 +193,11 @@ object TableViews extends Logging {
     Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
 
   /** Of a folder that an operation has published through the catalog, the folder with its side folder. */
-  private def home(folder: Path): Path = GenerationFolder.homeOf(folder).getOrElse(folder)
+  private def home(folder: Path): Path = VersionDirectory.homeOf(folder).getOrElse(folder)
 
   /**
    * @param tables that the query reads
-   * @param located as for [[LateLook]]
+   * @param located as for [[StaleAppendScan]]
    */
   private def view(
       session: classic.SparkSession,
@@ -205,8 +205,8 @@ object TableViews extends Logging {
       settled: ReadableState,
       tables: Seq[TableFolder],
       options: Map[String, String],
-      located: Option[() => Map[Path, Slot]]
-  ): Option[TableView] = settled.state match {
+      located: Option[() => Map[Path, CatalogPartition]]
+  ): Option[ScanSnapshot] = settled.state match {
     case state: TableState.SideFolder =>
       val fs = Targets.fileSystem(session, folder.root)
       val names = ListedNames.of(folder, tables)
@@ -218,7 +218,7 @@ object TableViews extends Logging {
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new TableView(folder, snapshot, state.version, around, late(folder, state, options, located)))
+      Some(new ScanSnapshot(folder, snapshot, state.version, around, late(folder, state, options, located)))
     case _ => None
   }
 
@@ -227,8 +227,8 @@ object TableViews extends Logging {
       folder: TableFolder,
       side: TableState.SideFolder,
       options: Map[String, String],
-      located: Option[() => Map[Path, Slot]]
-  ): Option[LateLook] =
+      located: Option[() => Map[Path, CatalogPartition]]
+  ): Option[StaleAppendScan] =
     if (!CatalogStateFile.isThere(side)) None
     else {
       if (located.isDefined) CatalogStateFile.throughLink(folder, side.statuses).foreach { other =>
@@ -240,11 +240,11 @@ object TableViews extends Logging {
   private def lateBy(
       folder: TableFolder,
       options: Map[String, String],
-      located: Option[() => Map[Path, Slot]],
+      located: Option[() => Map[Path, CatalogPartition]],
       reads: Path => Boolean = _ => true
-  )(read: => CatalogState): Option[LateLook] = {
+  )(read: => CatalogState): Option[StaleAppendScan] = {
     val name = RecoveryErrors.quoted(folder.root)
-    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new LateLook(
+    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new StaleAppendScan(
         folder,
         _,
         name,
@@ -260,7 +260,7 @@ object TableViews extends Logging {
       names: ListedNames,
       around: ReadAround,
       options: Map[String, String]
-  ): Overlay = {
+  ): Correction = {
     val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
     val added = for {
       a <- around.add
@@ -269,7 +269,7 @@ object TableViews extends Logging {
       file = PlacedFile(path, status)
       if filters.forall(_.accept(file.asNamed))
     } yield file
-    Overlay(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
+    Correction(around.leaveOut.flatMap(names.paths), added.groupBy(_.path.getParent))
   }
 
   private val seenWhole = new SeenListings

@@ -4,7 +4,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.write.{ReadBackRows, RewriteResult, RowSum, StagedFile}
 
 /** Checks that a rewrite kept every row, before anything is published. */
-private[sparkzorder] object SameRows {
+private[sparkzorder] object RowVerification {
 
   /**
    * Checks each rewrite. Its number of rows must be the same in the footers of the inputs, in the

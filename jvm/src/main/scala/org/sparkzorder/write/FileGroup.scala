@@ -13,7 +13,7 @@ import org.sparkzorder.layout.Placement
  * @param placement set when the rows join files that are along a curve already
  * @param staging an existing folder for the unit's new files; None for the job's own folder
  */
-final case class RewriteUnit(
+final case class FileGroup(
     files: Seq[(FileStatus, Long)],
     outputFiles: Int,
     placement: Option[UnitPlacement] = None,

@@ -20,7 +20,7 @@ import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocat
  * What statements do around their own work: they recover the table, take its lock and translate
  * errors.
  */
-object LockedStatements {
+object TableLocking {
 
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)

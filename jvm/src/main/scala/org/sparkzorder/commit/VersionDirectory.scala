@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
  * has the files of version 7 of the table whose side folder is in `/wh/t`, its *home*. With partitions
  * there are folders such as `p=1` below.
  */
-private[sparkzorder] object GenerationFolder {
+private[sparkzorder] object VersionDirectory {
   private val Suffix = "__zorder"
   private val Name = """v\d{10,18}-[0-9A-Za-z-]+""".r
 

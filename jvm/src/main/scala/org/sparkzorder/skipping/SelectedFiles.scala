@@ -12,7 +12,7 @@ import org.sparkzorder.stats.StatsWithDefaults
  *
  * @param keep bits of these files, by their ordinals in the index
  */
-private[skipping] final class KeptFiles(val known: ListedOrdinals, private val keep: BitSet) {
+private[skipping] final class SelectedFiles(val known: ListedOrdinals, private val keep: BitSet) {
 
   /** Clears the bits of a directory's files that cannot match. */
   def leaveOut(places: BitSet, directory: ListedFiles): Unit = {
@@ -28,27 +28,27 @@ private[skipping] final class KeptFiles(val known: ListedOrdinals, private val k
   }
 
   /** The files that both keep. Both must be about the same files. */
-  def and(other: KeptFiles): KeptFiles = changed(_.and(other.keep))
+  def and(other: SelectedFiles): SelectedFiles = changed(_.and(other.keep))
 
   /** Without the files that [[CurvePruning]] rules out. */
-  def byCurve(predicate: StatsPredicate): KeptFiles = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
+  def byCurve(predicate: StatsPredicate): SelectedFiles = changed(CurvePruning.leaveOut(_, predicate, known.snapshot))
 
-  def keepsAsMuchAs(other: KeptFiles): Boolean = keep == other.keep
+  def keepsAsMuchAs(other: SelectedFiles): Boolean = keep == other.keep
 
-  private def changed(change: BitSet => Unit): KeptFiles = {
+  private def changed(change: BitSet => Unit): SelectedFiles = {
     val own = keep.clone().asInstanceOf[BitSet]
     change(own)
-    new KeptFiles(known, own)
+    new SelectedFiles(known, own)
   }
 }
 
-private[skipping] object KeptFiles {
+private[skipping] object SelectedFiles {
 
   /**
    * The files that the bounds of columns do not rule out.
    *
    * @param schema that the files are read with: it says what a column is in a file that lacks it
    */
-  def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): KeptFiles =
-    new KeptFiles(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))
+  def apply(known: ListedOrdinals, predicate: StatsPredicate, schema: StructType): SelectedFiles =
+    new SelectedFiles(known, Evaluation.keep(predicate, StatsWithDefaults.of(known.snapshot, schema)))
 }

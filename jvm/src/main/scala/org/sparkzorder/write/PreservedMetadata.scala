@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.datasources.OutputWriterFactory
  * What the new files take over from the old ones beside the rows. The job's settings carry it to
  * the writers.
  */
-trait KeptTraits extends Serializable {
+trait PreservedMetadata extends Serializable {
 
   /**
    * Must be called after Spark has prepared the job, with Spark's factory of writers. Returns the
@@ -41,7 +41,7 @@ final case class KeptParquet(
     namesInAnyCase: Boolean,
     dictionaries: Set[Seq[String]],
     bloomFilters: Set[Seq[String]]
-) extends KeptTraits {
+) extends PreservedMetadata {
 
   override def install(job: Job, spark: OutputWriterFactory): OutputWriterFactory = {
     KeptFooter(schema, keyValues).put(job.getConfiguration)

@@ -13,9 +13,9 @@ import org.slf4j.LoggerFactory
  * which staging a dead operation may have left, and that this staging is the table's. It is deleted
  * after the staging.
  */
-private[commit] object Manifest {
+private[commit] object StagingDirectories {
   private val mapper = new ObjectMapper()
-  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Manifest")
+  private val log = LoggerFactory.getLogger("org.sparkzorder.commit.StagingDirectories")
 
   private val Name = """_staging-(.+)\.json""".r
 
