@@ -3,7 +3,7 @@ package org.sparkzorder.commit
 import java.io.FileNotFoundException
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.AccessDeniedException
-import java.util.{Collections, LinkedHashMap, Locale, Map => JMap}
+import java.util.Locale
 import java.util.zip.CRC32
 
 import scala.jdk.CollectionConverters._
@@ -11,6 +11,7 @@ import scala.jdk.CollectionConverters._
 import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
+import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.security.AccessControlException
 
@@ -192,19 +193,16 @@ private[sparkzorder] object CatalogStateFile {
     node.path("newer").asBoolean
   )
 
-  private val CacheSize = 16
+  private val CacheSize = 16L
 
   // A file is never changed, but a table may be deleted and made anew. So its status is the key.
-  private val cache: JMap[FileMeta, CatalogState] = Collections.synchronizedMap(
-    new LinkedHashMap[FileMeta, CatalogState](CacheSize, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[FileMeta, CatalogState]): Boolean = size > CacheSize
-    }
-  )
+  private val cache =
+    CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(CacheSize).build[FileMeta, CatalogState]()
 
   /** For tests, whose file systems in memory have the same names and times. */
-  private[commit] def forget(): Unit = cache.clear()
+  private[commit] def forget(): Unit = cache.invalidateAll()
 
-  private def cached(folder: TableFolder, meta: FileMeta): CatalogState = Option(cache.get(meta)).getOrElse {
+  private def cached(folder: TableFolder, meta: FileMeta): CatalogState = Option(cache.getIfPresent(meta)).getOrElse {
     val found = parse(folder.ops.read(meta.path, RecordJson.ReadLimit), meta.path)
     cache.put(meta, found)
     found

@@ -1,11 +1,12 @@
 package org.sparkzorder.commit
 
-import java.util.{Collections, LinkedHashMap, Map => JMap, Set => JSet}
+import java.util.{Set => JSet}
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
 
+import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 
 /** A lock that this JVM holds, as far as metrics report it. */
@@ -29,11 +30,7 @@ object Meters {
 
   private[commit] val held: JSet[HeldLock] = ConcurrentHashMap.newKeySet[HeldLock]()
 
-  private val trashes: JMap[Path, AtomicLong] = Collections.synchronizedMap(
-    new LinkedHashMap[Path, AtomicLong](16, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[Path, AtomicLong]): Boolean = size > MaxTables
-    }
-  )
+  private val trashes = CacheBuilder.newBuilder().maximumSize(MaxTables.toLong).build[Path, AtomicLong]().asMap
 
   /** Bytes in the trash of one table, as last seen. */
   private[commit] def trash(root: Path): AtomicLong = trashes.computeIfAbsent(root, _ => new AtomicLong)
@@ -48,5 +45,5 @@ object Meters {
   def publishing: Int = held.asScala.count(_.publishing)
 
   /** Bytes in the trash of all tables that this JVM has worked on, as last seen. */
-  def trashBytes: Long = trashes.synchronized(trashes.values.asScala.map(_.get).sum)
+  def trashBytes: Long = trashes.values.asScala.map(_.get).sum
 }

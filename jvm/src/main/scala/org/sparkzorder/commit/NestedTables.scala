@@ -32,10 +32,8 @@ object NestedTables {
   private def above(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toSeq
 
   /** A side folder of a partition holds only markers, staging and trash of the table above. */
-  private def isRoot(folder: TableFolder, dir: String): Boolean = {
-    val side = folder.sideOf(dir)
-    folder.ops.exists(side) && folder.ops.list(side).exists(SideFolders.beginsTable)
-  }
+  private def isRoot(folder: TableFolder, dir: String): Boolean =
+    folder.ops.list(folder.sideOf(dir)).exists(SideFolders.beginsTable)
 
   /** A relative folder and those above it, without the root. */
   private def withFoldersAbove(dir: String): Seq[String] =

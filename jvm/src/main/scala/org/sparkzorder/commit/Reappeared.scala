@@ -1,9 +1,10 @@
 package org.sparkzorder.commit
 
-import java.util.{Collections, LinkedHashMap, Map => JMap}
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
+
+import com.google.common.cache.CacheBuilder
 
 /**
  * A file of the table whose name an operation retired, and that no later operation brought back.
@@ -81,16 +82,13 @@ object Reappeared {
     }
   }
 
-  private val CacheSize = 8
+  private val CacheSize = 8L
 
-  private val cache: JMap[FileMeta, Array[Long]] = Collections.synchronizedMap(
-    new LinkedHashMap[FileMeta, Array[Long]](CacheSize, 0.75f, true) {
-      override def removeEldestEntry(eldest: JMap.Entry[FileMeta, Array[Long]]): Boolean = size > CacheSize
-    }
-  )
+  private val cache =
+    CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(CacheSize).build[FileMeta, Array[Long]]()
 
   private def retiredOf(folder: TableFolder, file: CheckpointFile): Array[Long] =
-    Option(cache.get(file.meta)).getOrElse {
+    Option(cache.getIfPresent(file.meta)).getOrElse {
       val retired = Checkpoint.read(folder, file).retired
       cache.put(file.meta, retired)
       retired

@@ -3,6 +3,7 @@ package org.sparkzorder.commit
 import java.io.{FileNotFoundException, IOException}
 import java.util.UUID
 
+import com.google.common.cache.CacheBuilder
 import org.slf4j.LoggerFactory
 
 /** What a recovery did, in words for the log. */
@@ -174,21 +175,17 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
 
 /** Operations for which a query of this JVM has waited in vain. The next queries need not wait for them. */
 private object Outwaited {
-  private val MostOperations = 1000
+  private val MostOperations = 1000L
 
-  /** How long, by the record's file. The oldest go first. */
-  private val millis = new java.util.LinkedHashMap[FileMeta, Long] {
-    override protected def removeEldestEntry(eldest: java.util.Map.Entry[FileMeta, Long]): Boolean =
-      size > MostOperations
-  }
+  /** How long, by the record's file. */
+  private val millis = CacheBuilder.newBuilder().maximumSize(MostOperations).build[FileMeta, Long]().asMap
 
   /** Whether a query has waited for all of them, at least so long. */
   def by(records: Seq[RecordFile], waitMillis: Long): Boolean =
-    synchronized(records.forall(r => millis.getOrDefault(r.meta, -1L) >= waitMillis))
+    records.forall(r => millis.getOrDefault(r.meta, -1L) >= waitMillis)
 
-  def remember(records: Seq[RecordFile], waitMillis: Long): Unit = synchronized {
-    records.foreach(r => millis.put(r.meta, math.max(waitMillis, millis.getOrDefault(r.meta, 0L))))
-  }
+  def remember(records: Seq[RecordFile], waitMillis: Long): Unit =
+    records.foreach(r => millis.merge(r.meta, waitMillis, (one, other) => math.max(one, other)))
 }
 
 private object QueryWait {

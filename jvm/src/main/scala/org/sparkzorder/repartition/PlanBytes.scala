@@ -1,9 +1,9 @@
 package org.sparkzorder.repartition
 
 import java.io._
-import java.lang.ref.SoftReference
 import java.nio.ByteBuffer
-import java.util.{LinkedHashMap, Map => JMap}
+
+import com.google.common.cache.CacheBuilder
 
 import org.sparkzorder.write.RowPlan
 
@@ -12,23 +12,15 @@ import org.sparkzorder.write.RowPlan
  * never stored.
  */
 object PlanBytes {
-  private val Kept = 8
+  private val MostPlans = 8L
 
   /** Decoded plans, which the tasks of one executor share while there is memory for them. */
-  private val plans = new LinkedHashMap[ByteBuffer, SoftReference[RowPlan]](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JMap.Entry[ByteBuffer, SoftReference[RowPlan]]): Boolean = size > Kept
-  }
+  private val plans =
+    CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(MostPlans).softValues().build[ByteBuffer, RowPlan]()
 
   def of(plan: RowPlan): Array[Byte] = write(plan)
 
-  def plan(bytes: Array[Byte]): RowPlan = plans.synchronized {
-    val key = ByteBuffer.wrap(bytes)
-    Option(plans.get(key)).flatMap(r => Option(r.get)).getOrElse {
-      val decoded = read[RowPlan](bytes)
-      plans.put(key, new SoftReference(decoded))
-      decoded
-    }
-  }
+  def plan(bytes: Array[Byte]): RowPlan = plans.get(ByteBuffer.wrap(bytes), () => read[RowPlan](bytes))
 
   private[repartition] def write(value: Serializable): Array[Byte] = {
     val bytes = new ByteArrayOutputStream

@@ -1,9 +1,8 @@
 package org.sparkzorder.skipping
 
-import java.util.{Collections, LinkedHashMap, Map => JMap}
-
 import scala.util.hashing.MurmurHash3
 
+import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
 
@@ -14,9 +13,7 @@ import org.apache.spark.sql.execution.datasources.PartitionDirectory
 private[skipping] final class SeenFolders(most: Int = SeenFolders.Most) {
   import SeenFolders._
 
-  private val seen: JMap[Path, Seen] = Collections.synchronizedMap(new LinkedHashMap[Path, Seen](16, 0.75f, true) {
-    override def removeEldestEntry(eldest: JMap.Entry[Path, Seen]): Boolean = size > most
-  })
+  private val seen = CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(most.toLong).build[Path, Seen]()
 
   /** Notes that this listing shows all files of its folders that the state of this number knows. */
   def put(listing: Seq[PartitionDirectory], number: Long): Unit =
@@ -27,7 +24,7 @@ private[skipping] final class SeenFolders(most: Int = SeenFolders.Most) {
    * without files does not tell its folder, and counts as not seen.
    */
   def areSeen(listing: Seq[PartitionDirectory], number: Long): Boolean = listing.nonEmpty && listing.forall { d =>
-    d.files.nonEmpty && of(d, number).forall { case (folder, now) => seen.get(folder) == now }
+    d.files.nonEmpty && of(d, number).forall { case (folder, now) => seen.getIfPresent(folder) == now }
   }
 }
 
