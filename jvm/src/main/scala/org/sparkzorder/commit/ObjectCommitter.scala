@@ -41,10 +41,8 @@ private[sparkzorder] final class ObjectCommitter(
    *
    * @param dirs relative to the root
    * @throws ConcurrentOperationException when another operation is exchanging files of one of them
-   * @throws NestedTableException when one of them is a table of its own
    */
   def mark(dirs: Seq[String]): Unit = {
-    NestedTables.refuseBelow(folder, dirs)
     marked = dirs
     StagingDirectories.write(folder, operationId, dirs)
     check()
