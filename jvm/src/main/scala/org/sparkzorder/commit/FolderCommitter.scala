@@ -27,7 +27,7 @@ private[sparkzorder] final class FolderCommitter(
   private val patience = Patience(Attempts, FirstPauseMillis, sleep)
   // At a failpoint, no other thread may go on.
   private val threads = if (Failpoints.isSet) 1 else folder.threads
-  private val places = new FolderPlaces(folder, threads)
+  private val places = new FolderPlaces(folder, threads, () => ops.exists(lock.path))
   private var claimed = Seq.empty[String]
   private var prepared = Option.empty[Record]
 
@@ -40,6 +40,7 @@ private[sparkzorder] final class FolderCommitter(
    */
   def stage(dirs: Seq[String]): Unit = orAbort {
     NestedTables.refuseBelow(folder, dirs)
+    refuseMarked(dirs)
     StagingDirectories.write(folder, operationId, dirs)
     Failpoints.hit("after-manifest")
     dirs.foreach { dir =>
@@ -55,6 +56,15 @@ private[sparkzorder] final class FolderCommitter(
     }
     lock.check()
     Failpoints.hit("after-stage-folders")
+  }
+
+  /** A folder that was away while an operation ended may have old and new files side by side. */
+  private def refuseMarked(dirs: Seq[String]): Unit = {
+    val marked = dirs.filter(dir => ops.list(folder.sideOf(dir)).exists(m => FolderMark.operation(m.name).isDefined))
+    if (marked.nonEmpty) throw new CommitConflictException(
+      marked.map(named),
+      "the folder was away while an operation ended, and may have old and new files side by side (see docs/on-call.md)"
+    )
   }
 
   private def mark(dir: String) = new FolderMark(folder, dir, dir, operationId)

@@ -1,6 +1,9 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
 
@@ -15,6 +18,9 @@ import org.sparkzorder.progress.{Phase, StatementProgress}
  * @param origin the folder that the record names
  * @param timed whether times tell files apart; they do not in a copy
  * @param isOwn whether this process has decided all that was decided here, and moved all files
+ * @param isElsewhere whether the table had another root when the operation began: it was moved or copied since
+ * @param holds whether this process still has the table's lock
+ * @param trustsMarker whether a person says that the table was moved, and not copied bit by bit
  */
 private[commit] final class FolderPlace(
     folder: TableFolder,
@@ -23,8 +29,13 @@ private[commit] final class FolderPlace(
     origin: String,
     timed: Boolean,
     isOwn: Boolean,
+    isElsewhere: Boolean,
+    holds: () => Boolean,
+    trustsMarker: Boolean,
     threads: Int
 ) extends Place {
+  import FolderPlace._
+
   private val ops = folder.ops
   private val mark = new FolderMark(folder, work.folder, origin, record.operationId)
   private val data = folder.resolve(work.folder)
@@ -51,21 +62,39 @@ private[commit] final class FolderPlace(
 
   override def release(): Boolean = mark.remove()
 
-  override def reveal(): Unit = if (hasFolder(staging, Decision.Staged))
+  /**
+   * Whether the marker still says so, so that a file may be moved. A process that was taken for dead may
+   * wake up when others have ended the operation, and RESTORE has brought its inputs back. If the marker was
+   * deleted alone, the lock must be ours. Many threads come at once, and one look does for all of them.
+   */
+  private def mayMove(as: Option[Decision]): Boolean =
+    threads > 1 && System.nanoTime() - lastLook < LookNanos || {
+      val before = System.nanoTime()
+      val isSo = as.fold(holds())(d => ops.exists(mark.path(d)))
+      if (isSo) lastLook = before
+      isSo
+    }
+
+  @volatile private var lastLook = System.nanoTime() - LookNanos
+
+  override def reveal(): Unit = if (hasFolder(staging, Some(Decision.Staged)))
     WorkerThreads.each(work.outputs, threads) { o =>
-      o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
-      move(staged(o), folder.resolve(o.path))
-      FolderPlace.countMove()
+      if (mayMove(Some(Decision.Staged))) {
+        o.source.map(folder.resolve).foreach(moveIfOurs(o, _, staged(o)))
+        move(staged(o), folder.resolve(o.path))
+        countMove()
+      }
       Failpoints.hit("reveal-1")
     }
 
   /**
    * Makes our folder anew if it was removed as an empty one. False when it was removed because the
-   * place was brought back in this moment.
+   * operation has ended here.
    */
-  private def hasFolder(dir: Path, as: Decision): Boolean = ops.exists(dir) || {
+  private def hasFolder(dir: Path, as: Option[Decision]): Boolean = ops.exists(dir) || mayMove(as) && {
     ops.remakeInSide(dir)
-    val isOurs = decision().forall(_ == as)
+    lastLook = System.nanoTime() - LookNanos
+    val isOurs = mayMove(as)
     if (!isOurs) ops.deleteEmpty(dir)
     isOurs
   }
@@ -109,19 +138,40 @@ private[commit] final class FolderPlace(
   private def hasInputs(listed: Map[String, FileMeta]): Boolean =
     work.inputs.forall(i => at(listed, i.path).exists(isInput(i, _)))
 
-  /** A new file that was deleted stays deleted, as on any other day. */
-  override def lacksOutputs(): Boolean = false
-
-  override def retire(isCopy: Boolean): Seq[String] = if (!hasFolder(trash, Decision.Exchanged)) Nil
-  else {
+  /**
+   * A new file that was deleted stays deleted, as on any other day. But a copy may have been made bit by
+   * bit, and then the marker tells nothing.
+   */
+  override def lacksOutputs(): Boolean = isElsewhere && !trustsMarker && {
     val now = listed()
-    WorkerThreads.map(work.inputs, threads) { i =>
-      val isRetired = retire(i, now.get(i.path))
-      FolderPlace.countMove()
-      Failpoints.hit("retire-1")
-      i -> isRetired
-    }.collect { case (i, false) => i.path }
+    !hasOutputs(now) && work.inputs.forall(i => at(now, i.path).exists(isInput(i, _)) || isRetired(i))
   }
+
+  /** Whether the trash was gone when the inputs were to go there. */
+  @volatile private var wasEmptied = false
+
+  override def retire(isCopy: Boolean): Seq[String] = {
+    val as = decision().filter(_ == Decision.Exchanged)
+    wasEmptied = !isOwn && !ops.exists(trash)
+    retireAll(as, MostLooks)
+  }
+
+  /** @param left how often to begin again, if the marker was away with the folder and is back */
+  @tailrec private def retireAll(as: Option[Decision], left: Int): Seq[String] =
+    if (!hasFolder(trash, as)) Nil
+    else {
+      val now = listed()
+      val moved = new AtomicBoolean(true)
+      val changed = WorkerThreads.map(work.inputs, threads) { i =>
+        val may = mayMove(as)
+        if (!may) moved.set(false)
+        val isRetired = !may || retire(i, now.get(i.path))
+        countMove()
+        Failpoints.hit("retire-1")
+        i -> isRetired
+      }.collect { case (i, false) => i.path }
+      if (!moved.get && left > 0 && decision() == as) retireAll(as, left - 1) else changed
+    }
 
   /**
    * False when the input was deleted or replaced by others. If another process began, an input that is
@@ -132,7 +182,11 @@ private[commit] final class FolderPlace(
     def isThere = ops.status(place).exists(isInput(input, _))
     if (found.exists(isInput(input, _)) || isThere)
       try ops.rename(place, target)
-      catch { case e: IOException => if (!isRetired(input) && isThere) throw e }
+      catch {
+        // A copy may have it in both places.
+        case _: IOException if isRetired(input) && isThere => ops.delete(place)
+        case e: IOException                                => if (!isRetired(input) && isThere) throw e
+      }
     val arrived = ops.status(target)
     // The file may have been replaced in this moment, or the folder swapped for another one.
     if (arrived.exists(!isInput(input, _)) && decision().isDefined) {
@@ -151,7 +205,8 @@ private[commit] final class FolderPlace(
     val others = work.inputs.filterNot(i => changed.contains(i.path))
     // A name that was taken is free no more.
     def isFree(i: InputFile) = at(now, i.path).fold(isRetired(i))(isInput(i, _))
-    others.forall(isFree) && (others.isEmpty || hasOutputs(now))
+    // Without a trash nothing tells whether the inputs were retired, and the new files may have the only rows.
+    others.forall(isFree) && (if (others.isEmpty) !wasEmptied else hasOutputs(now))
   }
 
   override def isLeft(): Boolean = {
@@ -201,12 +256,24 @@ private[commit] final class FolderPlace(
     work.outputs.flatMap(o => at(now, o.path).filter(isOutput(o, _)).map(o.path -> _)).toMap
   }
 
-  /** Comes before the outputs go, so that no row is missing at any moment. */
-  override def bringBack(): Unit = emptied(trash) {
-    WorkerThreads.each(work.inputs, threads) { i =>
-      if (ops.exists(retired(i))) move(retired(i), folder.resolve(i.path))
-      Failpoints.hit("bring-back-1")
+  /**
+   * Comes before the outputs go, so that no row is missing at any moment. An input whose name others have
+   * taken comes back by another name.
+   */
+  override def bringBack(): Unit = {
+    val as = Some(Decision.RolledBack)
+    emptied(trash) {
+      WorkerThreads.each(work.inputs, threads) { i =>
+        if (ops.exists(retired(i)) && mayMove(as)) {
+          val place = folder.resolve(i.path)
+          val isFree = !ops.exists(place)
+          move(retired(i), if (isFree) place else folder.resolve(FileNames.otherName(i.path, record.operationId)))
+        }
+        Failpoints.hit("bring-back-1")
+      }
     }
+    if (work.inputs.exists(isRetired) && mayMove(as))
+      throw new IOException(s"$trash holds files of the table, which cannot come back")
   }
 
   override def drop(): Unit = {
@@ -223,16 +290,26 @@ private[commit] final class FolderPlace(
     // Folders may be moved to and fro. Without a marker, new files may be the only ones with their rows.
     val was = decision()
     val areSpare = was match {
-      case _ if !timed               => true
       case Some(Decision.RolledBack) => true
       case Some(_)                   => false
-      case None                      => seen.contains(Decision.Staged) || hasInputs(listed())
+      // If the lock is not ours any more, another process may have decided since.
+      case None => hasInputs(listed()) || seen.contains(Decision.Staged) && holds()
     }
+    if (was.isDefined && areSpare) refuseTorn()
     if (areSpare) WorkerThreads.each(work.outputs, threads) { o =>
       val place = folder.resolve(o.path)
       if (ops.status(place).exists(isOutput(o, _)) && decision() == was) remove(o, place)
       Failpoints.hit("drop-1")
     }
+  }
+
+  /** Of a copy that was made bit by bit, the new files may have the only rows. */
+  private def refuseTorn(): Unit = if (isElsewhere && !trustsMarker) {
+    val now = listed()
+    if (work.outputs.nonEmpty && hasOutputs(now) && !hasInputs(now)) throw new IOException(
+      s"version ${record.version} was being published when $data was moved or copied, and old files are missing there: " +
+        "if it is a copy, copy it again; if it was moved, run `python -m spark_zorder recover --keep-visible`"
+    )
   }
 
   /** What RESTORE took from a trash goes back there. It may have been removed as an empty folder. */
@@ -245,7 +322,7 @@ private[commit] final class FolderPlace(
 
   /** Clears a folder until it is gone. Files that cannot leave it stay. */
   private def emptied(dir: Path)(clear: => Unit): Unit = {
-    Iterator.fill(FolderPlace.MostLooks)(()).exists { _ =>
+    Iterator.fill(MostLooks)(()).exists { _ =>
       clear
       ops.deleteEmpty(dir) || !ops.exists(dir)
     }
@@ -278,6 +355,9 @@ private[commit] final class FolderPlace(
 private[commit] object FolderPlace {
 
   private def countMove(): Unit = StatementProgress.current.foreach(_.done(Phase.Moving, files = 1))
+
+  /** For so long one look at the marker counts. A process that is taken for dead has stood still for longer. */
+  private val LookNanos = 100L * 1000 * 1000
 
   /** How often to clear a folder into which another process may move files. */
   private val MostLooks = 5

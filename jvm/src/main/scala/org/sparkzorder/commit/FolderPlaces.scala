@@ -2,8 +2,20 @@ package org.sparkzorder.commit
 
 import java.io.FileNotFoundException
 
-/** Folders on a disk or HDFS. They may be moved or copied with their markers. */
-private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) extends Places {
+import org.apache.hadoop.fs.Path
+
+/**
+ * Folders on a disk or HDFS. They may be moved or copied with their markers.
+ *
+ * @param holds whether this process has the table's lock
+ * @param trustsMarkers as for [[FolderPlace]]
+ */
+private[commit] final class FolderPlaces(
+    folder: TableFolder,
+    threads: Int,
+    holds: () => Boolean = () => false,
+    trustsMarkers: Boolean = false
+) extends Places {
   import FolderPlaces._
 
   override type P = FolderPlace
@@ -11,12 +23,11 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
   private val ops = folder.ops
 
   override def of(record: Record, isRecovery: Boolean): Seq[Located[FolderPlace]] = {
-    val isCopy = CopiedMidway.from(folder, record).isDefined
-    val here = record.folders.map(work => located(record, work, work.folder, isRecovery, isCopy))
+    val here = record.folders.map(work => located(record, work, work.folder, isRecovery))
     val isFollowed = isRecovery || here.exists(_.place.decision().isEmpty)
     if (!isFollowed) here
     else {
-      val there = elsewhere(record, here.map(_.work.folder).toSet, isCopy)
+      val there = elsewhere(record, here.map(_.work.folder).toSet)
       // Another folder has its name now.
       val taken = there.map(_.work.folder).toSet
       here.filterNot(l => taken(l.work.folder) && l.place.decision().isEmpty) ++ there
@@ -24,7 +35,7 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
   }
 
   override def moved(record: Record, except: Set[String]): Seq[Located[FolderPlace]] =
-    elsewhere(record, except, isCopy = CopiedMidway.from(folder, record).isDefined)
+    elsewhere(record, except)
 
   override def away(record: Record, known: Seq[Located[FolderPlace]]): Seq[FolderWork] = {
     val marked = known.filter(_.place.decision().isDefined)
@@ -35,7 +46,7 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
   }
 
   /** Places whose markers are in other folders of the table. */
-  private def elsewhere(record: Record, known: Set[String], isCopy: Boolean): Seq[Located[FolderPlace]] = {
+  private def elsewhere(record: Record, known: Set[String]): Seq[Located[FolderPlace]] = {
     val origins = record.folders.map(work => LongNames.hash(work.folder) -> work).toMap
     for {
       side <- SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
@@ -43,26 +54,41 @@ private[commit] final class FolderPlaces(folder: TableFolder, threads: Int) exte
       hash <- side.statuses.flatMap(m => FolderMark.origin(m.name, record.operationId)).distinct
       work <- origins.get(hash)
       if dir != work.folder || !known(dir)
-    } yield located(record, work, dir, isRecovery = true, isCopy)
+    } yield located(record, work, dir, isRecovery = true)
   }
 
   private def located(
       record: Record,
       work: FolderWork,
       dir: String,
-      isRecovery: Boolean,
-      isCopy: Boolean
+      isRecovery: Boolean
   ): Located[FolderPlace] = {
     val here = relocated(work, dir)
     val inFolder = if (record.folders.size > 1) 1 else threads
-    def place(timed: Boolean) =
-      new FolderPlace(folder, record, here, work.folder, timed, !isRecovery, inFolder)
+    def place(timed: Boolean) = new FolderPlace(
+      folder,
+      record,
+      here,
+      work.folder,
+      timed,
+      isOwn = !isRecovery,
+      isElsewhere(record),
+      holds,
+      trustsMarkers,
+      inFolder
+    )
+    // The times of a copy are others.
     def hasOtherTimes = {
       val timed = place(timed = true)
       timed.decision().isDefined && timed.isCopied
     }
-    val isCopied = isCopy || isRecovery && hasOtherTimes
-    Located(work.folder, here, place(timed = !isCopied), isCopied)
+    Located(work.folder, here, place(timed = !isRecovery || !hasOtherTimes), isCopy = false)
+  }
+
+  /** Whether the table had another root when the operation began. A link may give it two names. */
+  private def isElsewhere(record: Record): Boolean = {
+    CopiedMidway.from(folder, record)
+      .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
   }
 
   override def rollBack(operationId: String): Unit = FolderPlaces.rollBack(folder, operationId)
@@ -98,7 +124,10 @@ private[commit] object FolderPlaces {
   /** @param dirs folders with markers besides those in the manifest, which may be gone */
   def rollBack(folder: TableFolder, operationId: String, dirs: Seq[String] = Nil): Unit = {
     val ops = folder.ops
-    (StagingDirectories.read(folder, operationId) ++ dirs).distinct.foreach { dir =>
+    // A folder may have been moved since.
+    val marked = SideFolders.below(folder, path => ops.realPath(path).toUri.getPath)
+      .filter(_.statuses.exists(m => FolderMark.origin(m.name, operationId).isDefined)).flatMap(_.folder)
+    (StagingDirectories.read(folder, operationId) ++ dirs ++ marked).distinct.foreach { dir =>
       ops.list(folder.sideOf(dir)).filter(m => FolderMark.origin(m.name, operationId).isDefined)
         .foreach(m => ops.delete(m.path))
       ops.list(folder.trashesOf(dir)).filter(_.name.endsWith(s"-$operationId")).foreach(t => ops.deleteEmpty(t.path))

@@ -102,6 +102,9 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
   private var pauseMillis = FirstPauseMillis
   private var recoveries = 0
 
+  /** Whether this user or this file system does not let us recover. */
+  private var isDenied = false
+
   /** Whether files were being exchanged at any look. */
   private var exchanging = false
 
@@ -124,7 +127,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     else if (recoveries < MostRecoveries && tryRecover()) {
       recoveries += 1
       None
-    } else if (isLate || !isPublishing(busy)) readAround(busy, lives = false)
+    } else if (isLate || isDenied || !isPublishing(busy)) readAround(busy, lives = false)
     else pause()
 
   private def besideOwner(busy: TableState.SideFolder): Option[ReadableState] =
@@ -167,6 +170,7 @@ private final class QueryWait(folder: TableFolder, waitMillis: Long, settings: L
     } catch {
       case e: IOException =>
         log.warn(s"cannot recover ${folder.root}, reading around what is half done", e)
+        isDenied = true
         false
       case _: FoldersAwayException                                => false // there is a way around it
       case _: ConcurrentOperationException | _: LockLostException => false // another process does it

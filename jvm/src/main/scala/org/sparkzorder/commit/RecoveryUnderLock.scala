@@ -44,7 +44,7 @@ private[commit] final class RecoveryUnderLock private (
   private def settle(file: RecordFile): String = {
     val record = RecordJson.read(folder, file)
     val settle = new SettleOperation(
-      StoragePlaces.of(folder, folder.threads),
+      StoragePlaces.of(folder, () => ops.exists(lock.path), withoutAway),
       folder,
       record,
       () => lock.checkInARow(),
@@ -76,7 +76,7 @@ private[commit] final class RecoveryUnderLock private (
       Trash.tidy(folder, lock)
     }
     val stagings = deadStagings(statuses)
-    stagings.foreach(StoragePlaces.of(folder, folder.threads).rollBack)
+    stagings.foreach(StoragePlaces.of(folder).rollBack)
     removeTemporary(statuses)
     IndexFiles.prune(folder, statuses)
     stagings.map(id => s"removed the files of operation $id")

@@ -21,7 +21,7 @@ private[commit] object ScanView {
     val publishing = SideListing.records(statuses)
       .filter(f => f.state == RecordState.Publishing && !SideListing.isPublished(statuses, f.version))
     val views = publishing.map { file =>
-      val places = StoragePlaces.of(folder, folder.threads)
+      val places = StoragePlaces.of(folder)
       ofOperation(places, folder, RecordJson.read(folder, file), lives, folder.threads)
     }
     if (views.isEmpty) None else Some(ReadAround(views.flatMap(_.leaveOut).toSet, views.flatMap(_.add)))

@@ -92,6 +92,13 @@ private[commit] final class SettleOperation(
       None
     } else {
       val last = onlyIn(record, done)
+      // Listings that were made meanwhile may show new files of folders that keep their old ones.
+      val kept = outcomes.collect { case (l, PlaceOutcome.RolledBack(_)) => l.work }
+      if (kept.nonEmpty) {
+        val undone = record.copy(inputs = kept.flatMap(_.inputs), outputs = kept.flatMap(_.outputs))
+        put(folder.undone(record), undone, listing)
+        conflict(outcomes).foreach(e => Outcome.note(folder, record, e.getMessage))
+      }
       val took = millis()
       val metrics = record.metrics ++
         (if (replaced.isEmpty) None else Some(Record.Replaced -> replaced.mkString("\n")))

@@ -5,8 +5,12 @@ private[commit] object StoragePlaces {
   /**
    * The places of the storage that a table is on.
    *
-   * @param threads how many places, or files of one place, are worked on at the same time
+   * @param holds whether this process has the table's lock
+   * @param trustsMarkers whether a person says that the table was not copied while files were being exchanged
    */
-  def of(folder: TableFolder, threads: Int): Places =
-    ObjectFileOps.storeOf(folder).fold[Places](new FolderPlaces(folder, threads))(new StorePlaces(_, folder, threads))
+  def of(folder: TableFolder, holds: () => Boolean = () => false, trustsMarkers: Boolean = false): Places =
+    ObjectFileOps.storeOf(folder)
+      .fold[Places](new FolderPlaces(folder, folder.threads, holds, trustsMarkers))(
+        new StorePlaces(_, folder, folder.threads)
+      )
 }

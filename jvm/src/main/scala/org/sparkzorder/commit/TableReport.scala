@@ -106,7 +106,7 @@ object TableReport {
   private def unfinished(folder: TableFolder, file: RecordFile): UnfinishedReport =
     try {
       val record = RecordJson.read(folder, file)
-      val places = StoragePlaces.of(folder, folder.threads)
+      val places = StoragePlaces.of(folder)
       val located = places.of(record, isRecovery = true)
       val found = located.map(l => new FilesOfPlace(folder, record, l.work))
       UnfinishedReport(

@@ -300,7 +300,10 @@ object ScanSnapshots extends Logging {
   @tailrec private def whole(listing: Listing, tables: Seq[TableFolder], settings: LockSettings): Seq[SettledTable] = {
     val settled = Recovery.settled(tables, Recovery.QueryWaitMillis, settings).map((SettledTable.apply _).tupled)
     lazy val files = listed(listing)
-    val mustRelist = settled.exists(t => t.state.exchanging || isStale(listing, files, t.state.state, tables))
+    // Spark's index is shared with plans that do not read around. So it is not listed anew in the midst of an exchange.
+    val mustRelist = settled.exists { t =>
+      t.state.exchanging && t.state.around.isEmpty || isStale(listing, files, t.state.state, tables)
+    }
     if (mustRelist) listing.refresh()
     if (mustRelist && isMovedSince(settled)) whole(listing, tables, settings)
     else {
@@ -332,14 +335,14 @@ object ScanSnapshots extends Logging {
 
   private def listed(listing: Listing): Seq[Path] = listing.all.flatMap(_.files).map(_.getPath)
 
-  /** Whether an operation was published or began publishing since. */
+  /**
+   * Whether an operation was published or began publishing since. Files of operations that were read around
+   * are named one by one.
+   */
   private def isMoved(before: ReadableState, after: TableState): Boolean = after match {
-    case now: TableState.SideFolder if before.around.isDefined && ObjectFileOps.storeOf(now.folder).isDefined =>
-      // Files of the operation that was read around are named one by one. Another one may have begun.
-      versions(now) != versions(before.state) || SeenOperations.of(now) != SeenOperations.of(before.state)
     case now: TableState.SideFolder =>
-      before.around.isEmpty &&
-      (now.publishing.nonEmpty || SeenOperations.of(now) != SeenOperations.of(before.state))
+      versions(now) != (if (before.around.isDefined) versions(before.state) else Nil) ||
+      SeenOperations.of(now) != SeenOperations.of(before.state)
     case TableState.NoSideFolder => false
   }
 

@@ -81,6 +81,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
     val listing = new Listing(relation.location)
+    // A setting that is wrong must not turn views off.
+    conf.getConf(ZOrderConf.lockTimeoutSeconds)
     // While an operation is half published, a query without its views would read the files as they are now.
     var mustUseViews = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
