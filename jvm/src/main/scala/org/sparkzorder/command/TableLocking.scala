@@ -128,7 +128,9 @@ object TableLocking {
       case e: CommitConflictException => throw ZOrderErrors.commitConflict(table.name, e.paths, e.reason, e)
       case e: LockLostException       => throw ZOrderErrors.lockLost(operation, table.name, e.reason, e)
       case e: UploadsExpiredException => throw ZOrderErrors.uploadsExpired(operation, table.name, e.days, e.hours, e)
-      case e: FoldersAwayException    =>
+      case e: NestedTableException    =>
+        throw ZOrderErrors.nestedTable(table.name, e.outer.toUri.getPath, e.inner.toUri.getPath)
+      case e: FoldersAwayException =>
         throw ZOrderErrors.recoveryUnclear(table.name, e.table.toUri.getPath, e.folders.map(_.sentence), e)
       case e: IncompletePublishException => throw ZOrderErrors.incompletePublish(operation, table.name, e)
       case e: VersionNotFoundException   => throw ZOrderErrors.versionNotFound(table.name, e.version, e.current)

@@ -74,7 +74,8 @@ private[sparkzorder] final class FolderCommitter(
     try work
     catch {
       case e: FileNotFoundException =>
-        val conflict = new CommitConflictException(Seq(named(dir)), "the folder is gone")
+        val why = if (ops.exists(folder.resolve(dir))) "the folder was overwritten" else "the folder is gone"
+        val conflict = new CommitConflictException(Seq(named(dir)), why)
         conflict.addSuppressed(e)
         throw conflict
     }

@@ -4,7 +4,8 @@ import java.io.FileNotFoundException
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit.Recovery
 import org.sparkzorder.errors.ZOrderErrors
@@ -16,7 +17,7 @@ import org.sparkzorder.table.{PlacedFile, PlacedFiles, RecoveryErrors, Targets}
  *
  * @param paths those roots of a listing that are files
  */
-private[skipping] final class NamedFiles(val paths: Set[Path]) {
+private[skipping] final class NamedFiles(session: classic.SparkSession, val paths: Set[Path]) {
 
   def folders: Seq[Path] = paths.map(_.getParent).toSeq
 
@@ -24,9 +25,13 @@ private[skipping] final class NamedFiles(val paths: Set[Path]) {
    * Refuses to leave out files without a word: when Spark lists anew, a root that is gone is no error.
    *
    * @param listed the files of a listing that may have been made anew
+   * @param options of the relation, which may choose files
    */
-  def refuseGone(listed: Seq[FileStatus]): Unit = {
-    val gone = paths -- listed.map(_.getPath)
+  def refuseGone(listed: Seq[FileStatus], options: Map[String, String]): Unit = {
+    val filters = PathFilterFactory.create(CaseInsensitiveMap(options))
+    val gone = (paths -- listed.map(_.getPath)).filter(path =>
+      NamedFiles.status(session, path).forall(s => filters.forall(_.accept(s)))
+    )
     if (gone.nonEmpty) throw ZOrderErrors.filesReplaced(gone.map(_.toUri.getPath).toSeq.sorted)
   }
 
@@ -56,6 +61,10 @@ private[skipping] object NamedFiles {
   /** How long the query has waited by then. */
   private val WaitSeconds = Recovery.QueryWaitMillis / 1000
 
+  private def status(session: classic.SparkSession, path: Path): Option[FileStatus] =
+    try Some(Targets.fileSystem(session, path).getFileStatus(path))
+    catch { case _: FileNotFoundException => None }
+
   /** None if all roots are folders. */
   def of(session: classic.SparkSession, location: FileIndex): Option[NamedFiles] = location match {
     case _: PlacedFiles                    => None
@@ -63,15 +72,13 @@ private[skipping] object NamedFiles {
       val listed = index.allFiles()
       lazy val files = listed.iterator.map(_.getPath).toSet
       lazy val folders = listed.iterator.map(_.getPath.getParent).toSet
-      def isFolder(root: Path) = folders(root) || folders.exists(_.toString.startsWith(s"$root/")) || {
-        try Targets.fileSystem(session, root).getFileStatus(root).isDirectory
-        catch { case _: FileNotFoundException => false }
-      }
+      def isFolder(root: Path) = folders(root) || folders.exists(_.toString.startsWith(s"$root/")) ||
+        status(session, root).exists(_.isDirectory)
       // The usual case is one folder. It must not cost a look at each file.
       val roots =
         if (index.rootPaths.sizeIs == 1 && listed.sizeIs > 1) Nil
         else index.rootPaths.filter(root => files(root) || !isFolder(root))
-      if (roots.isEmpty) None else Some(new NamedFiles(roots.toSet))
+      if (roots.isEmpty) None else Some(new NamedFiles(session, roots.toSet))
     case _ => None
   }
 }

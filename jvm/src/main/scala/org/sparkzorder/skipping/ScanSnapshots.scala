@@ -48,8 +48,9 @@ object ScanSnapshots extends Logging {
       homes: Seq[Path] = Nil
   ): Option[Seq[ScanSnapshot]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val found = roots(classicSession, listing, table, named, homes).filterNot(isBare(classicSession, _))
-    val known = if (found.isEmpty) Nil else of(classicSession, listing, options, found, table)
+    val all = roots(classicSession, listing, table, named, homes)
+    // A folder without a side folder may be the name by which the listing shows files of another table.
+    val known = if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all, table)
     val views = known ++ table.flatMap(overwritten(classicSession, _, known, options))
     table.foreach(refuseOverwritten(classicSession, _, views))
     refuseEmptied(listing, table, views)

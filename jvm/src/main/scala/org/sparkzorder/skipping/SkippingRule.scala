@@ -117,7 +117,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
     relation.location match {
       case base: PartitioningAwareFileIndex if !ofCatalog =>
-        named.foreach(_.refuseGone(base.allFiles()))
+        named.foreach(_.refuseGone(base.allFiles(), relation.options))
         if (views.exists(_.overlay.isDefined))
           Some(ScanSnapshots.around(session, base, relation.options, named, views))
         else None

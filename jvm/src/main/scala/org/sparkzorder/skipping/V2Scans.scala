@@ -43,7 +43,7 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
     RecoveryErrors.told(RecoveryErrors.quoted) {
       val named = NamedFiles.of(classicSession, index)
       ScanSnapshots.of(session, new Listing(index), options, None, named).flatMap { views =>
-        named.foreach(_.refuseGone(index.allFiles()))
+        named.foreach(_.refuseGone(index.allFiles(), options))
         if (views.forall(_.overlay.isEmpty)) None
         else Some(ScanSnapshots.around(session, index, options, named, views))
       }
