@@ -182,14 +182,14 @@ private object Outwaited {
   private val MostOperations = 1000L
 
   /** How long, by the record's file. */
-  private val millis = CacheBuilder.newBuilder().maximumSize(MostOperations).build[FileMeta, Long]().asMap
+  private val millis = CacheBuilder.newBuilder().maximumSize(MostOperations).build[FileMeta, java.lang.Long]().asMap
 
   /** Whether a query has waited for all of them, at least so long. */
   def by(records: Seq[RecordFile], waitMillis: Long): Boolean =
-    records.forall(r => millis.getOrDefault(r.meta, -1L) >= waitMillis)
+    records.forall(r => Option(millis.get(r.meta)).exists(_ >= waitMillis))
 
   def remember(records: Seq[RecordFile], waitMillis: Long): Unit =
-    records.foreach(r => millis.merge(r.meta, waitMillis, (one, other) => math.max(one, other)))
+    records.foreach(r => millis.merge(r.meta, Long.box(waitMillis), (one, other) => if (one < other) other else one))
 }
 
 private object QueryWait {
