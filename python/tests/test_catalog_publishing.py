@@ -116,7 +116,7 @@ def test_a_plain_reader_never_sees_a_wrong_count_and_restore_switches_back(
     [explained] = ours.sql(f"EXPLAIN SKIPPING SELECT * FROM {name} WHERE a = 5")
     assert explained["files_kept"] < explained["files_total"]
     history = ours.sql(f"DESCRIBE HISTORY {name}")
-    assert [row["operationParameters"]["publish"] for row in history] == ["catalog"] * 6
+    assert [row["operationParameters"]["commit.mode"] for row in history] == ["new-location"] * 6
     assert all("publishMillis" in row["operationMetrics"] for row in history)
 
     ours.sql(f"VACUUM {name} RETAIN 0 HOURS")

@@ -134,7 +134,7 @@ class ZOrderTable:
         - `partial-progress.max-commits`: Only with partial progress: the largest number of commits of the
           statement.
         - `retain-hours`: How many hours `VACUUM` keeps the files that this statement replaces.
-        - `publish`: How the new files come into the table.
+        - `commit.mode`: How the new files come into the table.
 
         Args:
             zorder_by: The columns to cluster by. For weights, a dict: `{"day": 2, "user": 1}`. Without any columns, the
