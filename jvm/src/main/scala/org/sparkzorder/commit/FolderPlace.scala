@@ -1,7 +1,6 @@
 package org.sparkzorder.commit
 
 import java.io.{FileNotFoundException, IOException}
-import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.annotation.tailrec
 
@@ -11,8 +10,8 @@ import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**
  * A folder on a disk or HDFS, see `docs/design/commit.md`. Outputs wait in its staging, and
- * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. So a
- * process that was taken for dead can move nothing there any more.
+ * inputs go to its trash. A place that is brought back loses both folders, and a rename makes none. Before
+ * each move the marker is looked at. So a process that was taken for dead moves nothing when it wakes up.
  *
  * @param work what happens here, by the paths that the files have now
  * @param origin the folder that the record names
@@ -161,16 +160,14 @@ private[commit] final class FolderPlace(
     if (!hasFolder(trash, as)) Nil
     else {
       val now = listed()
-      val moved = new AtomicBoolean(true)
-      val changed = WorkerThreads.map(work.inputs, threads) { i =>
-        val may = mayMove(as)
-        if (!may) moved.set(false)
-        val isRetired = !may || retire(i, now.get(i.path))
+      val results = WorkerThreads.map(work.inputs, threads) { i =>
+        val isRetired = if (mayMove(as)) Some(retire(i, now.get(i.path))) else None
         countMove()
         Failpoints.hit("retire-1")
-        i -> isRetired
-      }.collect { case (i, false) => i.path }
-      if (!moved.get && left > 0 && decision() == as) retireAll(as, left - 1) else changed
+        i.path -> isRetired
+      }
+      if (results.exists(_._2.isEmpty) && left > 0 && decision() == as) retireAll(as, left - 1)
+      else results.collect { case (path, Some(false)) => path }
     }
 
   /**
@@ -183,9 +180,9 @@ private[commit] final class FolderPlace(
     if (found.exists(isInput(input, _)) || isThere)
       try ops.rename(place, target)
       catch {
-        // A copy may have it in both places.
-        case _: IOException if isRetired(input) && isThere => ops.delete(place)
-        case e: IOException                                => if (!isRetired(input) && isThere) throw e
+        // A copy may have it in both places. Without times it may also be another file of this name and length.
+        case _: IOException if timed && isRetired(input) && isThere => ops.delete(place)
+        case e: IOException                                         => if (isThere) throw e
       }
     val arrived = ops.status(target)
     // The file may have been replaced in this moment, or the folder swapped for another one.
@@ -217,6 +214,7 @@ private[commit] final class FolderPlace(
   override def rows(decided: Decision): Seq[AddedFile] = {
     val now = listed()
     val side = outlook(decided, now)
+    if (side != Decision.Exchanged) refuseTorn()
     def found(path: String) = at(now, path).filterNot(_.isDirectory)
     def added(path: String, meta: Option[FileMeta]) = meta.map(AddedFile(_, path))
     // A file that came to the trash in place of an input will go back.
@@ -234,8 +232,8 @@ private[commit] final class FolderPlace(
   }
 
   /**
-   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back whose
-   * inputs others replaced.
+   * The decision to which [[Settle]] will come if files stay as they are: an exchange is taken back if others
+   * replaced its inputs, or if a copy lacks new files.
    */
   private def outlook(decided: Decision, now: Map[String, FileMeta]): Decision = {
     lazy val trashed = ops.list(trash).map(m => m.name -> m).toMap
@@ -243,7 +241,8 @@ private[commit] final class FolderPlace(
       val before = trashed.get(FileNames.retiredName(i.path))
       now.get(i.path).orElse(before).exists(!isInput(i, _)) && !before.exists(isInput(i, _))
     }.map(_.path)
-    if (decided == Decision.Exchanged && replaced.nonEmpty && canReturn(replaced)) Decision.RolledBack else decided
+    def isTakenBack = lacksOutputs() || replaced.nonEmpty && canReturn(replaced)
+    if (decided == Decision.Exchanged && isTakenBack) Decision.RolledBack else decided
   }
 
   override def taken(): Set[String] = {

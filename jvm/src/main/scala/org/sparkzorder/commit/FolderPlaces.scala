@@ -86,10 +86,8 @@ private[commit] final class FolderPlaces(
   }
 
   /** Whether the table had another root when the operation began. A link may give it two names. */
-  private def isElsewhere(record: Record): Boolean = {
-    CopiedMidway.from(folder, record)
-      .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
-  }
+  private def isElsewhere(record: Record): Boolean = CopiedMidway.from(folder, record)
+    .exists(root => !CopiedMidway.isSame(ops.realPath(new Path(root)), ops.realPath(folder.root)))
 
   override def rollBack(operationId: String): Unit = FolderPlaces.rollBack(folder, operationId)
 

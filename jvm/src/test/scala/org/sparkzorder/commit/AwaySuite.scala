@@ -11,14 +11,7 @@ class AwaySuite extends AnyFunSuite with Explores {
   for (statement <- Statement.all; dirs <- Seq(Seq("p=1", "p=2"), Seq(""))) {
     test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: away from any call on") {
       val first = statement.prepared(dirs)
-      val calls = {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        val ops = new MemoryOps(table.fs)
-        statement.run(table, ops)
-        ops.calls
-      }
-      for (k <- 1 to calls) {
+      for (k <- 1 to statement.calls(dirs)) {
         val table = new SmallTable(dirs)
         table.fs.copyOf(first)
         val end = table.attempt("op-1")(statement.run(table, new MemoryOps(table.fs, k, Fault.Away)))

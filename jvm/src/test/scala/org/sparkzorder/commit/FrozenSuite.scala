@@ -14,14 +14,7 @@ class FrozenSuite extends AnyFunSuite with Explores {
   ) {
     test(s"${statement.name}, folders ${dirs.mkString("'", "', '", "'")}: meanwhile ${others.name}") {
       val first = statement.prepared(dirs)
-      val calls = {
-        val table = new SmallTable(dirs)
-        table.fs.copyOf(first)
-        val ops = new MemoryOps(table.fs)
-        statement.run(table, ops)
-        ops.calls
-      }
-      for (k <- 1 to calls) {
+      for (k <- 1 to statement.calls(dirs)) {
         val table = new SmallTable(dirs)
         table.fs.copyOf(first)
         var legal = Seq(table.allRows)

@@ -41,6 +41,36 @@ class LostFilesSuite extends AnyFunSuite {
     assert(explored >= inputs)
   }
 
+  /** A table that died with this marker and all new files visible, under another root, as a copy may be. */
+  private def copied(marker: String)(change: SmallTable => Unit): SmallTable = {
+    val t = table()
+    def isThere = published(t) == outputs && t.fs.below("/t").exists(_.endsWith(marker))
+    assert(optimize(t, new MemoryOps(t.fs, other = { case _ if isThere => throw new Died })).isDefined && isThere)
+    t.liveness.running.clear()
+    t.fs.nodes.toSeq.filter(_._1.startsWith("/t/")).foreach { case (path, node) =>
+      t.fs.nodes.remove(path)
+      t.fs.nodes(path.replaceFirst("/t/", "/t/copy/")) = node
+    }
+    t.fs.mkdirs("/t/copy")
+    val copy = new SmallTable(Seq(""), inputs, at = "/t/copy", inside = Some(t))
+    change(copy)
+    copy
+  }
+
+  test("a copy whose marker is older or newer than its files loses no row, for a reader and for a statement") {
+    val rows = table().allRows
+    val lacking = copied(".exchanged")(c => c.fs.nodes.remove(s"/t/copy/${c.files.find(_.startsWith("new-")).get}"))
+    assert(lacking.viewedRows() == rows)
+    assert(lacking.recover(new MemoryOps(lacking.fs)).isEmpty && lacking.fs.visibleRows == rows)
+    for (keepVisible <- Seq(false, true)) {
+      val torn = copied(".staged")(_.fs.nodes.remove("/t/copy/part-1.parquet"))
+      assert(intercept[java.io.IOException](torn.viewedRows()).getMessage.contains("copy it again"))
+      val end = torn.recover(new MemoryOps(torn.fs), withoutAway = keepVisible)
+      if (keepVisible) assert(end.isEmpty && published(torn) == 0)
+      else assert(end.exists(_.getMessage.contains("copy it again")) && published(torn) == outputs)
+    }
+  }
+
   test("a folder that somebody empties while outputs are published stays empty, although he has written nothing yet") {
     var explored = 0
     for (k <- 1 to calls) {

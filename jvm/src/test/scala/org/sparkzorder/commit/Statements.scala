@@ -14,6 +14,15 @@ final case class Statement(
     filesEach: Int = 3
 ) {
 
+  /** How many calls to the file system the statement makes. */
+  def calls(dirs: Seq[String]): Int = {
+    val table = new SmallTable(dirs, filesEach)
+    table.fs.copyOf(prepared(dirs))
+    val ops = new MemoryOps(table.fs)
+    run(table, ops)
+    ops.calls
+  }
+
   /** The file system with the table, right before the statement. */
   def prepared(dirs: Seq[String], remembers: Boolean = false): MemoryFs = {
     val table = new SmallTable(dirs, filesEach)
