@@ -91,8 +91,10 @@ private final class CatalystTranslator(operands: Operands) {
       case _                     => unusable(e, Seq(left, right))
     }
 
+  private def isNull(literal: Literal): Boolean = literal.value == null
+
   private def compared(e: Expression, operator: Operator, literal: Literal): StatsPredicate =
-    if (Operands.isNull(literal)) {
+    if (isNull(literal)) {
       // Every comparison with null is null, except `<=>`, which tests for null.
       if (operator == Operator.NullSafeEqual) nullTest(e) else Const.Null
     } else {
@@ -113,7 +115,7 @@ private final class CatalystTranslator(operands: Operands) {
     }
 
   private def in(child: Expression, literals: Seq[Literal]): StatsPredicate = {
-    val (nulls, others) = literals.partition(Operands.isNull)
+    val (nulls, others) = literals.partition(isNull)
     operands.operand(child) match {
       case Left(reason)                                            => Unknown(reason)
       case Right(_) if others.exists(_.dataType != child.dataType) => mismatch(child, others.head)
@@ -182,9 +184,9 @@ private final class CatalystTranslator(operands: Operands) {
       test: (StringTests, String) => StatsPredicate
   ): StatsPredicate = operands.operand(child) match {
     case Left(reason)                                                                     => Unknown(reason)
-    case _ if Operands.isNull(literal)                                                    => Const.Null
+    case _ if isNull(literal)                                                             => Const.Null
     case Right(operand) if child.dataType == StringType && literal.dataType == StringType =>
-      StringTests.of(operand).filter(_ => Operands.isText(literal))
+      StringTests.of(operand).filter(_ => ColumnFunction.isText(literal))
         .fold(mismatch(child, literal))(test(_, literal.value.toString))
     case Right(_) => mismatch(child, literal)
   }

@@ -1,6 +1,7 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A function f of one column. A comparison of f(column) with a literal can be written as a
@@ -54,15 +55,19 @@ private[predicate] trait ColumnFunction {
 
 private[predicate] object ColumnFunction {
 
-  /** The function that `e` is of a column; None if `e` is not known to keep the column's order. */
-  def of(e: Expression, columnOf: Expression => Option[Column]): Option[ColumnFunction] =
-    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf)).orElse(PaddedColumn.of(e, columnOf))
-
   /** False for every value of the column, null for null rows. */
   def falseUnlessNull(column: Column): StatsPredicate = And(IsNull(column), Const.Null)
 
   /** True for every value of the column, null for null rows. */
   def trueUnlessNull(column: Column): StatsPredicate = Or(IsNotNull(column), Const.Null)
+
+  /**
+   * Whether the text is valid UTF-8. Only then does it mean the same in characters and in bytes.
+   */
+  def isText(literal: Literal): Boolean = literal.value match {
+    case text: UTF8String => UTF8String.fromString(text.toString) == text
+    case _                => false
+  }
 
   private def within(domain: Option[StatsPredicate], predicate: StatsPredicate): StatsPredicate =
     domain.fold(predicate)(Within(_, predicate))

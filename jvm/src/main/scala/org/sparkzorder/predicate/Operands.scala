@@ -1,15 +1,8 @@
 package org.sparkzorder.predicate
 
-import org.apache.spark.sql.catalyst.expressions.{
-  AttributeReference,
-  Expression,
-  GetStructField,
-  Literal,
-  PlanExpression
-}
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, GetStructField, PlanExpression}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.stats.OrderedValue
 
@@ -47,8 +40,11 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
     case None    => column(e).flatMap(comparable).map(Operand(_, None))
   }
 
-  private def function(e: Expression): Option[ColumnFunction] =
-    ColumnFunction.of(e, column(_).flatMap(comparable).toOption)
+  /** The function that `e` is of a column; None if `e` is not known to keep the column's order. */
+  private def function(e: Expression): Option[ColumnFunction] = {
+    def columnOf(e: Expression) = column(e).flatMap(comparable).toOption
+    MonotoneFunction.of(e, columnOf).orElse(StringPrefix.of(e, columnOf)).orElse(PaddedColumn.of(e, columnOf))
+  }
 
   private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
     // Both have the binary collation, but Spark may pad strings before it compares them.
@@ -83,17 +79,4 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
         }
       }
     }
-}
-
-private[predicate] object Operands {
-
-  def isNull(literal: Literal): Boolean = literal.value == null
-
-  /**
-   * Whether the text is valid UTF-8. Only then does it mean the same in characters and in bytes.
-   */
-  def isText(literal: Literal): Boolean = literal.value match {
-    case text: UTF8String => UTF8String.fromString(text.toString) == text
-    case _                => false
-  }
 }

@@ -29,7 +29,7 @@ import org.apache.spark.unsafe.types.UTF8String
 private[predicate] final class PaddedColumn(val column: Column) extends ColumnFunction {
   import PaddedColumn._
 
-  override def accepts(v: Literal): Boolean = Operands.isText(v)
+  override def accepts(v: Literal): Boolean = ColumnFunction.isText(v)
 
   protected def domain: Option[StatsPredicate] = None
 

@@ -31,7 +31,7 @@ import org.sparkzorder.stats.ByteBounds
 private[predicate] final class StringPrefix(val column: Column, n: Int) extends ColumnFunction {
   import ColumnFunction._
 
-  override def accepts(v: Literal): Boolean = Operands.isText(v)
+  override def accepts(v: Literal): Boolean = isText(v)
 
   protected def domain: Option[StatsPredicate] = None
 
