@@ -98,5 +98,5 @@ private[footer] object Int96Values {
     }
 
   private def isFiner(value: Binary): Boolean =
-    Nanoseconds.isFiner(value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN).getLong())
+    FinerThanMicros.is(value.toByteBuffer.order(ByteOrder.LITTLE_ENDIAN).getLong())
 }

@@ -13,9 +13,6 @@ final case class NanosecondsFound(path: String, column: Seq[String])
  */
 object Nanoseconds {
 
-  /** Whether a timestamp has digits below the microsecond. */
-  private[footer] def isFiner(nanos: Long): Boolean = nanos % 1000 != 0
-
   /**
    * The first of these files with such a timestamp. Runs a Spark job, unless the footers rule it
    * out for all files.

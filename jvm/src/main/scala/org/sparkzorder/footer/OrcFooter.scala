@@ -5,8 +5,8 @@ import java.util.IdentityHashMap
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, FileStatus, Path}
-import org.apache.orc.{FileFormatException, OrcConf, OrcFile, Reader, TypeDescription}
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.orc.{OrcConf, Reader, TypeDescription}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
@@ -30,7 +30,7 @@ private[footer] final class OrcFooter(
 
   override def read(status: FileStatus): FileFooter = {
     val path = status.getPath.toString
-    val reader = open(status.getPath)
+    val reader = OrcReaders.open(own, status.getPath)
     try footerOf(path, reader)
     catch {
       // Parts of the footer, and the footers of stripes, are decoded here.
@@ -122,14 +122,6 @@ private[footer] final class OrcFooter(
     case Some(other) => pathOf(other)
     case None        => Nil
   }
-
-  private[footer] def open(path: Path): Reader =
-    try OrcFile.createReader(path, OrcFile.readerOptions(own).filesystem(path.getFileSystem(own)))
-    catch {
-      case e: FileFormatException => throw new NotDataFileException(path.toString, "it is not a readable ORC file", e)
-      case e: ChecksumException   => throw new NotDataFileException(path.toString, "its checksum does not match", e)
-      case e @ OrcDamage()        => throw new NotDataFileException(path.toString, "its ORC footer is damaged", e)
-    }
 
   private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
     place match {

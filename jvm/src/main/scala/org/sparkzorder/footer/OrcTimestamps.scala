@@ -159,7 +159,7 @@ private[footer] object OrcTimestamps {
     var i = 0
     var found = false
     while (i < last && !found) {
-      found = (vector.noNulls || !vector.isNull(i)) && Nanoseconds.isFiner(vector.nanos(i).toLong)
+      found = (vector.noNulls || !vector.isNull(i)) && FinerThanMicros.is(vector.nanos(i).toLong)
       i += 1
     }
     found

@@ -1,20 +1,14 @@
 package org.sparkzorder.footer
 
-import java.io.{EOFException, IOException}
-
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, FileStatus}
-import org.apache.parquet.HadoopReadOptions
+import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.format.{PageHeader, Util}
-import org.apache.parquet.format.converter.ParquetMetadataConverter
-import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData}
 import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
-import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, TimestampType}
@@ -44,7 +38,7 @@ private[footer] final class ParquetFooter(
   private val byFieldId = settings.fieldIds && FieldIds.in(tableSchema)
 
   override def read(status: FileStatus): FileFooter = {
-    val metadata = metadataOf(status)
+    val metadata = ParquetMetadataReader.read(own, status)
     val file = metadata.getFileMetaData
     val keys = file.getKeyValueMetaData
     val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
@@ -106,33 +100,6 @@ private[footer] final class ParquetFooter(
       Util.readPageHeader(stream)
     } finally stream.close()
   }
-
-  private[footer] def metadataOf(status: FileStatus): ParquetMetadata = {
-    val path = status.getPath.toString
-    val input = HadoopInputFile.fromStatus(status, own)
-    val options =
-      HadoopReadOptions.builder(own, status.getPath).withMetadataFilter(ParquetMetadataConverter.NO_FILTER).build()
-    val stream = input.newStream()
-    try ParquetFileReader.readFooter(input, options, stream)
-    catch {
-      // parquet-java throws plain runtime exceptions for 'not a Parquet file' and 'corrupt'; Thrift
-      // errors come as IOExceptions.
-      case e: ParquetCryptoRuntimeException =>
-        throw new NotDataFileException(
-          path,
-          Option(e.getMessage).getOrElse(e.getClass.getSimpleName),
-          e,
-          isEncrypted = true
-        )
-      case e: RuntimeException  => throw new NotDataFileException(path, "it is not a readable Parquet file", e)
-      case e: EOFException      => throw new NotDataFileException(path, "it ends within its Parquet footer", e)
-      case e: ChecksumException => throw new NotDataFileException(path, "its checksum does not match", e)
-      case e: IOException if fromThrift(e) => throw new NotDataFileException(path, "its Parquet footer is damaged", e)
-    } finally stream.close()
-  }
-
-  private def fromThrift(e: IOException): Boolean =
-    e.getCause != null && e.getCause.getClass.getName.contains("org.apache.thrift")
 
   private def judge(
       key: ColumnKey,

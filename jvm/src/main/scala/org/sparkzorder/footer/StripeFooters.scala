@@ -11,7 +11,6 @@ import org.apache.hadoop.fs.Path
 import org.apache.orc.{OrcProto, Reader, StripeInformation}
 import org.apache.orc.impl.RecordReaderImpl
 import org.apache.spark.SparkException
-import org.apache.spark.sql.types.StructType
 
 /** The footers of the stripes of ORC files. */
 object StripeFooters {
@@ -43,8 +42,7 @@ object StripeFooters {
       Option(failure.getMessageParameters.get("path")).foreach(p => check(conf, new Path(new URI(p))))
 
   private def check(conf: Configuration, path: Path): Unit = {
-    val settings = FooterSettings(caseSensitive = false, fieldIds = false)
-    val reader = new OrcFooter(conf, new StructType, Nil, settings).open(path)
+    val reader = OrcReaders.open(conf, path)
     try reader.getStripes.asScala.foreach(read(conf, path, reader, _))
     finally reader.close()
   }

@@ -6,7 +6,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.orc.TypeDescription
 import org.apache.parquet.schema.MessageType
-import org.apache.spark.sql.types.StructType
 
 /** Schema and key-value metadata of one file, which are too long to be kept for many files. */
 final case class WholeFooter(schema: MessageType, keyValues: Map[String, String])
@@ -23,15 +22,13 @@ object WholeFooter {
 
   /** @throws NotDataFileException for a file that is not intact */
   def parquet(conf: Configuration, status: FileStatus): WholeFooter = {
-    val settings = FooterSettings(caseSensitive = false, fieldIds = false)
-    val file = new ParquetFooter(conf, new StructType, Nil, settings).metadataOf(status).getFileMetaData
+    val file = ParquetMetadataReader.read(conf, status).getFileMetaData
     WholeFooter(file.getSchema, texts(file.getKeyValueMetaData))
   }
 
   /** @throws NotDataFileException for a file that is not intact */
   def orc(conf: Configuration, status: FileStatus): WholeOrcFooter = {
-    val settings = FooterSettings(caseSensitive = false, fieldIds = false)
-    val reader = new OrcFooter(conf, new StructType, Nil, settings).open(status.getPath)
+    val reader = OrcReaders.open(conf, status.getPath)
     try WholeOrcFooter(reader.getSchema, reader.writerUsedProlepticGregorian, OrcTraits.texts(reader))
     finally reader.close()
   }
