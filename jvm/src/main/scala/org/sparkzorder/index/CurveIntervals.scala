@@ -138,7 +138,7 @@ private[index] object CurveIntervals {
       out.writeBoolean(c.lasting)
       out.writeByte(c.key.path.length)
       c.key.path.foreach(out.writeUTF)
-      val (text, field) = IndexFooter.texts(c.key.dataType)
+      val (text, field) = TypeTexts.of(c.key.dataType)
       out.writeUTF(text)
       out.writeUTF(field.getOrElse(""))
     }
@@ -211,7 +211,7 @@ private[index] object CurveIntervals {
       val lasting = in.readBoolean()
       val path = Vector.fill(in.readUnsignedByte())(in.readUTF())
       val (text, field) = (in.readUTF(), in.readUTF())
-      IndexFooter.dataType(text, Option(field).filter(_.nonEmpty)).map(t => FrameColumn(ColumnKey(path, t), lasting))
+      TypeTexts.dataType(text, Option(field).filter(_.nonEmpty)).map(t => FrameColumn(ColumnKey(path, t), lasting))
     }
     val (distributions, curve) = FrameBytes.read(in, in.available)
     if (in.available > 0) throw new IndexFormatException("a frame is longer than its contents")

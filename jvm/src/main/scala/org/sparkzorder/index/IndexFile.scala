@@ -58,8 +58,8 @@ object IndexFile {
 
   // Whether the type is the same when it is read back: the JSON of some types leaves something out.
   private def isSameWhenRead(key: ColumnKey): Boolean = {
-    val (text, field) = IndexFooter.texts(key.dataType)
-    IndexFooter.dataType(text, field).contains(key.dataType)
+    val (text, field) = TypeTexts.of(key.dataType)
+    TypeTexts.dataType(text, field).contains(key.dataType)
   }
 
   /**

@@ -1,15 +1,11 @@
 package org.sparkzorder.index
 
-import java.io.IOException
-
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
-import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.core.{JsonFactory, JsonParser, StreamReadConstraints}
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.stats.ColumnKey
@@ -35,7 +31,7 @@ private[index] final case class IndexFooter(
     put(node.putObject("fileBlock"), fileBlock)
     intervals.foreach(put(node.putObject("intervals"), _))
     val array = node.putArray("columns")
-    val textsOf = IndexFooter.memo(IndexFooter.texts)
+    val textsOf = IndexFooter.memo(TypeTexts.of)
     columns.foreach { c =>
       val column = array.addObject()
       val path = column.putArray("path")
@@ -45,7 +41,7 @@ private[index] final case class IndexFooter(
       field.foreach(column.put("field", _))
       put(column.putObject("block"), c.block)
     }
-    IndexFooter.mapper.writeValueAsBytes(node)
+    IndexJson.mapper.writeValueAsBytes(node)
   }
 
   private def put(node: ObjectNode, b: Block): Unit =
@@ -53,23 +49,14 @@ private[index] final case class IndexFooter(
 }
 
 private[index] object IndexFooter {
+  import IndexJson._
+
   private val log = LoggerFactory.getLogger(classOf[IndexFooter])
 
   val Version = 1
 
   /** Most bytes of a footer: enough for some ten thousand columns. */
   val MaxBytes: Int = 16 << 20
-
-  // A text that consists of brackets takes many times its bytes when it is parsed, so tokens and
-  // depth are limited.
-  private val MaxTokens = 2000000L
-  private val mapper = {
-    val factory = new JsonFactory()
-    factory.setStreamReadConstraints(
-      StreamReadConstraints.builder().maxNestingDepth(200).build()
-    )
-    new ObjectMapper(factory.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION))
-  }
 
   /**
    * @param blocksEnd the first byte behind the blocks
@@ -87,11 +74,6 @@ private[index] object IndexFooter {
     val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
     IndexFooter(id, files, fileBlock, columns, properties, intervals)
   }
-
-  private def tree(json: Array[Byte]): JsonNode =
-    try mapper.readTree[JsonNode](new LimitedTokens(mapper.getFactory.createParser(json), MaxTokens))
-    // The exception is not passed on as the cause: it would bring a piece of the file into the log.
-    catch { case _: IOException => throw new IndexFormatException("the footer is not JSON") }
 
   private def checkVersion(version: Long): Unit = {
     if (version > Version) {
@@ -130,7 +112,9 @@ private[index] object IndexFooter {
    */
   private def columnsOf(root: JsonNode, blocksEnd: Long, limit: Long): Seq[IndexedColumn] = {
     // There may be thousands of columns, but only of a few types.
-    val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) => dataType(json, field) }
+    val typeOf = memo[(String, Option[String]), Option[DataType]] { case (json, field) =>
+      TypeTexts.dataType(json, field)
+    }
     array(root, "columns").flatMap { node =>
       val path = array(node, "path").map(p => text(p, "path"))
       if (path.isEmpty) throw new IndexFormatException("a column without a name")
@@ -154,58 +138,11 @@ private[index] object IndexFooter {
     }
 
   /**
-   * The type's JSON. If that leaves out the collations, also the JSON of a field of the type, which
-   * has them.
-   */
-  def texts(dt: DataType): (String, Option[String]) =
-    dt.json -> Option.unless(dataType(dt.json, None).contains(dt))(new StructType().add("", dt).json)
-
-  /**
-   * The type that [[texts]] describes. None for a type that this Spark does not know. None too for
-   * a user-defined type: its text names a class, and Spark would load this class and create an
-   * instance of it.
-   */
-  def dataType(json: String, field: Option[String]): Option[DataType] =
-    try
-      if ((json +: field.toSeq).exists(text => namesClass(mapper.readTree(text)))) None
-      else
-        field match {
-          case None       => Some(DataType.fromJson(json))
-          case Some(text) => Some(DataType.fromJson(text)).collect { case StructType(Array(f)) => f.dataType }
-        }
-    catch {
-      // The text is not trusted, and Spark fails in many ways here, from a MatchError to errors of
-      // its JSON parser.
-      case NonFatal(_) => None
-    }
-
-  private def namesClass(node: JsonNode): Boolean =
-    node.path("type").asText == "udt" || node.elements.asScala.exists(namesClass)
-
-  /**
    * The same function, but called only once for each argument. Not safe for use by several threads.
    */
   private def memo[A, B](f: A => B): A => B = {
     val known = mutable.HashMap.empty[A, B]
     a => known.getOrElseUpdate(a, f(a))
-  }
-
-  private def field(node: JsonNode, name: String): JsonNode =
-    Option(node).flatMap(n => Option(n.get(name)))
-      .getOrElse(throw new IndexFormatException(s"the footer has no $name"))
-
-  private def number(node: JsonNode, name: String): Long = {
-    val n = field(node, name)
-    if (n.isIntegralNumber && n.canConvertToLong) n.longValue
-    else throw new IndexFormatException(s"$name in the footer is not a whole number")
-  }
-
-  private def text(node: JsonNode, name: String): String =
-    if (node.isTextual) node.textValue else throw new IndexFormatException(s"$name in the footer is not a text")
-
-  private def array(node: JsonNode, name: String): Seq[JsonNode] = {
-    val a = field(node, name)
-    if (a.isArray) a.elements.asScala.toVector else throw new IndexFormatException(s"$name in the footer is not a list")
   }
 
   private def hex(id: Array[Byte]): String = id.map(b => f"$b%02x").mkString

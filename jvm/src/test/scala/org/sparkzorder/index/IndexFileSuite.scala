@@ -78,7 +78,7 @@ class IndexFileSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val field = s"""{"type":"struct","fields":[{"name":"","type":$udt,"nullable":true,"metadata":{}}]}"""
     val before = LoadedClass.instances
     for ((json, ofField) <- Seq(udt -> None, inside -> None, LongType.json -> Some(field)))
-      assert(IndexFooter.dataType(json, ofField).isEmpty, json)
+      assert(TypeTexts.dataType(json, ofField).isEmpty, json)
     def quoted(text: String) = "\"type\":" + new com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(text)
     val hostile = Indexes.withFooter(
       Indexes.written(IndexContents(small)),
