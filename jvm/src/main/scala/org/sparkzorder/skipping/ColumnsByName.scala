@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 import org.sparkzorder.footer.NamelessColumns
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Reason, ReasonCode}
-import org.sparkzorder.table.PlainTables
+import org.sparkzorder.table.SparkFormat
 
 /**
  * Whether a reader finds columns by their names, as the index does. Some settings make it find them in another way, and
@@ -32,7 +32,7 @@ private[skipping] object ColumnsByName {
    */
   def whyNot(relation: HadoopFsRelation, column: String): Option[Reason] =
     if (
-      PlainTables.formatOf(relation).contains("orc") &&
+      SparkFormat.of(relation).contains("orc") &&
       NamelessColumns.isMisplaced(relation.dataSchema.fieldNames.toIndexedSeq, column)
     )
       reason(
@@ -46,7 +46,7 @@ private[skipping] object ColumnsByName {
 
   /** By the options, else the session's setting, else Hadoop's. Making the session's Hadoop configuration is too slow. */
   private def readsByPosition(relation: HadoopFsRelation): Boolean =
-    PlainTables.formatOf(relation).contains("orc") && {
+    SparkFormat.of(relation).contains("orc") && {
       val session = relation.sparkSession.asInstanceOf[classic.SparkSession]
       val key = positions.getAttribute
       val ofOptions = relation.options.collectFirst { case (k, v) if k.equalsIgnoreCase(key) => v }

@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
-import org.sparkzorder.table.{PlainTables, RecoveryErrors}
+import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
 /**
@@ -46,7 +46,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def eligible(l: LogicalRelation): Boolean = l.relation match {
     case r: HadoopFsRelation =>
-      PlainTables.formatOf(r).isDefined && !l.isStreaming && !r.location.isInstanceOf[FixedFileIndex]
+      SparkFormat.of(r).isDefined && !l.isStreaming && !r.location.isInstanceOf[FixedFileIndex]
     case _ => false
   }
 

@@ -65,7 +65,7 @@ private[table] object OwnRelations {
     session.table(table.quotedString).queryExecution.analyzed.collect { case l: LogicalRelation =>
       l.relation
     }.collectFirst {
-      case r: HadoopFsRelation if PlainTables.formatOf(r).isDefined => r
+      case r: HadoopFsRelation if SparkFormat.of(r).isDefined => r
     }
 
   /** The session if it has these settings, else a new one that has them and the session's others. */

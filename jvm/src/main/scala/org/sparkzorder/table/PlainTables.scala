@@ -6,9 +6,6 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.{classic, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, ExternalCatalogUtils}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
-import org.apache.spark.sql.execution.datasources.HadoopFsRelation
-import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.statement.{PathTarget, Target}
@@ -84,7 +81,7 @@ object PlainTables {
       case target: PathTarget if place.catalogTable.isEmpty => openFolder(place, target, columns)
       case target                                           =>
         OwnRelations.ofCatalog(place.session, place.catalogTable.get.identifier) match {
-          case Some(relation) => new PlainTable(place, formatOf(relation).get, relation)
+          case Some(relation) => new PlainTable(place, SparkFormat.of(relation).get, relation)
           case None           => throw ZOrderErrors.unsupportedTarget(target.sql, "not read by Spark's own reader")
         }
     }
@@ -114,12 +111,5 @@ object PlainTables {
 
   private def refuseForeign(fs: FileSystem, root: Path): Unit = ForeignFormats.markerIn(fs, root).foreach { m =>
     throw ZOrderErrors.otherTableFormat(m.folder.toUri.getPath, m.format, m.marker)
-  }
-
-  /** The format, parquet or orc, if exactly Spark's own reader reads the files; else None. */
-  def formatOf(relation: HadoopFsRelation): Option[String] = relation.fileFormat.getClass match {
-    case c if c == classOf[ParquetFileFormat] => Some("parquet")
-    case c if c == classOf[OrcFileFormat]     => Some("orc")
-    case _                                    => None
   }
 }
