@@ -22,6 +22,7 @@ import org.sparkzorder.optimize.{
   OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
+  OptimizeSummary,
   Rewrite
 }
 import org.sparkzorder.progress.{Phase, StatementProgress}
@@ -64,7 +65,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
         BytesRemoved.name -> metrics.removed.sum,
         BytesAdded.name -> metrics.added.sum
       )
-    Seq(Row(plan.table.root.toString, metrics.row, metrics.summary))
+    Seq(Row(plan.table.root.toString, metrics.row, OptimizeSummary.of(metrics)))
   }
 
   private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {

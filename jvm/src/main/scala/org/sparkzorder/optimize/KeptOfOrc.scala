@@ -1,11 +1,13 @@
 package org.sparkzorder.optimize
 
+import scala.collection.mutable
+
 import org.apache.orc.TypeDescription
 import org.apache.orc.TypeDescription.Category
 
 import org.sparkzorder.footer.{FileTraits, KeptKeys, WholeFooter, WholeOrcFooter}
 import org.sparkzorder.table.PlainTable
-import org.sparkzorder.write.{KeptOrc, KeptOrcSchema}
+import org.sparkzorder.write.{KeptOrc, KeptOrcSchema, OrcFileSettings}
 
 /** What new ORC files take over from the inputs. */
 private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]) {
@@ -21,11 +23,11 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
   def result: KeptFromInputs = {
     val schemas = footers.map(_.schema)
     val kept = KeptOrcSchema.of(table.dataSchema, schemas)
-    val texts = KeptFromInputs.Texts(i => read(i).keyValues)
+    val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
     val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
     val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
     KeptFromInputs(
-      files = Some(KeptOrc(kept.schema, proleptic, keys.values, batch, kept.respelled)),
+      files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
       options = Map.empty,
       bloomFilters = traits.flatMap(_.bloomFilters).distinct,
       lost = kept.lost ++ calendars ++ keys.lost ++ KeptFromInputs.mixedCodecs(traits)
@@ -46,4 +48,10 @@ private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], trai
 
 private object KeptOfOrc {
   private val Times = Set(Category.DATE, Category.TIMESTAMP, Category.TIMESTAMP_INSTANT)
+
+  /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */
+  private final class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
+    private val seen = mutable.Map.empty[Int, Map[String, String]]
+    override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
+  }
 }

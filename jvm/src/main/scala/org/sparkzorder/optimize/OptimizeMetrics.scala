@@ -56,8 +56,6 @@ final case class OptimizeMetrics(
   /** Files of the table afterwards. */
   def totalFiles: Long = elsewhere + untouched + added.size
 
-  def summary: String = OptimizeSummary.of(this)
-
   def row: Row = {
     val inputs = Row(removed.size.toLong, removed.sum)
     val zOrder =

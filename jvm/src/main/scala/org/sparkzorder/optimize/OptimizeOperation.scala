@@ -2,17 +2,8 @@ package org.sparkzorder.optimize
 
 import org.sparkzorder.commit.{Lock, ObjectFileOps}
 import org.sparkzorder.statement.OptimizeStatement
-import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.TableSideFolder
 import org.sparkzorder.write.{RewritePrediction, RewriteResult}
-
-/**
- * A committed operation of an OPTIMIZE.
- *
- * @param version of the table that it made
- * @param written the files that it added
- */
-private[sparkzorder] final case class CommittedRewrite(version: Long, result: RewriteResult, written: Seq[FileId])
 
 /** Exchanges files of a table for rewritten ones, as one version of the table. */
 private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) {

@@ -15,9 +15,6 @@ import org.sparkzorder.table.{
   TableSideFolder
 }
 
-/** A table with its files, and the state of its side folder from before they were listed. */
-private[sparkzorder] final case class ListedTable(state: TableState, table: PlainTable)
-
 private[sparkzorder] object OptimizePlanner {
 
   /**

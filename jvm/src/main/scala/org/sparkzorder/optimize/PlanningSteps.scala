@@ -69,7 +69,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       writeConf = writeConf,
       writeOptions = WriteSettings.options(table, layout.options),
       bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
-      kept = UnreadableFiles.told(table)(KeptFromInputs.of(written, inputs, writeConf)),
+      kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
       maxRecords = maxRecords,
       untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
       auto = layout.auto,

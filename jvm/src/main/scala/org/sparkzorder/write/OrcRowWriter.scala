@@ -28,12 +28,12 @@ private[write] final class OrcRowWriter(
     override val path: String,
     ofRows: StructType,
     context: TaskAttemptContext,
-    kept: KeptOrc
+    settings: OrcFileSettings
 ) extends OutputWriter {
 
   private val (writer, proleptic) = open()
-  private val batch: VectorizedRowBatch = kept.schema.createRowBatch(kept.batchSize)
-  private val columns = OrcColumn.ofRows(ofRows, kept.schema, batch, proleptic)
+  private val batch: VectorizedRowBatch = settings.schema.createRowBatch(settings.batchSize)
+  private val columns = OrcColumns.ofRows(ofRows, settings.schema, batch, proleptic)
   private val children = new OrcChildren(batch)
   private val mostChildren = OrcConf.ROW_BATCH_CHILD_LIMIT.getInt(context.getConfiguration)
 
@@ -61,8 +61,8 @@ private[write] final class OrcRowWriter(
   /** The file, and whether its calendar is the proleptic one. */
   private def open(): (Writer, Boolean) = {
     val file = new Path(path)
-    val options = OrcOutputFormat.buildOptions(context.getConfiguration).setSchema(kept.schema)
-    kept.proleptic.foreach(options.setProlepticGregorian)
+    val options = OrcOutputFormat.buildOptions(context.getConfiguration).setSchema(settings.schema)
+    settings.proleptic.foreach(options.setProlepticGregorian)
     val physical = withStatistics(file, options)
     val writer =
       try OrcFile.createWriter(file, options)
@@ -71,7 +71,7 @@ private[write] final class OrcRowWriter(
           physical.foreach(_.close())
           throw e
       }
-    kept.userMetadata.foreach { case (key, value) =>
+    settings.userMetadata.foreach { case (key, value) =>
       writer.addUserMetadata(key, ByteBuffer.wrap(value.getBytes(StandardCharsets.ISO_8859_1)))
     }
     OrcUtils.addSparkVersionMetadata(writer)
@@ -83,9 +83,9 @@ private[write] final class OrcRowWriter(
    * whose index would be wrong.
    */
   private def withStatistics(file: Path, options: OrcFile.WriterOptions): Option[PhysicalWriter] =
-    if (!OrcStatisticsWriter.concern(kept.schema)) None
+    if (!OrcStatisticsWriter.concern(settings.schema)) None
     else if (Option(options.getEncryption).exists(_.nonEmpty)) {
-      if (OrcStatisticsWriter.hasStructs(kept.schema)) options.rowIndexStride(0)
+      if (OrcStatisticsWriter.hasStructs(settings.schema)) options.rowIndexStride(0)
       None
     } else {
       val fs = file.getFileSystem(context.getConfiguration)

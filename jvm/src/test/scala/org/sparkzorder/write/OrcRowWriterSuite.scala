@@ -118,18 +118,18 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
       file: File,
       rows: Seq[InternalRow],
       schema: StructType,
-      kept: KeptOrc,
+      settings: OrcFileSettings,
       conf: (String, String)*
   ): Unit = {
     val context = new TaskAttemptContextImpl(new Configuration, new TaskAttemptID("t", 0, TaskType.MAP, 0, 0))
-    val writer = new OrcRowWriter(file.toString, schema, context, kept)
+    val writer = new OrcRowWriter(file.toString, schema, context, settings)
     val unsafe = UnsafeProjection.create(schema)
     try rows.foreach(row => writer.write(unsafe(row)))
     finally writer.close()
   }
 
-  private def keptOf(schema: StructType, proleptic: Boolean): KeptOrc =
-    KeptOrc(KeptOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7, namesInAnyCase = false)
+  private def settingsOf(schema: StructType, proleptic: Boolean): OrcFileSettings =
+    OrcFileSettings(KeptOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7)
 
   private def read(file: File, schema: StructType): DataFrame = spark.read.schema(schema).orc(file.toString)
 
@@ -165,7 +165,7 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
         val schema = schemaOf(shape, scalars)
         val rows = Seq.fill(60)(values.row(schema))
         val file = new File(dir, s"types-$s-$proleptic.orc")
-        write(file, rows, schema, keptOf(schema, proleptic))
+        write(file, rows, schema, settingsOf(schema, proleptic))
         val expected = texts(rows.iterator, schema)
         vectorized(on = true)(assert(textsOf(read(file, schema)) == expected))
         // The row reader makes a sorted map of each map.
@@ -179,12 +179,12 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
       inZone(zone) {
         val values = new Values(new Random(11), ancient = true)
         val file = new File(dir, s"times-${zone.replace('/', '-')}-$proleptic.orc")
-        write(file, Seq.fill(300)(values.row(schema)), schema, keptOf(schema, proleptic))
+        write(file, Seq.fill(300)(values.row(schema)), schema, settingsOf(schema, proleptic))
         // Some ancient days exist in one calendar only, so a first reading may shift values. What is
         // read once must be read again after a rewrite.
         val once = read(file, schema).queryExecution.executedPlan.executeCollect().map(_.copy()).toSeq
         val again = new File(dir, s"again-${zone.replace('/', '-')}-$proleptic.orc")
-        write(again, once, schema, keptOf(schema, proleptic))
+        write(again, once, schema, settingsOf(schema, proleptic))
         val expected = texts(once.iterator, schema)
         vectorized(on = true)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
         vectorized(on = false)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
@@ -194,12 +194,12 @@ class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
   test("a value that ORC would change is an error") {
     def refused(value: Any, t: DataType, orc: String): String = {
       val schema = new StructType().add("c", t)
-      val kept = keptOf(schema, proleptic = false).copy(schema = TypeDescription.fromString(s"struct<c:$orc>"))
+      val settings = settingsOf(schema, proleptic = false).copy(schema = TypeDescription.fromString(s"struct<c:$orc>"))
       intercept[IllegalStateException](write(
         new File(dir, s"refused-$orc.orc"),
         Seq(InternalRow(value)),
         schema,
-        kept
+        settings
       )).getMessage
     }
     assert(refused(-1L, TimestampType, "timestamp").contains("last second before 1970"))
