@@ -28,7 +28,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    TableLocking.recover(place)
+    TableRecovery.recover(place)
     CatalogTables.carryLate(place, operation)
     val table = PlainTables.open(place)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)

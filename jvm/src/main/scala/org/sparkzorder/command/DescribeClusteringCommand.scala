@@ -28,7 +28,7 @@ final case class DescribeClusteringCommand(target: Target, columns: Seq[Seq[Stri
   override def title: String = s"DESCRIBE CLUSTERING ${target.title}"
 
   override protected def work(session: SparkSession): Seq[Row] = {
-    val table = TableLocking.settled(session, target)
+    val table = TableRecovery.settled(session, target)
     val asked =
       if (columns.isEmpty) TableIndex.usableColumns(table).filter(c => OrderedValue.encoding(c.dataType).isDefined)
       else KeyColumns.resolveAll(table, columns).map { case (path, dataType) => ColumnKey(path, dataType) }

@@ -23,7 +23,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
   override def title: String = s"DESCRIBE DETAIL ${target.title}"
 
   override protected def work(session: SparkSession): Seq[Row] = {
-    val table = TableLocking.settled(session, target, FolderColumns.Nothing)
+    val table = TableRecovery.settled(session, target, FolderColumns.Nothing)
     val files = table.listed.flatMap(_.files)
     val layouts = History.writing(TableSideFolder.of(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
     val catalog = table.catalogTable

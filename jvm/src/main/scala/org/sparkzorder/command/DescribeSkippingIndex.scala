@@ -37,7 +37,7 @@ class ResolveDescribeSkippingIndex(session: SparkSession) extends Rule[LogicalPl
   }
 
   private def rows(d: DescribeSkippingIndex): SkippingIndexRows = {
-    val table = TableLocking.settled(session, d.target)
+    val table = TableRecovery.settled(session, d.target)
     val snapshot =
       TableIndex.of(table, TableSideFolder.of(table)).getOrElse(throw ZOrderErrors.indexNotFound(table.name))
     val ordinals = table.dataSchema.fieldNames.zipWithIndex.reverseIterator.toMap

@@ -20,7 +20,7 @@ final case class DropSkippingIndexCommand(target: Target) extends NamedCommand {
 
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = PlainTables.locate(session, target)
-    TableLocking.recover(table)
+    TableRecovery.recover(table)
     val folder = TableSideFolder.of(table)
     if (TableIndex.of(table, folder).isEmpty) throw ZOrderErrors.indexNotFound(table.name)
     TableLocking.locked(table, "DROP SKIPPING INDEX", UUID.randomUUID().toString) { lock =>

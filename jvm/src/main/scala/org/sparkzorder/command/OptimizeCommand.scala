@@ -69,7 +69,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
   }
 
   private def planned(session: SparkSession, place: TableLocation): OptimizePlan = {
-    TableLocking.recover(place)
+    TableRecovery.recover(place)
     val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
     CommitMode.refusePath(session, place, looked)
     if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")

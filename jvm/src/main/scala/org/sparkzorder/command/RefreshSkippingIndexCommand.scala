@@ -27,7 +27,7 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
 
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
-    TableLocking.recover(place)
+    TableRecovery.recover(place)
     CatalogTables.carryLate(place, operation)
     val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))

@@ -40,7 +40,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     CommitMode.refusePath(place.session, place)
-    TableLocking.recover(place)
+    TableRecovery.recover(place)
     CatalogTables.carryLate(place, operation)
     val table = PlainTables.open(place)
     val byCatalog = CatalogTables.isOne(table)

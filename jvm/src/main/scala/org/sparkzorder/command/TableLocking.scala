@@ -6,50 +6,26 @@ import java.nio.file.AccessDeniedException
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.SparkException
-import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
 import org.sparkzorder.optimize.CommitMode
-import org.sparkzorder.statement.Target
-import org.sparkzorder.table.{FolderColumns, PlainTable, PlainTables, TableLocation, TableSideFolder, TiedFiles}
+import org.sparkzorder.table.{TableLocation, TableSideFolder, TiedFiles}
 
-/**
- * What statements do around their own work: they recover the table, take its lock and translate
- * errors.
- */
+/** What statements do around their own work: they take the table's lock and translate errors. */
 object TableLocking {
 
   def settings(session: classic.SparkSession): LockSettings =
     LockSettings(timeoutMillis = session.sessionState.conf.getConf(ZOrderConf.lockTimeoutSeconds) * 1000)
 
-  /** Recovers the table, as [[recover]] does, and lists its files. */
-  def settled(
-      session: SparkSession,
-      target: Target,
-      columns: FolderColumns = FolderColumns.OfQueries
-  ): PlainTable = {
-    val place = PlainTables.locate(session, target)
-    recover(place)
-    PlainTables.open(place, columns)
-  }
-
-  /**
-   * Finishes or undoes the operation that a dead owner left behind, if there is one. Statements
-   * call it before they list the table's files.
-   */
-  def recover(table: TableLocation): Unit = translated(table, "Recovery") {
-    recovering(table)(Recovery.recover(TableSideFolder.of(table), settings(table.session)))
-    CatalogTables.recover(table)
-  }
-
   /**
    * Runs a recovery. Its errors are about the operation that was left behind, not about the
    * statement, and say so.
    */
-  private def recovering(table: TableLocation)(work: => Recovered): Unit =
+  private[command] def recovering(table: TableLocation)(work: => Recovered): Unit =
     try { work; () }
     catch {
       case e: IOException if !isDenied(table, e) => throw ZOrderErrors.recoveryFailed(table.name, e)

@@ -36,7 +36,7 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     CommitMode.refusePath(place.session, place)
-    TableLocking.recover(place)
+    TableRecovery.recover(place)
     val folder = TableSideFolder.of(place)
     val isOld = VacuumCommand.isOld(retainHours, System.currentTimeMillis())
     if (CatalogTables.isOne(place)) byCatalog(session, place, isOld) else byRenames(session, place, folder, isOld)

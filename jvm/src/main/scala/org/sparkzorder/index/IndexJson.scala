@@ -13,6 +13,7 @@ private[index] object IndexJson {
   // A text that consists of brackets takes many times its bytes when it is parsed, so tokens and
   // depth are limited.
   private val MaxTokens = 2000000L
+
   val mapper: ObjectMapper = {
     val factory = new JsonFactory()
     factory.setStreamReadConstraints(
