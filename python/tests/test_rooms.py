@@ -88,14 +88,13 @@ DEFINED = re.compile(
 )
 NESTED = re.compile(r"^ +.*\b(?:class|object|trait|type) (\w+)", re.MULTILINE)
 NAME = re.compile(r"(?<![.\w])([A-Z]\w*)")
-TANGLED = {"skipping"}
-"""Packages in which some files still use each other."""
+SOURCES = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"
 
 
 def uses_of_files(package: str) -> dict[str, set[str]]:
     """Each file of a package with the other files of it that its code names."""
-    folder = REPOSITORY / "jvm/src/main/scala/org/sparkzorder" / package
-    code = {path.name: NO_CODE.sub("", path.read_text()) for path in folder.glob("*.scala")}
+    files = (SOURCES / package.replace(".", "/")).glob("*.scala")
+    code = {path.name: NO_CODE.sub("", path.read_text()) for path in files}
     home = {name: file for file, text in code.items() for name in DEFINED.findall(text)}
     found = {}
     for file, text in code.items():
@@ -113,11 +112,13 @@ def tangle(uses: dict[str, set[str]]) -> set[str]:
 
 
 def test_no_file_uses_one_that_uses_it() -> None:
-    root = REPOSITORY / "jvm/src/main/scala/org/sparkzorder"
-    packages = {p.name for p in root.iterdir() if p.is_dir()}
-    found = {package for package in packages if tangle(uses_of_files(package))}
-    assert found == TANGLED
+    packages = {".".join(p.relative_to(SOURCES).parts) for p in SOURCES.rglob("*") if p.is_dir()}
+    assert not {package: files for package in packages if (files := tangle(uses_of_files(package)))}
     assert "commit" in packages
+
+
+def test_files_that_use_each_other_are_found() -> None:
+    assert tangle({"a": {"b"}, "b": {"a"}, "c": {"a"}, "d": set()}) == {"a", "b", "c"}
 
 
 def test_a_forbidden_import_is_found() -> None:

@@ -78,9 +78,10 @@ def _both(
         statuses, listed = jvm.java.util.ArrayList(), storage.listStatusIterator(folder)
         while listed.hasNext():
             statuses.add(listed.next())
-        parts.add(jvm.org.sparkzorder.skipping.LeftOut(folder, convert.asScala(statuses).toSeq(), files))
+        parts.add(jvm.org.sparkzorder.scan.LeftOut(folder, convert.asScala(statuses).toSeq(), files))
     asked = convert.asScala(parts).toSeq()
-    fresh = jvm.org.sparkzorder.skipping.FreshLook.of(spark._jsparkSession).get()
+    # The function would be told of folders that cannot be looked at.
+    fresh = jvm.org.sparkzorder.scan.FileRevalidation.of(spark._jsparkSession, None).get()
     session: Any = spark._jsparkSession
 
     def look() -> None:

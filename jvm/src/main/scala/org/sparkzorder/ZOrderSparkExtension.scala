@@ -7,15 +7,9 @@ import org.sparkzorder.command.{ResolveDescribeSkippingIndex, ResolveShowOperati
 import org.sparkzorder.functions.{FunctionDescriptions, UsersFunctionsFirst}
 import org.sparkzorder.parser.{ParameterizedStatement, ParseDeferredStatement, ReclaimFromDelta, ZOrderParser}
 import org.sparkzorder.repartition.{CurveHints, ResolveRepartition}
+import org.sparkzorder.scan.{HiveScans, RetryPathResolution, StaleOverwrites, V2Scans}
 import org.sparkzorder.shim.EarlyRules
-import org.sparkzorder.skipping.{
-  HiveScans,
-  RetryPathResolution,
-  SkippingRule,
-  SkippingStrategy,
-  StaleOverwrites,
-  V2Scans
-}
+import org.sparkzorder.skipping.{SkippingRule, SkippingStrategy}
 import org.sparkzorder.stream.StreamRule
 
 /**

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 import org.sparkzorder.footer.NamelessColumns
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Reason, ReasonCode}
+import org.sparkzorder.scan.ScanSnapshot
 import org.sparkzorder.table.SparkFormat
 
 /**

@@ -122,11 +122,11 @@ private[skipping] object ListedOrdinals {
   private val all = new ConcurrentHashMap[Key, SoftReference[ListedOrdinals]]
 
   /** Kept until the listing is garbage, the index changes, or memory is short. */
-  def of(listing: FileIndex, root: Path, names: RelativePath, snapshot: IndexSnapshot): ListedOrdinals = {
+  def of(listing: FileIndex, root: Path, snapshot: IndexSnapshot): ListedOrdinals = {
     Iterator.continually(gone.poll()).takeWhile(_ != null).foreach(all.remove(_))
     val found = Option(all.get(new Key(listing, root, null))).flatMap(r => Option(r.get)).filter(_.snapshot eq snapshot)
     found.getOrElse {
-      val made = new ListedOrdinals(names, snapshot)
+      val made = new ListedOrdinals(new RelativePath(root), snapshot)
       all.put(new Key(listing, root, gone), new SoftReference(made))
       made
     }

@@ -5,6 +5,8 @@ import java.util.BitSet
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{FileStatusWithMetadata, PartitionDirectory}
 
+import org.sparkzorder.scan.{FileRevalidation, LeftOut}
+
 /** A listing with the ordinals of its files in the indexes of its tables. */
 private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], known: Seq[ListedOrdinals]) {
   private val directories = {

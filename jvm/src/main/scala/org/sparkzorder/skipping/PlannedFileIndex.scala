@@ -14,6 +14,8 @@ import org.apache.spark.sql.execution.datasources.{
 }
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.scan.{CorrectedListing, Listing, ScanSnapshot}
+
 /**
  * The file index of a scan until it is planned: it lists all files of the table, but has the size of those that will be
  * read.
@@ -86,7 +88,7 @@ private[skipping] final class PlannedFileIndex(
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    SkippingFileIndex.view(base.listFiles(partitionFilters, dataFilters), views, base)
+    CorrectedListing.of(base.listFiles(partitionFilters, dataFilters), views, base)
 
   // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))

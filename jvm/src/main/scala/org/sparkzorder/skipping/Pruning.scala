@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNa
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
+import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn
 
 /** Chooses the files that a scan reads, by its filters. */
@@ -34,9 +35,9 @@ private[skipping] object Pruning {
     if (conjuncts.nonEmpty) RecordedQueries.observe(l, views, predicate)
     if (conjuncts.isEmpty && !views.exists(_.corrects)) None
     else {
-      val known = views.flatMap(_.known(relation.location))
+      val known = for (v <- views; snapshot <- v.snapshot) yield ListedOrdinals.of(relation.location, v.root, snapshot)
       val listed =
-        new ListedTable(SkippingFileIndex.view(listing.within(partitionFilters), views, listing.source), known)
+        new ListedTable(CorrectedListing.of(listing.within(partitionFilters), views, listing.source), known)
       // A conjunction keeps what all conjuncts keep. Each conjunct is also reported by itself.
       val ofConjuncts = conjuncts.map { case (_, p) => known.map(SelectedFiles(_, p, relation.dataSchema)) }
       val byBounds = ofConjuncts
@@ -53,7 +54,7 @@ private[skipping] object Pruning {
       val summary =
         if (usable) Some(SkippingReport(listed.files, kept, listed.bytes, bytesKept, elapsed, reports))
         else None
-      val look = FileRevalidation.of(relation.sparkSession)
+      val look = FileRevalidation.of(relation.sparkSession, (folder, e) => SkippingErrors.warn(Seq(folder), e))
       Some(new SkippingFileIndex(listing.source, views, keepers, look, bytesKept, summary))
     }
   }

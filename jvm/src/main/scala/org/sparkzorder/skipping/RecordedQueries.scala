@@ -6,6 +6,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.predicate.StatsPredicate
+import org.sparkzorder.scan.ScanSnapshot
 import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.workload.{Observation, WorkloadRecorder}
 

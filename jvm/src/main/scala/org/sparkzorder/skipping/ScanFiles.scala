@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.sources.DataSourceRegister
 
+import org.sparkzorder.scan.CorrectedListing
 import org.sparkzorder.table.RelativePath
 
 /** @param path as in `DESCRIBE SKIPPING INDEX`: relative to the table's folder if it is below */
@@ -39,7 +40,7 @@ object ScanFiles {
       index.listFiles(onPartitions, others).flatMap(_.files)
     val kept = files(location)
     val all = location match {
-      case skipping: SkippingFileIndex => SkippingFileIndex.view(
+      case skipping: SkippingFileIndex => CorrectedListing.of(
           skipping.base.listFiles(onPartitions, others),
           skipping.views,
           skipping.base

@@ -13,7 +13,7 @@ object SkippingErrors extends Logging {
   private val counter = new AtomicLong
 
   /** Logs and counts an error that only costs speed: the query reads all files. */
-  private[skipping] def warn(paths: Seq[Path], e: Throwable): Unit = {
+  private[sparkzorder] def warn(paths: Seq[Path], e: Throwable): Unit = {
     // Our own messages name the faulty file and hold no data. Other messages might hold data.
     val why = e match {
       case _: CommitException | _: IndexFormatException => e.getMessage

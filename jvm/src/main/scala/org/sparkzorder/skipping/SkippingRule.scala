@@ -3,23 +3,18 @@ package org.sparkzorder.skipping
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{
-  CatalogFileIndex,
-  FileIndex,
-  HadoopFsRelation,
-  LogicalRelation,
-  PartitioningAwareFileIndex
-}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderRuntimeException
+import org.sparkzorder.scan.{CheckedFileIndex, CurrentFiles}
 import org.sparkzorder.table.{RecoveryErrors, SparkFormat}
 import org.sparkzorder.write.FixedFileIndex
 
@@ -80,22 +75,16 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {
     val relation = l.relation.asInstanceOf[HadoopFsRelation]
-    val listing = new Listing(relation.location)
     // A setting that is wrong must not turn views off.
     conf.getConf(ZOrderConf.lockTimeoutSeconds)
     // While an operation is half published, a query without its views would read the files as they are now.
     var mustUseViews = false
     def name(table: Path) = l.catalogTable.fold(RecoveryErrors.quoted(table))(_.identifier.quotedString)
     try RecoveryErrors.told(name) {
-        val named =
-          if (l.catalogTable.isDefined) None
-          else NamedFiles.of(session.asInstanceOf[classic.SparkSession], relation.location)
-        ScanSnapshots.of(session, listing, relation.options, l.catalogTable, named).flatMap { views =>
-          mustUseViews = views.exists(_.corrects)
-          val ofTable = session.asInstanceOf[classic.SparkSession]
-          val moved = MovedTables.current(ofTable, relation, l.catalogTable, views)
-            .orElse(movedFiles(l, relation, named, views))
-          indexed(l, relation, filters, listing, moved, views)
+        CurrentFiles.of(session, relation.location, relation.options, relation.dataSchema, l.catalogTable).flatMap {
+          now =>
+            mustUseViews = now.corrects
+            indexed(l, relation, filters, now)
         }
       }
     catch {
@@ -106,41 +95,18 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     }
   }
 
-  /** An index of where the scan's files are now; None if all are where the listing shows them. */
-  private def movedFiles(
-      l: LogicalRelation,
-      relation: HadoopFsRelation,
-      named: Option[NamedFiles],
-      views: Seq[ScanSnapshot]
-  ): Option[FileIndex] = {
-    // Partitions of the catalog have values that the names of their folders need not say.
-    val ofCatalog = l.catalogTable.exists(_.partitionColumnNames.nonEmpty)
-    relation.location match {
-      case base: PartitioningAwareFileIndex if !ofCatalog =>
-        named.foreach(_.refuseGone(base.allFiles(), relation.options))
-        if (views.exists(_.overlay.isDefined))
-          Some(ScanSnapshots.around(session, base, relation.options, named, views))
-        else None
-      case _ => None
-    }
-  }
-
   /** The scan with a [[PlannedFileIndex]]; None if it has nothing to skip and nothing to correct. */
   private def indexed(
       l: LogicalRelation,
       relation: HadoopFsRelation,
       filters: Seq[Expression],
-      listing: Listing,
-      moved: Option[FileIndex],
-      views: Seq[ScanSnapshot]
+      now: CurrentFiles
   ): Option[LogicalRelation] = {
     val enabled = conf.getConf(ZOrderConf.skippingEnabled)
-    if (!enabled && moved.isEmpty && !views.exists(_.corrects)) None
+    if (now.moved.isEmpty && !enabled && !now.corrects) None
     else {
-      val base = moved.getOrElse(relation.location)
-      val index = new PlannedFileIndex(base, relation.location, views, l.catalogTable, enabled)
-      val current = moved.fold(listing)(new Listing(_))
-      Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, current)))
+      val index = new PlannedFileIndex(now.index, relation.location, now.views, l.catalogTable, enabled)
+      Some(replaced(l, relation, index, l.catalogTable, index.estimate(l, filters, now.listing)))
     }
   }
 }

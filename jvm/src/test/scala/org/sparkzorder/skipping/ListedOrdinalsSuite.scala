@@ -86,11 +86,11 @@ class ListedOrdinalsSuite extends AnyFunSuite {
 
   test("what is learnt is of one listing, one table and one index") {
     val (one, other, listing) = (snapshot(2), snapshot(2), new NoFiles)
-    val known = ListedOrdinals.of(listing, root, names, one)
-    assert(ListedOrdinals.of(listing, root, names, one) eq known)
-    assert(!(ListedOrdinals.of(new NoFiles, root, names, one) eq known))
-    assert(!(ListedOrdinals.of(listing, new Path("file:/u"), names, one) eq known))
-    assert(!(ListedOrdinals.of(listing, root, names, other) eq known))
-    assert(ListedOrdinals.of(listing, root, names, other).snapshot eq other)
+    val known = ListedOrdinals.of(listing, root, one)
+    assert(ListedOrdinals.of(listing, root, one) eq known)
+    assert(!(ListedOrdinals.of(new NoFiles, root, one) eq known))
+    assert(!(ListedOrdinals.of(listing, new Path("file:/u"), one) eq known))
+    assert(!(ListedOrdinals.of(listing, root, other) eq known))
+    assert(ListedOrdinals.of(listing, root, other).snapshot eq other)
   }
 }

@@ -22,6 +22,7 @@ import org.apache.spark.sql.types.{LongType, StructField, StructType}
 
 import org.sparkzorder.commit.{HadoopFileOps, TableFolder}
 import org.sparkzorder.index.{IndexContents, IndexMemory, IndexSnapshot, IndexStore, Indexes}
+import org.sparkzorder.scan.{Listing, ScanSnapshot}
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 
 /**

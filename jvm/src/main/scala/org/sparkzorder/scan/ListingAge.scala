@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import scala.collection.mutable
 
@@ -13,7 +13,7 @@ import org.sparkzorder.commit.{FileNames, Record, RecordFile, RecordState}
  *   came
  * @param time of the commit point, or of the undo; milliseconds since 1970
  */
-private[skipping] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, time: Long)
+private[scan] final case class Traces(there: Seq[String], gone: Seq[String], isNew: Boolean, time: Long)
 
 /**
  * An operation of the history.
@@ -21,9 +21,9 @@ private[skipping] final case class Traces(there: Seq[String], gone: Seq[String],
  * @param endTime when all files were in place, in milliseconds since 1970
  * @param traces reads its record
  */
-private[skipping] final class PastOperation(val endTime: Long, val traces: () => Traces)
+private[scan] final class PastOperation(val endTime: Long, val traces: () => Traces)
 
-private[skipping] object PastOperation {
+private[scan] object PastOperation {
 
   def of(file: RecordFile, record: RecordFile => Record): PastOperation =
     new PastOperation(endTime(file), () => traces(file, record(file)))
@@ -45,7 +45,7 @@ private[skipping] object PastOperation {
 }
 
 /** Tells whether a listing was made before or during an operation. */
-private[skipping] object ListingAge {
+private[scan] object ListingAge {
 
   /** A listing takes no longer than this, in milliseconds. */
   val LongestListing: Long = 10L * 60 * 1000

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.FileNotFoundException
 
@@ -17,7 +17,7 @@ import org.sparkzorder.table.{PlacedFile, PlacedFiles, RecoveryErrors, Targets}
  *
  * @param paths those roots of a listing that are files
  */
-private[skipping] final class NamedFiles(session: classic.SparkSession, val paths: Set[Path]) {
+private[scan] final class NamedFiles(session: classic.SparkSession, val paths: Set[Path]) {
 
   def folders: Seq[Path] = paths.map(_.getParent).toSeq
 
@@ -56,7 +56,7 @@ private[skipping] final class NamedFiles(session: classic.SparkSession, val path
   private def asListed(f: FileStatus) = PlacedFile(f.getPath, f)
 }
 
-private[skipping] object NamedFiles {
+private[scan] object NamedFiles {
 
   /** How long the query has waited by then. */
   private val WaitSeconds = Recovery.QueryWaitMillis / 1000

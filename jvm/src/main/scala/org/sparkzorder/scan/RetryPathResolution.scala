@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.FileNotFoundException
 import java.util.Locale
@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
 import org.sparkzorder.commit.SideNames
-import org.sparkzorder.skipping.RetryPathResolution.isOurs
+import org.sparkzorder.scan.RetryPathResolution.isOurs
 import org.sparkzorder.table.{ForeignFormats, NamedJobs, Targets}
 
 /**
@@ -53,7 +53,7 @@ class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
     } catch { case _: IllegalArgumentException => false }
 }
 
-private[skipping] object RetryPathResolution {
+private[scan] object RetryPathResolution {
 
   private val formats = Set("parquet", "orc")
 

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import scala.jdk.CollectionConverters._
 
@@ -11,8 +11,9 @@ import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2ScanRelation, DataSourceV2Strategy}
 import org.apache.spark.sql.execution.datasources.v2.orc.OrcScan
 import org.apache.spark.sql.execution.datasources.v2.parquet.ParquetScan
+import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.table.{PlacedFiles, RecoveryErrors}
+import org.sparkzorder.table.RecoveryErrors
 
 /**
  * Makes scans of Spark's V2 sources read each row once; no files are skipped there. A scan waits for an owner that is
@@ -34,18 +35,18 @@ class V2Scans(session: SparkSession) extends SparkStrategy {
 
   /** None if the scan is right as it is. */
   private def whole(scan: Scan): Option[Scan] = scan match {
-    case s: ParquetScan => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))
-    case s: OrcScan     => whole(s.fileIndex, s.options.asScala.toMap).map(index => s.copy(fileIndex = index))
-    case _              => None
+    case s: ParquetScan =>
+      whole(s.fileIndex, s.options.asScala.toMap, s.dataSchema).map(index => s.copy(fileIndex = index))
+    case s: OrcScan => whole(s.fileIndex, s.options.asScala.toMap, s.dataSchema).map(index => s.copy(fileIndex = index))
+    case _          => None
   }
 
-  private def whole(index: PartitioningAwareFileIndex, options: Map[String, String]): Option[PlacedFiles] =
+  private def whole(
+      index: PartitioningAwareFileIndex,
+      options: Map[String, String],
+      schema: StructType
+  ): Option[PartitioningAwareFileIndex] =
     RecoveryErrors.told(RecoveryErrors.quoted) {
-      val named = NamedFiles.of(classicSession, index)
-      ScanSnapshots.of(session, new Listing(index), options, None, named).flatMap { views =>
-        named.foreach(_.refuseGone(index.allFiles(), options))
-        if (views.forall(_.overlay.isEmpty)) None
-        else Some(ScanSnapshots.around(session, index, options, named, views))
-      }
+      CurrentFiles.of(session, index, options, schema, None).flatMap(_.moved)
     }
 }

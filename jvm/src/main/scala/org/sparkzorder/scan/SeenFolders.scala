@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import scala.util.hashing.MurmurHash3
 
@@ -10,7 +10,7 @@ import org.apache.spark.sql.execution.datasources.PartitionDirectory
  * Listings of folders that were compared with a state of a table that is published through the
  * catalog. Not the listings themselves are kept, but a hash of each.
  */
-private[skipping] final class SeenFolders(most: Int = SeenFolders.Most) {
+private[scan] final class SeenFolders(most: Int = SeenFolders.Most) {
   import SeenFolders._
 
   private val seen = CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(most.toLong).build[Path, Seen]()

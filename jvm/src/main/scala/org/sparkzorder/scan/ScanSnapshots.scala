@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.{FileNotFoundException, IOException}
 
@@ -28,7 +28,7 @@ import org.sparkzorder.table.{
 }
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
-object ScanSnapshots extends Logging {
+private[scan] object ScanSnapshots extends Logging {
 
   /**
    * None if no table that the scan reads from has a side folder, and no table above it of which it is a partition by its
@@ -179,7 +179,7 @@ object ScanSnapshots extends Logging {
         // If the location of the table alone was changed, its partitions have another home.
         val others = listing.of match {
           case _: CatalogFileIndex => homes
-          case pruned              => CheckedFileIndex.homes(pruned.rootPaths)
+          case pruned              => this.homes(pruned.rootPaths)
         }
         val location = Targets.qualified(session, new Path(t.location))
         (home(location) +: (tablesAbove(session, location) ++ others)).distinct
@@ -192,6 +192,10 @@ object ScanSnapshots extends Logging {
   /** A folder that is named like a partition belongs to the table above. A link may lead to one. */
   private def tablesAbove(session: classic.SparkSession, folder: Path): Seq[Path] =
     Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
+
+  /** The homes of the tables whose operations made some of these folders. */
+  private[scan] def homes(folders: Seq[Path]): Seq[Path] =
+    folders.distinct.flatMap(VersionDirectory.homeOf).distinct
 
   /** Of a folder that an operation has published through the catalog, the folder with its side folder. */
   private def home(folder: Path): Path = VersionDirectory.homeOf(folder).getOrElse(folder)

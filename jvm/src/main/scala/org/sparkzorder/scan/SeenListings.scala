@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.FileIndex
@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.datasources.FileIndex
 import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
 
 /** The operations that a listing was checked against: all up to the newest published one, and those undone. */
-private[skipping] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
+private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
   /** Whether [[unseen]] may lack operations because their records are in a checkpoint. */
   def mayLack(state: TableState.SideFolder): Boolean =
@@ -20,7 +20,7 @@ private[skipping] final case class SeenOperations(newest: Option[FileMeta], undo
   }
 }
 
-private[skipping] object SeenOperations {
+private[scan] object SeenOperations {
   val none: SeenOperations = SeenOperations(None, Set.empty)
 
   def of(state: TableState): SeenOperations = state match {
@@ -35,7 +35,7 @@ private[skipping] object SeenOperations {
  * Operations are compared by the status of their record's file, since a table that is made anew counts its versions from
  * 1 again.
  */
-private[skipping] final class SeenListings {
+private[scan] final class SeenListings {
   private val seen = new ListingCache[Map[Path, SeenOperations]]
 
   def get(listing: FileIndex, table: Path): SeenOperations =

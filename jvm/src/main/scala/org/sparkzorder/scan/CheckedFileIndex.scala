@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
@@ -7,7 +7,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.table.RecoveryErrors
 
 /**
@@ -15,7 +14,7 @@ import org.sparkzorder.table.RecoveryErrors
  * table may have been changed after an operation had moved the partitions: then another side folder tells of
  * their late files. The names of the folders show it when the query lists them, so this costs nothing.
  */
-private[skipping] final class CheckedFileIndex(
+private[sparkzorder] final class CheckedFileIndex(
     session: SparkSession,
     val base: CatalogFileIndex,
     options: Map[String, String],
@@ -24,11 +23,11 @@ private[skipping] final class CheckedFileIndex(
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
     val listed = base.listFiles(partitionFilters, dataFilters)
-    val homes = CheckedFileIndex.homes(listed.flatMap(_.files).map(_.getPath.getParent))
+    val homes = ScanSnapshots.homes(listed.flatMap(_.files).map(_.getPath.getParent))
     if (homes.isEmpty) listed
     else RecoveryErrors.told((_: Path) => table.identifier.quotedString) {
       val views = ScanSnapshots.of(session, new Listing(base), options, Some(table), None, homes)
-      SkippingFileIndex.view(listed, views.getOrElse(Nil), base)
+      CorrectedListing.of(listed, views.getOrElse(Nil), base)
     }
   }
 
@@ -45,10 +44,4 @@ private[skipping] final class CheckedFileIndex(
   }
   override def hashCode: Int = base.hashCode
   override def toString: String = base.toString
-}
-
-private[skipping] object CheckedFileIndex {
-
-  /** The homes of the tables whose operations made some of these folders. */
-  def homes(folders: Seq[Path]): Seq[Path] = folders.distinct.flatMap(VersionDirectory.homeOf).distinct
 }

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import scala.collection.mutable
 import scala.util.Random

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.Path
 
@@ -11,7 +11,7 @@ import org.sparkzorder.table.RelativePath
  * @param links folders that the query reads by another path than the table's, with their names in the records: `/link`
  *   with `p=1` if `/link` leads to `/x/p=1` and the table is `/x`
  */
-private[skipping] final class ListedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
+private[scan] final class ListedNames(folder: TableFolder, links: Seq[(RelativePath, String)]) {
   private val plain = new RelativePath(folder.root)
 
   /** Names of those files that are in the table's folders. */
@@ -27,7 +27,7 @@ private[skipping] final class ListedNames(folder: TableFolder, links: Seq[(Relat
   }
 }
 
-private[skipping] object ListedNames {
+private[scan] object ListedNames {
 
   /**
    * @param folder of a table whose records are looked at

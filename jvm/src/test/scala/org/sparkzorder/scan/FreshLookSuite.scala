@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.attribute.FileTime
@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FilterFileSystem, LocalFileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.skipping.SkippingErrors
 
 class FreshLookSuite extends AnyFunSuite {
   import FreshLookSuite._
@@ -22,8 +24,11 @@ class FreshLookSuite extends AnyFunSuite {
 
   private def on(file: FileStatus): LocalPath = java.nio.file.Paths.get(file.getPath.toUri.getPath)
 
+  private def lookingAt(fs: FileSystem) =
+    new FileRevalidation(_ => fs, (folder, e) => SkippingErrors.warn(Seq(folder), e))
+
   private def changed(fs: FileSystem, out: Seq[FileStatus], listed: Int): Set[Path] =
-    new FileRevalidation(_ => fs).changed(out.groupBy(_.getPath.getParent).map { case (f, o) =>
+    lookingAt(fs).changed(out.groupBy(_.getPath.getParent).map { case (f, o) =>
       LeftOut(f, o, listed)
     }.toSeq)
 
@@ -40,7 +45,7 @@ class FreshLookSuite extends AnyFunSuite {
         Files.delete(on(files(700)))
         assert(changed(fs, files, files.size) == Set(3, 700, 2099).map(files(_).getPath))
         assert(changed(fs, files.take(3), files.size).isEmpty)
-        val look = new FileRevalidation(_ => fs)
+        val look = lookingAt(fs)
         look.changed(Seq(LeftOut(files.head.getPath.getParent, files, files.size)))
         assert(look.found.map(_.getPath).toSet == Set(3, 700, 2099).map(files(_).getPath))
       }

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, PartitionDirectory}
@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, 
  * Lists the files of an index once, for the planning of a scan and for the scan itself. Spark's index of a catalog table
  * would ask the metastore for the partitions each time.
  */
-private[skipping] final class Listing(val of: FileIndex) {
+private[sparkzorder] final class Listing(val of: FileIndex) {
   private var made = Option.empty[FileIndex]
   private var known = Option.empty[Seq[PartitionDirectory]]
 

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.lang.ref.{ReferenceQueue, WeakReference}
 import java.util.concurrent.ConcurrentHashMap
@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.FileIndex
  * Values kept for listings, dropped when the listing is garbage. Keys are compared by identity, since Spark's own
  * listings are equal whenever they are of the same folder.
  */
-private[skipping] final class ListingCache[V] {
+private[scan] final class ListingCache[V] {
   private val gone = new ReferenceQueue[FileIndex]
   private val known = new ConcurrentHashMap[ListingCache.Key, V]
 

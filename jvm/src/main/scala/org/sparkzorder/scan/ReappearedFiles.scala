@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.IOException
 import java.util.concurrent.{ArrayBlockingQueue, RejectedExecutionException, ThreadPoolExecutor, TimeUnit}
@@ -13,7 +13,7 @@ import org.sparkzorder.table.RelativePath
  * Warns if a query's listing shows files under names that an operation retired. It does so once for each listing and
  * version of a table, in the background: the query does not wait.
  */
-private[skipping] object ReappearedFiles extends Logging {
+private[scan] object ReappearedFiles extends Logging {
 
   /** If more listings than this are waiting, the next one is dropped. Later listings are looked at again. */
   private val MostWaiting = 64

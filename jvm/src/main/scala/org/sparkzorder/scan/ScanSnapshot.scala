@@ -1,11 +1,10 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.spark.sql.execution.datasources.FileIndex
 
 import org.sparkzorder.commit.TableFolder
 import org.sparkzorder.index.IndexSnapshot
-import org.sparkzorder.table.{PlacedFile, RelativePath}
+import org.sparkzorder.table.PlacedFile
 
 /**
  * How a query sees one table folder.
@@ -26,12 +25,6 @@ final class ScanSnapshot(
   lazy val snapshot: Option[IndexSnapshot] = load
 
   def root: Path = folder.root
-
-  private val names = new RelativePath(root)
-
-  /** Ordinals in the index of the files of a listing; None without an index. */
-  private[skipping] def known(listing: FileIndex): Option[ListedOrdinals] =
-    snapshot.map(ListedOrdinals.of(listing, root, names, _))
 
   /** Whether a query that does without this view may read other rows. */
   def corrects: Boolean = overlay.isDefined || late.isDefined

@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.IOException
 import java.util.concurrent.ConcurrentHashMap
@@ -27,7 +27,7 @@ import org.sparkzorder.errors.ZOrderErrors
  *   None for a query that names a folder by its path: it reads what is in that folder
  * @param reads whether the state tells of a folder
  */
-private[skipping] final class StaleAppendScan(
+private[scan] final class StaleAppendScan(
     folder: TableFolder,
     val state: CatalogState,
     table: String,

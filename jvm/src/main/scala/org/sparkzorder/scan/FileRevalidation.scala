@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.file.attribute.BasicFileAttributes
@@ -18,7 +18,7 @@ import org.sparkzorder.table.Targets
  *
  * @param listed how many files of the folder the listing holds
  */
-private[skipping] final case class LeftOut(folder: Path, files: Seq[FileStatus], listed: Int)
+private[sparkzorder] final case class LeftOut(folder: Path, files: Seq[FileStatus], listed: Int)
 
 /**
  * Looks again at the files that a query is about to leave out. A session may keep a listing as long as it lives, while
@@ -27,8 +27,10 @@ private[skipping] final case class LeftOut(folder: Path, files: Seq[FileStatus],
  * See `docs/design/fresh-look.md` for what this costs.
  *
  * @param fileSystem of a folder; must be cheap, since it is called often
+ * @param failed is told of a folder whose files cannot be looked at
  */
-private[skipping] final class FileRevalidation(fileSystem: Path => FileSystem) extends Logging {
+private[sparkzorder] final class FileRevalidation(fileSystem: Path => FileSystem, failed: (Path, IOException) => Unit)
+    extends Logging {
   import FileRevalidation._
 
   @volatile private var latest = Seq.empty[FileStatus]
@@ -65,23 +67,25 @@ private[skipping] final class FileRevalidation(fileSystem: Path => FileSystem) e
       }
     } catch {
       case e: IOException =>
-        SkippingErrors.warn(Seq(part.folder), e)
+        failed(part.folder, e)
         part.files
     }
   }
 }
 
-private[skipping] object FileRevalidation {
+private[sparkzorder] object FileRevalidation {
 
   /** None if the session trusts its listings. */
-  def of(session: SparkSession): Option[FileRevalidation] =
+  def of(session: SparkSession, failed: (Path, IOException) => Unit): Option[FileRevalidation] =
     Option.when(!session.sessionState.conf.getConf(ZOrderConf.trustListing)) {
       val known = new ConcurrentHashMap[(String, String), FileSystem]
-      new FileRevalidation(folder =>
-        known.computeIfAbsent(
-          (folder.toUri.getScheme, folder.toUri.getAuthority),
-          _ => Targets.fileSystem(session, folder)
-        )
+      new FileRevalidation(
+        folder =>
+          known.computeIfAbsent(
+            (folder.toUri.getScheme, folder.toUri.getAuthority),
+            _ => Targets.fileSystem(session, folder)
+          ),
+        failed
       )
     }
 

@@ -1,0 +1,80 @@
+package org.sparkzorder.scan
+
+import org.apache.spark.sql.{classic, SparkSession}
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * The files that a scan has now. This is found out once for each scan, when it is planned. Later its
+ * files are only left out.
+ *
+ * @param listed the listing of the index that Spark made
+ * @param views how the scan sees each table folder that it reads from
+ * @param move finds where the files are now
+ */
+private[sparkzorder] final class CurrentFiles private (
+    listed: Listing,
+    val views: Seq[ScanSnapshot],
+    move: => Option[PartitioningAwareFileIndex]
+) {
+
+  /** Whether a query that does without the views may read other rows. */
+  def corrects: Boolean = views.exists(_.corrects)
+
+  /**
+   * The places where the files are now; None if all are where the listing shows them.
+   *
+   * @throws org.sparkzorder.errors.ZOrderRuntimeException when files that the query names are gone
+   */
+  lazy val moved: Option[PartitioningAwareFileIndex] = move
+
+  /** The index to read through. */
+  def index: FileIndex = moved.getOrElse(listed.of)
+
+  /** The listing of [[index]]. */
+  lazy val listing: Listing = moved.fold(listed)(new Listing(_))
+}
+
+private[sparkzorder] object CurrentFiles {
+
+  /**
+   * None if no table that the scan reads from has a side folder, as with [[ScanSnapshots.of]].
+   *
+   * @param location the index that Spark made
+   * @param options of the relation, which may choose files
+   * @param schema of the files
+   * @param table as the catalog has it; None for folders and files
+   */
+  def of(
+      session: SparkSession,
+      location: FileIndex,
+      options: Map[String, String],
+      schema: StructType,
+      table: Option[CatalogTable]
+  ): Option[CurrentFiles] = {
+    val classicSession = session.asInstanceOf[classic.SparkSession]
+    val listing = new Listing(location)
+    val named = if (table.isDefined) None else NamedFiles.of(classicSession, location)
+    ScanSnapshots.of(session, listing, options, table, named).map { views =>
+      def ofFolder = MovedTables.current(classicSession, location, options, schema, table, views)
+      def ofFiles = around(session, location, options, table, named, views)
+      new CurrentFiles(listing, views, ofFolder.orElse(ofFiles))
+    }
+  }
+
+  private def around(
+      session: SparkSession,
+      location: FileIndex,
+      options: Map[String, String],
+      table: Option[CatalogTable],
+      named: Option[NamedFiles],
+      views: Seq[ScanSnapshot]
+  ): Option[PartitioningAwareFileIndex] = location match {
+    // Partitions of the catalog have values that the names of their folders need not say.
+    case base: PartitioningAwareFileIndex if !table.exists(_.partitionColumnNames.nonEmpty) =>
+      named.foreach(_.refuseGone(base.allFiles(), options))
+      Option.when(views.exists(_.overlay.isDefined))(ScanSnapshots.around(session, base, options, named, views))
+    case _ => None
+  }
+}
