@@ -126,3 +126,9 @@ def test_a_forbidden_import_is_found() -> None:
     assert (own, used) == ("layout", {"commit"})
     assert "commit" not in rooms()[own]
     assert references("package org.sparkzorder.layout\n/** [[org.sparkzorder.commit.Lock]] */\n")[1] == set()
+
+
+def test_a_package_inside_another_is_a_room() -> None:
+    own, used = references("package org.sparkzorder.write.task\nimport org.sparkzorder.write.job.RewriteJob\n")
+    assert (own, used) == ("write.task", {"write.job"})
+    assert "write.job" not in rooms()[own]

@@ -7,7 +7,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.conf.{Setting, TableProperties, ZOrderConf}
-import org.sparkzorder.optimize.{OptimizeOption, OptimizeOptions, OptionTable}
+import org.sparkzorder.optimize.options.{OptimizeOption, OptimizeOptions, OptionTable}
 import org.sparkzorder.parser.StatementParser
 import org.sparkzorder.statement.{OptimizeStatement, Predicate}
 

@@ -6,7 +6,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex, UnreadableFiles}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds}

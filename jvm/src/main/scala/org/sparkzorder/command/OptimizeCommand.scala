@@ -11,24 +11,22 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
-import org.sparkzorder.footer.UnchangedFiles
-import org.sparkzorder.optimize.{
+import org.sparkzorder.footer.files.UnchangedFiles
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.check.CommitMode
+import org.sparkzorder.optimize.plan.{OptimizePlan, OptimizePlanner}
+import org.sparkzorder.optimize.report.{
   ColumnClustering,
-  CommitMode,
-  CommittedRewrite,
   OptimizeMetrics,
-  OptimizeOperation,
-  OptimizePlan,
-  OptimizePlanner,
   OptimizePrediction,
   OptimizeStrategy,
-  OptimizeSummary,
-  Rewrite
+  OptimizeSummary
 }
+import org.sparkzorder.optimize.run.{CommittedRewrite, OptimizeOperation}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.table.{PlainTable, PlainTables, TableLocation, TableSideFolder}
-import org.sparkzorder.write.RewriteJobs
+import org.sparkzorder.write.job.RewriteJobs
 
 /**
  * `OPTIMIZE`: rewrites files of a table along a curve, or packs small ones. The files are exchanged

@@ -17,8 +17,8 @@ import org.apache.spark.unsafe.types.UTF8String
 import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
-import org.sparkzorder.optimize.{CommitMode, OptionTable}
-import org.sparkzorder.optimize.UnsafeTables
+import org.sparkzorder.optimize.check.{CommitMode, UnsafeTables}
+import org.sparkzorder.optimize.options.OptionTable
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}

@@ -7,7 +7,8 @@ import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.commit.{FileNames, NotRestorableException, OutputFile, RestoreObstacle, RestorePlan, TiedNames}
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, Footers}
+import org.sparkzorder.footer.DataFormat
+import org.sparkzorder.footer.files.Footers
 import org.sparkzorder.table.{PlainTable, TableSideFolder}
 
 /**

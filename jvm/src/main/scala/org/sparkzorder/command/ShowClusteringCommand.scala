@@ -15,7 +15,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
-import org.sparkzorder.optimize.ClusteringStatus
+import org.sparkzorder.optimize.report.ClusteringStatus
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 

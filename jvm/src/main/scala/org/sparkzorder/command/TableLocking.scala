@@ -12,7 +12,7 @@ import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.{DiskFull, ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.indexing.ExcludedColumns
-import org.sparkzorder.optimize.CommitMode
+import org.sparkzorder.optimize.check.CommitMode
 import org.sparkzorder.table.{TableLocation, TableSideFolder, TiedFiles}
 
 /** What statements do around their own work: they take the table's lock and translate errors. */

@@ -8,7 +8,8 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit.{Record, TableFolder, TableState, Trash}
-import org.sparkzorder.optimize.{CommitMode, OptimizeOptions}
+import org.sparkzorder.optimize.check.CommitMode
+import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, PlainTables, TableLocation, TableSideFolder}
 

@@ -3,6 +3,7 @@ package org.sparkzorder.footer
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.footer.traits.FileTraits
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
 
 /**

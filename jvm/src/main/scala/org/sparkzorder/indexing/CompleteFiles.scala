@@ -4,7 +4,8 @@ import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.FileMeta
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, FileFooter, Footers, NotDataFileException}
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.{DataFormat, FileFooter, NotDataFileException}
 import org.sparkzorder.table.PlainTable
 
 /** Tells complete files from those that are still being written. */

@@ -7,7 +7,9 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
-import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, Footers, SessionBound, StripeFooters, UnchangedFiles}
+import org.sparkzorder.footer.files.{Footers, UnchangedFiles}
+import org.sparkzorder.footer.orc.StripeFooters
+import org.sparkzorder.footer.{Calendar, DataFormat, FileFooter, SessionBound}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnDefaults, ColumnKey, ColumnStats, FileId, FileStats}
 

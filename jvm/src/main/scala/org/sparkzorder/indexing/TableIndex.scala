@@ -11,7 +11,8 @@ import org.apache.spark.sql.types.TimestampType
 
 import org.sparkzorder.commit.{IndexFiles, Lock, ObjectFileOps, TableFolder, TableState}
 import org.sparkzorder.conf.ZOrderConf
-import org.sparkzorder.footer.{DataFormat, NamelessColumns}
+import org.sparkzorder.footer.DataFormat
+import org.sparkzorder.footer.orc.NamelessColumns
 import org.sparkzorder.index.{IndexContents, IndexFile, IndexMemory, IndexSnapshot, IndexStore}
 import org.sparkzorder.layout.{CurveFrame, CurveInterval}
 import org.sparkzorder.stats.{ColumnKey, FileId, FileStats, IndexableColumns}

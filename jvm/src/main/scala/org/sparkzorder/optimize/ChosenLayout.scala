@@ -2,6 +2,8 @@ package org.sparkzorder.optimize
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIfNeeded
+
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.write.KeyColumn
@@ -20,10 +22,13 @@ private[sparkzorder] object ChosenLayout {
   /** A layout as the clause of a statement. */
   def sql(spec: LayoutSpec): String = {
     val columns = spec.columns.map { case (path, w) =>
-      AutoReason.name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
+      name(path) + (if (w == 1) "" else s" WEIGHT ${number(w)}")
     }
     s"${spec.curve.toUpperCase(Locale.ROOT)} BY ${columns.mkString("(", ", ", ")")}"
   }
+
+  /** A column as it is written in SQL. */
+  def name(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
 
   private def number(w: Double): String = if (w == math.rint(w)) w.toLong.toString else w.toString
 }

@@ -2,7 +2,8 @@ package org.sparkzorder.optimize
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.footer.{DataFormat, FileFooter, Footers}
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.{DataFormat, FileFooter}
 import org.sparkzorder.indexing.UnreadableFiles
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.progress.{Phase, StatementProgress}

@@ -7,7 +7,9 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
 
 import org.sparkzorder.layout.LayoutShape
 import org.sparkzorder.stats.KeyEncoding
-import org.sparkzorder.write.{RewriteJob, RowPlan, UnitLayouts}
+import org.sparkzorder.write.job.RewriteJob
+import org.sparkzorder.write.rows.RowPlan
+import org.sparkzorder.write.sample.UnitLayouts
 
 /**
  * An aggregate over the keys of all rows. Its result is the [[RowPlan]] that puts the rows in so

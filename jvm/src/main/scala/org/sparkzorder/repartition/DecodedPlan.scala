@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCo
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, ObjectType}
 
-import org.sparkzorder.write.RowPlan
+import org.sparkzorder.write.rows.RowPlan
 
 /** The [[RowPlan]] that a subquery returns as bytes. Never null. */
 final case class DecodedPlan(child: Expression) extends UnaryExpression {

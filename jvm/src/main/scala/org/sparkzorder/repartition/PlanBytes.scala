@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 
 import com.google.common.cache.CacheBuilder
 
-import org.sparkzorder.write.RowPlan
+import org.sparkzorder.write.rows.RowPlan
 
 /**
  * Plans as bytes, on their way from the task that makes a plan to the tasks that use it. They are

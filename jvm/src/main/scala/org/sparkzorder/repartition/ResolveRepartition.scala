@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{ArrayType, DataType, StringType, StructType}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.OrderedValue
-import org.sparkzorder.write.{CurveValue, SlotKey}
+import org.sparkzorder.write.rows.{CurveValue, SlotKey}
 
 /**
  * Replaces a [[RepartitionByCurve]] by Spark's own operators:

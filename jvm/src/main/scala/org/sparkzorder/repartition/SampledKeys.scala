@@ -6,7 +6,7 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.spark.TaskContext
 
-import org.sparkzorder.write.{BytesKeyValues, KeySample, KeyValues, LongKeyValues}
+import org.sparkzorder.write.sample.{BytesKeyValues, KeySample, KeyValues, LongKeyValues}
 
 /**
  * A sample of keys that is drawn before the number of rows is known. Each task keeps a random

@@ -6,7 +6,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation
 import org.apache.spark.sql.execution.datasources.parquet.ParquetUtils
 
-import org.sparkzorder.footer.NamelessColumns
+import org.sparkzorder.footer.orc.NamelessColumns
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Reason, ReasonCode}
 import org.sparkzorder.scan.ScanSnapshot

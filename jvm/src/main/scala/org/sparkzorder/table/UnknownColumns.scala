@@ -9,7 +9,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.footer.{DataFormat, FileFooter, Footers, NotDataFileException, Unreadable}
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.{DataFormat, FileFooter, NotDataFileException, Unreadable}
 
 /** Why Spark finds no columns in files that begin as those of their format do. */
 private[table] object UnknownColumns {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit._
-import org.sparkzorder.optimize.OptimizeOptions
+import org.sparkzorder.optimize.options.OptimizeOptions
 
 /** The commands on one table. Each writes its result into a JSON object. */
 private[tool] final class TableCommands(folder: TableFolder, settings: LockSettings, realPath: Path => String) {

@@ -8,6 +8,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 import org.scalatest.{Assertions, BeforeAndAfterAll, Suite}
 
+import org.sparkzorder.footer.files.FooterReaders
 import org.sparkzorder.indexing.FileScan
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileStats, IndexableColumns}
 

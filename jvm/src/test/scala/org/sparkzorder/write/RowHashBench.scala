@@ -9,6 +9,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 
 import org.sparkzorder.layout.{LayoutShape, LayoutSpec}
 import org.sparkzorder.stats.IndexableColumns
+import org.sparkzorder.write.check.RowHash
+import org.sparkzorder.write.job.{RewriteJob, RewriteResult}
 
 /**
  * Measures the cost of hashing every row twice in a rewrite: the same rewrite with and without it,

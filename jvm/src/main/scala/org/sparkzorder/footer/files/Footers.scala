@@ -1,0 +1,179 @@
+package org.sparkzorder.footer.files
+
+import java.io.FileNotFoundException
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future, ThreadFactory}
+import java.util.concurrent.atomic.AtomicInteger
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.footer.traits.FileTraits
+import org.sparkzorder.footer.{DataFormat, FileFooter, FooterReader, FooterSettings, NotDataFileException}
+import org.sparkzorder.progress.{Phase, StatementProgress}
+import org.sparkzorder.stats.ColumnKey
+
+/**
+ * Reads the footers of many files, in order: few files by threads of the driver, many by a Spark
+ * job.
+ */
+object Footers {
+
+  /** The driver reads up to this number of files itself. */
+  val OnDriver = 512
+
+  private val Threads = 16
+  private val FilesPerTask = 256
+
+  /**
+   * @param tableSchema of the table's data columns
+   * @param columns the columns to judge
+   * @param progress called from any thread with the number of files that are done
+   * @param options of the table: they may have the keys of encrypted files
+   * @param withTraits whether to look at what files have beside their rows, see [[FileTraits]]
+   * @throws NotDataFileException for the first file, in order, that is not intact
+   */
+  def readAll(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      tableSchema: StructType,
+      columns: Seq[ColumnKey],
+      progress: Int => Unit = _ => (),
+      options: Map[String, String] = Map.empty,
+      withTraits: Boolean = false
+  ): Seq[FileFooter] =
+    tryAll(spark, files, format, tableSchema, columns, progress, options, withTraits)
+      .map(_.fold(throw _, identity))
+
+  /**
+   * Like [[readAll]], with a Left in the place of a file that is gone or damaged. Other input and
+   * output errors are thrown.
+   *
+   * @param options of the table; one of them makes ORC's readers find columns by position, others have keys
+   */
+  def tryAll(
+      spark: SparkSession,
+      files: Seq[FileStatus],
+      format: DataFormat,
+      tableSchema: StructType,
+      columns: Seq[ColumnKey],
+      progress: Int => Unit = _ => (),
+      options: Map[String, String] = Map.empty,
+      withTraits: Boolean = false
+  ): Seq[Either[NotDataFileException, FileFooter]] = {
+    val session = spark.asInstanceOf[ClassicSession]
+    val conf = session.sessionState.newHadoopConfWithOptions(options)
+    val settings = FooterSettings.of(session.sessionState.conf)
+    if (files.size <= OnDriver) {
+      val reader = FooterReaders.of(format, conf, tableSchema, columns, settings, withTraits)
+      byThreads(files.toIndexedSeq, reader, progress)
+    } else {
+      // The closure holds nothing but what its tasks need.
+      val asked = columns.toArray
+      val shared = session.sparkContext.broadcast(new SerializableConfiguration(conf))
+      val read = (_: TaskContext, group: Iterator[Array[FileStatus]]) => {
+        val reader = FooterReaders.of(format, shared.value.value, tableSchema, asked.toIndexedSeq, settings, withTraits)
+        val parts = new SharedParts(asked.toIndexedSeq)
+        group.flatMap(_.iterator).map(status => tryOne(reader, status).map(parts.in)).toArray
+      }
+      val parts = new SharedParts(columns)
+      try byJob(session.sparkContext, files, read, progress).map(_.map(parts.in))
+      finally shared.destroy()
+    }
+  }
+
+  private type Footer = Either[NotDataFileException, FileFooter]
+
+  private def byThreads(files: IndexedSeq[FileStatus], reader: FooterReader, progress: Int => Unit): Seq[Footer] = {
+    val done = new AtomicInteger
+    val statement = StatementProgress.current
+    onDriver(files) { status =>
+      val footer = tryOne(reader, status)
+      progress(done.incrementAndGet())
+      statement.foreach(_.done(Phase.Footers, files = 1))
+      footer
+    }
+  }
+
+  private def byJob(
+      context: SparkContext,
+      files: Seq[FileStatus],
+      read: (TaskContext, Iterator[Array[FileStatus]]) => Array[Footer],
+      progress: Int => Unit
+  ): Seq[Footer] = {
+    val tasks = files.grouped(FilesPerTask).toIndexedSeq
+    val results = new Array[Array[Footer]](tasks.size)
+    val done = new AtomicInteger
+    val statement = StatementProgress.current
+    def keep(task: Int, footers: Array[Footer]): Unit = {
+      results(task) = footers
+      progress(done.addAndGet(footers.length))
+      statement.foreach(_.done(Phase.Footers, footers.length.toLong))
+    }
+    context.runJob(context.parallelize(tasks.map(_.toArray), tasks.size), read, tasks.indices, keep _)
+    results.iterator.flatten.toIndexedSeq
+  }
+
+  private def tryOne(reader: FooterReader, status: FileStatus): Footer =
+    try Right(reader.read(status))
+    catch {
+      case e: NotDataFileException => Left(e)
+      // Local file systems throw this exception for files without permission, too.
+      case e: FileNotFoundException if Option(e.getMessage).exists(_.contains("Permission denied")) =>
+        Left(new NotDataFileException(status.getPath.toString, "the permission to read it is missing", e))
+      case e: FileNotFoundException =>
+        Left(new NotDataFileException(status.getPath.toString, "it is not there any more", e, isGone = true))
+    }
+
+  /**
+   * Runs `work` on each item in a pool of threads, with results in order. Throws the first error
+   * after all threads have stopped.
+   */
+  private[footer] def onDriver[A, B](items: IndexedSeq[A])(work: A => B): IndexedSeq[B] =
+    if (items.isEmpty) IndexedSeq.empty
+    else {
+      val loader = Thread.currentThread.getContextClassLoader
+      val pool = Executors.newFixedThreadPool(
+        math.min(Threads, items.size),
+        new ThreadFactory {
+          override def newThread(r: Runnable): Thread = {
+            val thread = new Thread(r, "zorder-footers")
+            thread.setDaemon(true)
+            thread.setContextClassLoader(loader)
+            thread
+          }
+        }
+      )
+      try {
+        val futures: IndexedSeq[Future[B]] =
+          items.map(item => pool.submit(new Callable[B] { override def call(): B = work(item) }))
+        futures.map(_.get())
+      } catch { case e: ExecutionException => throw e.getCause }
+      finally pool.shutdownNow()
+    }
+
+  /**
+   * Lets the footers of many files share their equal parts: a million files have a handful of
+   * schemas.
+   */
+  private final class SharedParts(columns: Seq[ColumnKey]) {
+    private val schemas = scala.collection.mutable.Map.empty[StructType, StructType]
+    private val keys = columns.map(k => k -> k).toMap
+    private val traits = scala.collection.mutable.Map.empty[FileTraits, FileTraits]
+    private val sets = scala.collection.mutable.Map.empty[Set[ColumnKey], Set[ColumnKey]]
+
+    private def set(s: Set[ColumnKey]): Set[ColumnKey] = sets.getOrElseUpdate(s, s.map(k => keys.getOrElse(k, k)))
+
+    def in(f: FileFooter): FileFooter = f.copy(
+      schema = schemas.getOrElseUpdate(f.schema, f.schema),
+      stats = f.stats.map { case (k, v) => keys.getOrElse(k, k) -> v },
+      untrusted = set(f.untrusted),
+      missing = set(f.missing),
+      traits = f.traits.map(t => traits.getOrElseUpdate(t, t))
+    )
+  }
+}

@@ -1,0 +1,194 @@
+package org.sparkzorder.footer.orc
+
+import java.util.IdentityHashMap
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.orc.{OrcConf, Reader, TypeDescription}
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.execution.datasources.orc.OrcUtils
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.footer.{
+  DataFormat,
+  Encryption,
+  FieldNames,
+  FileFooter,
+  FooterReader,
+  FooterSettings,
+  JudgedColumn,
+  Judgement,
+  NameMatch,
+  NotDataFileException,
+  OtherZone,
+  SessionBound,
+  StatisticsTrust,
+  Unreadable
+}
+import org.sparkzorder.stats.ColumnKey
+
+/**
+ * Reads the footers of ORC files. Only the statistics of the whole file are used, not those of its
+ * stripes.
+ */
+private[footer] final class OrcFooter(
+    conf: Configuration,
+    tableSchema: StructType,
+    columns: Seq[ColumnKey],
+    settings: FooterSettings,
+    withTraits: Boolean = false
+) extends FooterReader {
+
+  private val own = new Configuration(conf)
+  private val forcedPositions = OrcConf.FORCE_POSITIONAL_EVOLUTION.getBoolean(own)
+
+  override def read(status: FileStatus): FileFooter = {
+    val path = status.getPath.toString
+    val reader = OrcReaders.open(own, status.getPath)
+    try footerOf(path, reader)
+    catch {
+      // Parts of the footer, and the footers of stripes, are decoded here.
+      case e: NotDataFileException => throw e
+      case e @ OrcDamage()         => throw new NotDataFileException(path, "a footer in the ORC file is damaged", e)
+    } finally reader.close()
+  }
+
+  private def footerOf(path: String, reader: Reader): FileFooter = {
+    val names = namesOf(reader.getSchema)
+    val positional = names.nonEmpty && (forcedPositions || NamelessColumns.are(names))
+    val encryption = encryptionOf(reader)
+    val judged = judgements(reader, names, positional, encryption)
+    val (schema, unreadable) = typesOf(reader.getSchema)
+    FileFooter(
+      path,
+      DataFormat.Orc,
+      rows = reader.getNumberOfRows,
+      schema,
+      unreadable,
+      timestamps = None,
+      codec = if (reader.getNumberOfRows == 0) None else Some(NameMatch.fold(reader.getCompressionKind.name)),
+      stats = judged.stats,
+      loose = judged.loose,
+      untrusted = judged.untrusted,
+      missing = judged.missing,
+      sessionBound = judged.sessionBound,
+      positional,
+      encryption,
+      finerThanMicros = finerThanMicros(reader),
+      otherZone = if (withTraits) otherZone(path, reader) else None,
+      traits = if (withTraits)
+        Some(OrcTraits.of(reader, encryption, StripeFooters.read(own, new Path(path), reader, _)))
+      else None
+    )
+  }
+
+  private def judgements(
+      reader: Reader,
+      names: IndexedSeq[String],
+      positional: Boolean,
+      encryption: Encryption
+  ): Judgement = {
+    val nameless = NamelessColumns.are(names)
+    // Where the names agree with the table's one by one, it makes no difference how columns are
+    // found.
+    val moved = positional && names != tableSchema.fieldNames.take(names.size).toSeq
+    val statistics = new OrcStatistics(reader)
+    val places = new Places
+    Judgement(columns.map { key =>
+      // Without the key, ORC shows masked values of an encrypted column.
+      if (encryption.hides(key.path) || (moved && !encryption.isNone))
+        JudgedColumn(key, StatisticsTrust.Unknown, None)
+      // Another reader may call another column by this name, and then takes it from another
+      // position of the file.
+      else if (moved || (nameless && !NamelessColumns.isAtItsPosition(names, key.path.head)))
+        JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+      else judge(key, places.of(reader.getSchema, key.path.toList, exact = true), statistics)
+    })
+  }
+
+  /**
+   * Files without Spark's version were written by others, so they may hold nanoseconds. Spark's own
+   * hold microseconds.
+   */
+  private def finerThanMicros(reader: Reader): Seq[Seq[String]] =
+    if (reader.hasMetadataValue("org.apache.spark.version")) Nil else OrcTimestamps.columns(reader.getSchema).map(_._1)
+
+  private def otherZone(path: String, reader: Reader): Option[OtherZone] = {
+    val hasClocks =
+      OrcTimestamps.columns(reader.getSchema).exists(_._2.getCategory == TypeDescription.Category.TIMESTAMP)
+    if (!hasClocks || reader.getStripes.isEmpty) None
+    else {
+      val footer = StripeFooters.read(own, new Path(path), reader, reader.getStripes.get(0))
+      OtherZone.of(Option.when(footer.hasWriterTimezone)(footer.getWriterTimezone))
+    }
+  }
+
+  private def encryptionOf(reader: Reader): Encryption = Option(reader.getEncryptionVariants) match {
+    case Some(variants) if variants.nonEmpty =>
+      Encryption(footer = false, variants.map(v => pathOf(v.getRoot)).toSet)
+    case _ => Encryption.none
+  }
+
+  // ORC's own full name joins the names by dots, and names may contain dots.
+  private def pathOf(column: TypeDescription): Seq[String] = Option(column.getParent) match {
+    case Some(struct) if struct.getCategory == TypeDescription.Category.STRUCT =>
+      pathOf(struct) :+ struct.getFieldNames.get(struct.getChildren.asScala.indexWhere(_ eq column))
+    case Some(other) => pathOf(other)
+    case None        => Nil
+  }
+
+  private def judge(key: ColumnKey, place: Place, statistics: OrcStatistics): JudgedColumn =
+    place match {
+      case Left(judged) => JudgedColumn(key, judged._1, judged._2)
+      // An ORC timestamp is a wall clock, which each JVM reads in its own time zone.
+      case Right((leaf, true)) if key.dataType == TimestampType =>
+        JudgedColumn(key, statistics.nulls(key.dataType, leaf), Some(SessionBound.ButForNulls))
+      case Right((leaf, exact)) =>
+        val bound =
+          if (!exact) Some(SessionBound.Always)
+          else if (key.dataType == DateType) Some(SessionBound.WhenAncient) else None
+        JudgedColumn(key, statistics.judge(key, leaf), bound)
+    }
+
+  /**
+   * Either the leaf, and whether its name agrees in case as well, or the verdict for a column
+   * without a leaf.
+   */
+  private type Place = Either[(StatisticsTrust, Option[SessionBound]), (TypeDescription, Boolean)]
+
+  /** Finds the columns of one file by the names of the table. */
+  private final class Places {
+    private val structs = new IdentityHashMap[TypeDescription, FieldNames]
+
+    def of(struct: TypeDescription, names: List[String], exact: Boolean): Place = {
+      val here = structs.computeIfAbsent(struct, s => new FieldNames(namesOf(s)))
+      here.find(names.head, settings.caseSensitive) match {
+        case NameMatch.Absent(true) if exact           => Left((StatisticsTrust.Missing, None))
+        case NameMatch.Absent(_) | NameMatch.Ambiguous => Left((StatisticsTrust.Untrusted, Some(SessionBound.Always)))
+        case NameMatch.Found(i, same)                  =>
+          val child = struct.getChildren.get(i)
+          if (names.tail.isEmpty) {
+            if (child.getCategory.isPrimitive) Right((child, exact && same)) else Left((StatisticsTrust.Unknown, None))
+          } else if (child.getCategory == TypeDescription.Category.STRUCT) of(child, names.tail, exact && same)
+          else Left((StatisticsTrust.Unknown, None))
+      }
+    }
+  }
+
+  private def namesOf(struct: TypeDescription): IndexedSeq[String] =
+    if (struct.getCategory == TypeDescription.Category.STRUCT) struct.getFieldNames.asScala.toIndexedSeq
+    else IndexedSeq.empty
+
+  private def typesOf(schema: TypeDescription): (StructType, Seq[Unreadable]) = {
+    val converted = namesOf(schema).zip(childrenOf(schema)).map { case (name, child) =>
+      try Right(OrcUtils.toCatalystSchema(TypeDescription.createStruct.addField(name, child.clone())).fields.toSeq)
+      catch { case _: AnalysisException => Left(Unreadable(Seq(name), Unreadable.NoType)) }
+    }
+    (StructType(converted.collect { case Right(f) => f }.flatten), converted.collect { case Left(u) => u })
+  }
+
+  private def childrenOf(t: TypeDescription): Seq[TypeDescription] =
+    Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toSeq)
+}

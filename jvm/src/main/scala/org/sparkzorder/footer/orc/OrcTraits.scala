@@ -1,0 +1,66 @@
+package org.sparkzorder.footer.orc
+
+import java.nio.charset.StandardCharsets
+
+import scala.collection.immutable.BitSet
+import scala.jdk.CollectionConverters._
+
+import org.apache.orc.{OrcProto, Reader, StripeInformation, TypeDescription}
+
+import org.sparkzorder.footer.traits.FileTraits
+import org.sparkzorder.footer.{Encryption, NameMatch}
+
+/** The traits of an ORC file. */
+private[footer] object OrcTraits {
+
+  /** @param footerOf reads the footer of a stripe */
+  def of(reader: Reader, encryption: Encryption, footerOf: StripeInformation => OrcProto.StripeFooter): FileTraits = {
+    val (keys, extents) = FileTraits.keysOf(texts(reader))
+    FileTraits(
+      dictionaries = BitSet.empty,
+      schema = FileTraits.digest(schemaText(reader)),
+      keys = keys,
+      extents = extents,
+      bloomFilters = if (encryption.isNone) bloomFilters(reader, footerOf) else Set.empty,
+      pageVersions = Set.empty,
+      codecs = if (reader.getNumberOfRows == 0) Set.empty else Set(NameMatch.fold(reader.getCompressionKind.name))
+    )
+  }
+
+  /** Types, attributes of types, and the calendar. */
+  private def schemaText(reader: Reader): String = {
+    def attributes(t: TypeDescription): Seq[String] =
+      t.getAttributeNames.asScala.toSeq.sorted.map(key => s"${t.getId}.$key=${t.getAttributeValue(key)}") ++
+        Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(attributes)
+    (reader.getSchema.toString +: reader.writerUsedProlepticGregorian.toString +: attributes(reader.getSchema))
+      .mkString("\n")
+  }
+
+  /**
+   * The user metadata, with each byte as one character. ORC does not say what the bytes are, and so
+   * none is lost.
+   */
+  def texts(reader: Reader): Map[String, String] = reader.getMetadataKeys.asScala.map { key =>
+    val value = reader.getMetadataValue(key).duplicate()
+    val bytes = new Array[Byte](value.remaining)
+    value.get(bytes)
+    key -> new String(bytes, StandardCharsets.ISO_8859_1)
+  }.toMap
+
+  /**
+   * The columns with a Bloom filter in the first stripe. The footer does not list the filters; each
+   * stripe lists its own streams.
+   */
+  private def bloomFilters(
+      reader: Reader,
+      footerOf: StripeInformation => OrcProto.StripeFooter
+  ): Set[Seq[String]] = reader.getStripes.asScala.headOption.fold(Set.empty[Seq[String]]) { stripe =>
+    footerOf(stripe).getStreamsList.asScala.collect {
+      case s if isBloomFilter(s.getKind) =>
+        reader.getSchema.findSubtype(s.getColumn).getFullFieldName.split('.').toSeq
+    }.toSet
+  }
+
+  private def isBloomFilter(kind: OrcProto.Stream.Kind): Boolean =
+    kind == OrcProto.Stream.Kind.BLOOM_FILTER || kind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8
+}

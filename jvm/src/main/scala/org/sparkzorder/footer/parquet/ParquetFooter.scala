@@ -1,0 +1,187 @@
+package org.sparkzorder.footer.parquet
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.crypto.ParquetCryptoRuntimeException
+import org.apache.parquet.format.{PageHeader, Util}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ColumnPath, FileMetaData}
+import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
+import org.apache.spark.sql.types.{ArrayType, MapType, StructType, TimestampType}
+
+import org.sparkzorder.footer.{
+  Calendar,
+  DataFormat,
+  Encryption,
+  FieldIds,
+  FileFooter,
+  FooterReader,
+  FooterSettings,
+  JudgedColumn,
+  Judgement,
+  NameMatch,
+  SessionBound,
+  StatisticsTrust
+}
+import org.sparkzorder.stats.{ColumnKey, ColumnStats}
+
+/**
+ * Reads the footers of Parquet files with parquet-java, which itself drops bounds that it knows to
+ * be wrong.
+ */
+private[footer] final class ParquetFooter(
+    conf: Configuration,
+    tableSchema: StructType,
+    columns: Seq[ColumnKey],
+    settings: FooterSettings,
+    withTraits: Boolean = false
+) extends FooterReader {
+
+  private val own = {
+    val copy = new Configuration(conf)
+    // Old bounds of strings are in the order of signed bytes. Users may accept them for row groups,
+    // but skipping files by them would lose rows.
+    copy.setBoolean("parquet.strings.signed-min-max.enabled", false)
+    copy
+  }
+  private val types = new ParquetTypes(conf)
+  private val byFieldId = settings.fieldIds && FieldIds.in(tableSchema)
+
+  override def read(status: FileStatus): FileFooter = {
+    val metadata = ParquetMetadataReader.read(own, status)
+    val file = metadata.getFileMetaData
+    val keys = file.getKeyValueMetaData
+    val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
+    val blocks = metadata.getBlocks.asScala.toSeq
+    val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
+    val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
+    def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))
+    val places = new ParquetPlaces(file.getSchema, settings.caseSensitive)
+    val (stored, unreadable) = types.of(file.getSchema)
+    val judged = Judgement(columns.map { key =>
+      if (encryption.hides(key.path) || (byFieldId && !encryption.isNone))
+        JudgedColumn(key, StatisticsTrust.Unknown, None)
+      else judge(key, places, chunks, writer, stored)
+    })
+    val noted = Option(keys.get(SparkRowTypes.key)).filter(_ => writer.isSpark)
+    val moved = if (settings.int96Conversion && !writer.isParquetJava) ParquetTypes.int96(file.getSchema) else Nil
+    FileFooter(
+      status.getPath.toString,
+      DataFormat.Parquet,
+      rows = blocks.map(_.getRowCount).sum,
+      schema = noted.fold(stored)(SparkRowTypes.refine(stored, _)),
+      unreadable = unreadable ++ moved,
+      timestamps = ParquetTypes.timestamps(file.getSchema),
+      codec = codecOf(blocks.flatMap(_.getColumns.asScala).filterNot(isEncrypted)),
+      stats = judged.stats,
+      loose = judged.loose,
+      untrusted = judged.untrusted,
+      missing = judged.missing,
+      sessionBound = judged.sessionBound,
+      positional = false,
+      encryption,
+      finerThanMicros = if (writer.isSpark) Nil else ParquetTypes.int96Columns(file.getSchema),
+      traits = Option.when(withTraits)(ParquetTraits.of(metadata, isEncrypted, pageHeader(status, _))),
+      unsaidCalendar = if (writer.saysCalendar) Nil else ParquetTypes.ofCalendar(file.getSchema)
+    )
+  }
+
+  private def codecOf(chunks: Seq[ColumnChunkMetaData]): Option[String] = chunks.map(_.getCodec).distinct match {
+    case Seq(one) => Some(NameMatch.fold(one.name))
+    case _        => None
+  }
+
+  private def pathOf(chunk: ColumnChunkMetaData): Seq[String] = chunk.getPath.toArray.toSeq
+
+  private def encryptionOf(file: FileMetaData, chunks: Seq[ColumnChunkMetaData]): Encryption =
+    file.getEncryptionType match {
+      case EncryptionType.UNENCRYPTED => Encryption.none
+      case kind                       =>
+        val decryptor = Option(file.getFileDecryptor).filterNot(_.plaintextFile)
+        def isEncrypted(c: ColumnChunkMetaData) =
+          c.isEncrypted || decryptor.exists(_.getColumnSetup(c.getPath).isEncrypted)
+        Encryption(kind == EncryptionType.ENCRYPTED_FOOTER, chunks.filter(isEncrypted).map(pathOf).toSet)
+    }
+
+  private def pageHeader(status: FileStatus, offset: Long): PageHeader = {
+    val stream = status.getPath.getFileSystem(own).open(status.getPath)
+    try {
+      stream.seek(offset)
+      Util.readPageHeader(stream)
+    } finally stream.close()
+  }
+
+  private def judge(
+      key: ColumnKey,
+      places: ParquetPlaces,
+      chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
+      writer: ParquetWriter,
+      stored: StructType
+  ): JudgedColumn = if (byFieldId) JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+  else places.of(key.path) match {
+    case ParquetPlace.Leaf(leaf, path, exact, required) =>
+      val column = ColumnPath.get(path: _*)
+      val verdict =
+        if (chunks.exists { case (rows, byPath) => rows > 0 && !byPath.contains(column) }) StatisticsTrust.Untrusted
+        else {
+          val parts = chunks.filter(_._1 > 0).map { case (rows, byPath) => chunkOf(rows, byPath(column)) }
+          ParquetChunks.judge(key, leaf, required, parts, writer)
+        }
+      JudgedColumn(key, verdict, if (exact) boundOf(key, leaf, writer) else Some(SessionBound.Always))
+    case ParquetPlace.Lacking(true)                         => JudgedColumn(key, StatisticsTrust.Missing, None)
+    case ParquetPlace.Lacking(false) | ParquetPlace.Unclear =>
+      JudgedColumn(key, StatisticsTrust.Untrusted, Some(SessionBound.Always))
+    case place: ParquetPlace.Group => JudgedColumn(key, judgeGroup(key, place, chunks, writer, stored), None)
+    case ParquetPlace.NoLeaf       => JudgedColumn(key, StatisticsTrust.Unknown, None)
+  }
+
+  /** Of an array, map or struct only the nulls are counted. If the footer does not tell, no rows are read for it. */
+  private def judgeGroup(
+      key: ColumnKey,
+      place: ParquetPlace.Group,
+      chunks: Seq[(Long, Map[ColumnPath, ColumnChunkMetaData])],
+      writer: ParquetWriter,
+      stored: StructType
+  ): StatisticsTrust = {
+    val isNested = key.dataType match {
+      case _: StructType | _: ArrayType | _: MapType => true
+      case _                                         => false
+    }
+    val isSame = isNested && place.exact &&
+      ParquetGroups.typeAt(stored, place.path).exists(ParquetGroups.isSame(key.dataType, _))
+    val rowGroups = chunks.filter(_._1 > 0).map { case (rows, byPath) =>
+      (leaf: Seq[String]) => byPath.get(ColumnPath.get(leaf: _*)).map(chunkOf(rows, _))
+    }
+    val nulls =
+      if (isSame && (place.required || writer.countsNullsAbove))
+        ParquetGroups.nulls(place.group, place.path, place.required, countsRepeated = true, rowGroups)
+      else None
+    nulls.fold[StatisticsTrust](StatisticsTrust.Unknown)(n => StatisticsTrust.Trusted(ColumnStats(null, null, n, 0L)))
+  }
+
+  private def chunkOf(rows: Long, chunk: ColumnChunkMetaData): ParquetChunk =
+    try chunkOf(rows, chunk.getValueCount, chunk.getStatistics)
+    catch { case _: ParquetCryptoRuntimeException => ParquetChunk(-1L, rows, None, None) }
+
+  private def chunkOf[T <: Comparable[T]](rows: Long, values: Long, s: Statistics[T]): ParquetChunk =
+    ParquetChunk(
+      values,
+      rows,
+      if (s != null && s.isNumNullsSet) Some(s.getNumNulls) else None,
+      if (s != null && s.hasNonNullValue) Some((s.genericGetMin, s.genericGetMax)) else None
+    )
+
+  private def boundOf(key: ColumnKey, leaf: PrimitiveType, writer: ParquetWriter): Option[SessionBound] =
+    if (!Calendar.concerns(key.dataType)) None
+    else if (leaf.getPrimitiveTypeName == INT96) {
+      if (!writer.isParquetJava) Some(SessionBound.Always)
+      else if (writer.prolepticInt96 || (writer.saysCalendar && writer.saysTimeZone)) None
+      else Some(SessionBound.WhenAncient)
+    } else if (writer.proleptic) None
+    else if (writer.saysCalendar && (writer.saysTimeZone || key.dataType != TimestampType)) None
+    else Some(SessionBound.WhenAncient)
+}

@@ -1,0 +1,53 @@
+package org.sparkzorder.footer.traits
+
+import java.nio.charset.StandardCharsets
+import java.security.MessageDigest
+
+import scala.collection.immutable.BitSet
+
+/**
+ * What a file has beside its rows and a rewrite should keep. There is one instance for each input
+ * file, so it is small: schemas and long texts are represented by their digests.
+ * [[org.sparkzorder.footer.parquet.WholeFooter]] has the texts of one file.
+ *
+ * @param schema digest of the file's own schema: names, ids, types and what is required
+ * @param keys digests of the key-value metadata by key, without Spark's own, and without what may
+ *   differ between the files of one table, see [[KeyValues.comparable]]
+ * @param extents by key, small texts that describe only this file and that can be united with those
+ *   of others
+ * @param bloomFilters columns with a Bloom filter, by the names in the file down to the leaf
+ * @param dictionaries the leaves of the schema, by their numbers, of which each chunk has all its values
+ *   in a dictionary
+ * @param pageVersions versions of the data pages, as far as the footer tells
+ * @param codecs of the column chunks, in Spark's spelling
+ */
+final case class FileTraits(
+    schema: String,
+    keys: Map[String, String],
+    extents: Map[String, String],
+    bloomFilters: Set[Seq[String]],
+    dictionaries: BitSet,
+    pageVersions: Set[Int],
+    codecs: Set[String]
+)
+
+object FileTraits {
+
+  /** A digest of 128 bits, so that texts with equal digests can be taken for equal. */
+  def digest(text: String): String = {
+    val bytes = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8))
+    bytes.take(16).map(b => f"$b%02x").mkString
+  }
+
+  /**
+   * Digests and extents of the file's key-value metadata, without the keys of Spark and of the
+   * writer.
+   */
+  def keysOf(keyValues: Map[String, String]): (Map[String, String], Map[String, String]) = {
+    val users = keyValues.filterNot { case (key, _) => KeyValues.isOfWriter(key) }
+    (
+      users.map { case (key, value) => key -> digest(KeyValues.comparable(key, value)) },
+      users.flatMap { case (key, value) => KeyValues.extent(key, value).map(key -> _) }
+    )
+  }
+}

@@ -1,0 +1,59 @@
+package org.sparkzorder.footer.traits
+
+import java.util.Locale
+
+/**
+ * The known keys of a file's key-value metadata, and whether their values stay true when the same
+ * rows are in other files, in another order.
+ */
+object KeyValues {
+
+  val Pandas = "pandas"
+  val Geo = "geo"
+  val Arrow = "ARROW:schema"
+
+  /**
+   * Whether the key says what wrote the file and how its numbers are to be read. The writer of the
+   * new files sets it, and the old value may be wrong for them (rebased dates, time zones of
+   * INT96).
+   */
+  def isOfWriter(key: String): Boolean = key.startsWith("org.apache.spark.") || key == "writer.model.name"
+
+  /**
+   * Whether the key says the calendar or the time zone of the file's dates and instants. Hive reads
+   * these keys. They stay true as long as Spark's reader and writer do not change the stored
+   * numbers.
+   */
+  def isOfCalendar(key: String): Boolean =
+    Set("writer.time.zone", "writer.date.proleptic", "writer.zone.conversion.legacy")(key)
+
+  /**
+   * Whether the value repeats the file's schema, so that it is wrong for files with another schema.
+   */
+  def isOfSchema(key: String): Boolean = key == Arrow || key.endsWith("avro.schema") || key == "iceberg.schema" ||
+    key.startsWith("parquet.proto.") || key.startsWith("thrift.")
+
+  /** Whether the value describes the rows of one file, so that it is wrong for any other file. */
+  def isOfOneFile(key: String): Boolean = {
+    val name = key.toLowerCase(Locale.ROOT)
+    name.startsWith("hoodie") || name.startsWith("org.apache.hudi.") || OneFile.matches(name)
+  }
+
+  private val OneFile =
+    "(?:.*[^a-z])?(?:num_?rows|row_?count|num_?records|record_?count|md5|sha1|sha256|checksum|bbox|file_?name)".r
+
+  /** The value without the parts that may differ between files of the same kind. */
+  private[footer] def comparable(key: String, value: String): String = key match {
+    case Pandas => PandasMetadata.parse(value).fold(value)(_.comparable)
+    case Geo    => GeoMetadata.parse(value).fold(value)(_.comparable)
+    case Arrow  => ArrowSchema.parse(value).fold(value)(_.comparable(comparable))
+    case _      => value
+  }
+
+  /** The parts of the value that describe one file and that can be united with those of others. */
+  private[footer] def extent(key: String, value: String): Option[String] = key match {
+    case Pandas => PandasMetadata.parse(value).flatMap(_.labels)
+    case Geo    => GeoMetadata.parse(value).map(_.extent)
+    case _      => None
+  }
+}

@@ -1,0 +1,104 @@
+package org.sparkzorder.optimize.check
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType
+
+import org.sparkzorder.commit._
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.optimize.options.OptionTable
+import org.sparkzorder.statement.PathTarget
+import org.sparkzorder.table.{
+  DataFolder,
+  FolderBeside,
+  Homes,
+  PlainTable,
+  SessionCatalogLocations,
+  SharedLocations,
+  TableLocation,
+  TableSideFolder
+}
+
+/**
+ * How the files of a table are exchanged. A table is published in one way only: the history of one
+ * cannot go back over the other.
+ */
+private[sparkzorder] object CommitMode {
+
+  /**
+   * Whether an OPTIMIZE tells the catalog of a new folder.
+   *
+   * @param asked by the statement or by the table, if one of them says it
+   * @throws org.apache.spark.sql.AnalysisException when the table cannot be published so
+   */
+  def isCatalog(table: TableLocation, state: TableState, asked: Option[String]): Boolean = {
+    val isPublishedSo = CatalogStateFile.isThere(state)
+    if (isPublishedSo && asked.contains(OptionTable.InPlace))
+      throw ZOrderErrors.publishWay(table.name, OptionTable.NewLocation, OptionTable.InPlace, "A table stays with it")
+    val byCatalog = isPublishedSo || asked.contains(OptionTable.NewLocation)
+    if (byCatalog) refuse(table, isFirst = !isPublishedSo)
+    byCatalog
+  }
+
+  private def refuse(table: TableLocation, isFirst: Boolean): Unit = {
+    val catalogTable = table.catalogTable.filterNot(_ => table.target.isInstanceOf[PathTarget])
+      .getOrElse(throw ZOrderErrors.publishNeedsCatalog(table.name, "it is a folder without a table in the catalog"))
+    if (catalogTable.partitionColumnNames.nonEmpty && !catalogTable.tracksPartitionsInCatalog && isOfSpark(table))
+      throw ZOrderErrors.publishNeedsCatalog(table.name, "the catalog does not track its partitions")
+    if (catalogTable.tableType == CatalogTableType.MANAGED)
+      throw ZOrderErrors.publishNeedsCatalog(
+        table.name,
+        "it is a managed table, and DROP, RENAME and partition statements also act on its default folder"
+      )
+    if (VersionDirectory.parentOf(table.root).isEmpty)
+      throw ZOrderErrors.publishNeedsCatalog(table.name, "its folder is the root of a file system")
+    SharedLocations.refuse(table)
+    if (isFirst) FolderBeside.refuse(table)
+    if (isFirst && hasRetired(table))
+      throw ZOrderErrors.publishWay(
+        table.name,
+        OptionTable.InPlace,
+        OptionTable.NewLocation,
+        s"Run VACUUM ${table.name} RETAIN 0 HOURS first: no RESTORE reaches back over the change"
+      )
+  }
+
+  /** The partitions of Hive's own tables are always in the catalog. */
+  private def isOfSpark(table: TableLocation): Boolean = !table.catalogTable.exists(_.provider.contains("hive"))
+
+  private def hasRetired(table: TableLocation): Boolean = {
+    val folder = TableSideFolder.of(table)
+    Trash.all(folder, History.read(folder)).exists(_.files.nonEmpty)
+  }
+
+  /**
+   * The slots of the folders that a statement is about.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when a folder is none of them, or is not ours to
+   *   leave
+   */
+  def slots(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
+    val all = new SessionCatalogLocations(table).located()
+    folders.map { f =>
+      val slot = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
+      val isOurs = f.path == table.root || table.names.isBelow(f.path) ||
+        VersionDirectory.homeOf(f.path).contains(table.root)
+      if (!isOurs) throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
+      f.path -> slot
+    }.toMap
+  }
+
+  /**
+   * Refuses a folder of a table that is published through the catalog, in a statement that names it by
+   * its path.
+   *
+   * @param looked the state of its side folder, if it is known
+   */
+  def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
+    if (table.catalogTable.isEmpty) {
+      val others = VersionDirectory.homeOf(table.root) ++ VersionDirectory.homeBeside(table.root)
+      val own = looked.fold(Homes.stateOf(session, table.root))(Homes.stateIn)
+      if (own.folders.nonEmpty || others.exists(Homes.stateOf(session, _).folders.nonEmpty))
+        throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
+    }
+}

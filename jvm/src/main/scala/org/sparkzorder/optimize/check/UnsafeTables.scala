@@ -1,0 +1,84 @@
+package org.sparkzorder.optimize.check
+
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.{DataFormat, FileFooter}
+import org.sparkzorder.table._
+
+/**
+ * Refuses tables in which an exchange of files could lose or double rows, before any work is done.
+ */
+private[sparkzorder] object UnsafeTables {
+
+  /**
+   * @param all all data folders of the table
+   * @param chosen the folders that the statement is about
+   */
+  def refuse(table: PlainTable, all: Seq[DataFolder], chosen: Seq[DataFolder]): Unit = {
+    refuseOptions(table)
+    if (table.catalogTable.isEmpty)
+      chosen.flatMap(_.files).find(f => BucketFiles.isOne(f.getPath.getName)).foreach { f =>
+        throw ZOrderErrors.bucketFile(table.name, f.getPath.toUri.getPath)
+      }
+    refuseShared(table, all)
+    val folders = (table.root +: chosen.map(_.path)).distinct
+    val hidden = HiddenEntries.in(table, folders, all.map(_.files.size.toLong).sum)
+    if (table.formatName == DataFormat.Parquet.name)
+      SummaryFiles.first(table.fileSystem.getConf, table.root, hidden).foreach { f =>
+        throw ZOrderErrors.summaryFile(table.name, f.toUri.getPath)
+      }
+    TiedFiles.refuse(table, chosen.flatMap(_.files.map(_.getPath)), hidden)
+    val links = LinkedFiles.of(chosen.flatMap(_.files))
+    links.headOption.foreach(f => throw ZOrderErrors.linkedFiles(table.name, f.getPath.toUri.getPath, links.size))
+  }
+
+  /**
+   * Refuses files with old dates that do not say which calendar they use, if this session reads
+   * them by another calendar than most readers do.
+   */
+  def refuseCalendar(table: PlainTable, footers: Seq[FileFooter]): Unit = {
+    val legacy = LegacyCalendar.of(table.relation.options, table.session.sessionState.conf)
+    for {
+      setting <- legacy
+      footer <- footers
+      column <- footer.unsaidCalendar.find(_.isInt96 == setting.isInt96)
+    } {
+      val reason =
+        s"the file ${footer.path} does not say the calendar of its column ${quoteNameParts(column.column)}, " +
+          "so its old dates would be written as other days than readers without this setting see"
+      throw ZOrderErrors.unsafeOption(table.name, setting.name, setting.value, reason)
+    }
+  }
+
+  /**
+   * Refuses a table of which two partitions share a folder. This holds for partitions that the
+   * statement is not about, too: a query that reads one partition would not see that files of the
+   * other are being exchanged.
+   */
+  def refuseShared(table: PlainTable, all: Seq[DataFolder]): Unit =
+    DataFolders.shared(table.fileSystem, all).foreach { shared =>
+      val names = Seq(shared.one, shared.other).map(_.path.toUri.getPath)
+      // If both partitions have the same location, only their values tell them apart.
+      val shown = if (names.distinct.size == 2) names else Seq(shared.one, shared.other).map(valuesOf(table, _))
+      val how = shared.real.fold("the second is inside the first")(r => s"both are the folder $r")
+      throw ZOrderErrors.sharedFolder(table.name, shown.head, shown.last, how)
+    }
+
+  private def refuseOptions(table: PlainTable): Unit = {
+    val asWritten = table.relation.options match {
+      case insensitive: CaseInsensitiveMap[String] => insensitive.originalMap
+      case others                                  => others
+    }
+    UnsafeOptions.first(asWritten, table.formatName, table.session.sessionState.newHadoopConf()).foreach { o =>
+      throw ZOrderErrors.unsafeOption(table.name, o.name, o.value, o.reason)
+    }
+  }
+
+  private def valuesOf(table: PlainTable, folder: DataFolder): String =
+    table.partitionSchema.fields.zipWithIndex.map { case (field, i) =>
+      val value = folder.values.get(i, field.dataType)
+      s"${field.name}=${if (value == null) "null" else value.toString}"
+    }.mkString("/")
+}

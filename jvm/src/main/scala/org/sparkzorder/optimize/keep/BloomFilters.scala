@@ -1,0 +1,119 @@
+package org.sparkzorder.optimize.keep
+
+import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.{DistinctValues, LayoutModel}
+import org.sparkzorder.optimize.options.OptionTable
+import org.sparkzorder.table.{KeyColumns, PlainTable}
+import org.sparkzorder.write.{FileGroup, KeyColumn}
+
+/**
+ * The columns that get Bloom filters. Parquet's or ORC's own writer writes them, so readers without
+ * this library can use them, too.
+ */
+private[sparkzorder] sealed trait BloomFilters {
+
+  /** Options for the file writer, given how the statement lays out each unit. */
+  def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
+      model: LayoutModel
+  ): Map[String, String]
+}
+
+private[sparkzorder] object BloomFilters {
+
+  private val option = OptionTable.bloomFilterColumns
+
+  case object Off extends BloomFilters {
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
+        model: LayoutModel
+    ): Map[String, String] = Map.empty
+  }
+
+  /** The key columns whose values the layout cannot separate well enough by itself. */
+  case object Auto extends BloomFilters {
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
+        model: LayoutModel
+    ): Map[String, String] = {
+      val wanted = keys.indices.filter { k =>
+        canHave(keys(k).path, keys(k).dataType) && units.zip(model.units).exists { case (unit, layout) =>
+          layout.keys.nonEmpty &&
+          DistinctValues.wantBloomFilter(layout.keys(k), unit.rows, layout.cuts.slots, keys.length)
+        }
+      }
+      settings(formatName, wanted.map(keys(_).path))
+    }
+  }
+
+  final case class Of(columns: Seq[Seq[String]]) extends BloomFilters {
+    override def writeOptions(formatName: String, units: Seq[FileGroup], keys: Seq[KeyColumn])(
+        model: LayoutModel
+    ): Map[String, String] = settings(formatName, columns)
+  }
+
+  /**
+   * @param text names separated by commas, `auto` or `none`; None if the statement does not say
+   * @throws org.apache.spark.sql.AnalysisException when the text is something else, or a column
+   *   cannot have a filter
+   */
+  def parse(table: PlainTable, text: Option[String]): BloomFilters = text.map(_.trim) match {
+    case None                                  => Off
+    case Some(t) if t.equalsIgnoreCase("none") => Off
+    case Some(t) if t.equalsIgnoreCase("auto") => Auto
+    case Some(names)                           =>
+      val columns = KeyColumns.resolveAll(table, names.split(BetweenNames).toSeq.map(parts(table, names, _)))
+      columns.find { case (path, dataType) => !canHave(path, dataType) }.foreach { case (path, dataType) =>
+        val why = if (dataType == BooleanType) "of a type with more than two values" else "without dots in their names"
+        throw ZOrderErrors.invalidOptionValue(option.key, quoteNameParts(path), s"columns $why")
+      }
+      Of(columns.map(_._1))
+  }
+
+  // Commas in backquotes belong to a name.
+  private val BetweenNames = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
+
+  private def parts(table: PlainTable, all: String, name: String): Seq[String] =
+    try CatalystSqlParser.parseMultipartIdentifier(name.trim)
+    catch {
+      case _: ParseException =>
+        throw ZOrderErrors.invalidOptionValue(option.key, all, option.valueType.expected(table.formatName))
+    }
+
+  // The writers take a column as its path with dots between the names, so a name with a dot would
+  // be another path.
+  private def canHave(path: Seq[String], dataType: DataType): Boolean =
+    dataType != BooleanType && !path.exists(_.contains("."))
+
+  /** Options for the file writer that give these columns Bloom filters. */
+  def settings(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
+    val names = columns.map(_.mkString("."))
+    if (names.isEmpty) Map.empty
+    else if (formatName == "orc") Map("orc.bloom.filter.columns" -> names.mkString(","))
+    else {
+      // Adaptive filters are as large as the values of the file need. Others are as large as they
+      // may ever get.
+      names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap +
+        ("parquet.bloom.filter.adaptive.enabled" -> "true")
+    }
+  }
+
+  /**
+   * The same for filters that the old files have. A writer holds filters of several sizes for each column until the file ends, together twice the size
+   * of the largest. DuckDB gives one to every column of a file, of which there may be hundreds.
+   */
+  def kept(formatName: String, columns: Seq[Seq[String]]): Map[String, String] = {
+    val each = MostBytes / 2 / math.max(1, columns.length)
+    settings(formatName, columns) ++ Option.when(formatName == "parquet" && each < UsualMostBytes)(
+      "parquet.bloom.filter.max.bytes" -> java.lang.Long.highestOneBit(math.max(each, LeastBytes)).toString
+    )
+  }
+
+  /** In all filters that a file's writer has in memory. */
+  private val MostBytes = 64L << 20
+
+  /** Parquet's default for one filter. */
+  private val UsualMostBytes = 1L << 20
+  private val LeastBytes = 4096L
+}

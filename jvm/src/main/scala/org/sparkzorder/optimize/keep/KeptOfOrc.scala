@@ -1,0 +1,60 @@
+package org.sparkzorder.optimize.keep
+
+import scala.collection.mutable
+
+import org.apache.orc.TypeDescription
+import org.apache.orc.TypeDescription.Category
+
+import org.sparkzorder.footer.orc.WholeOrcFooter
+import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
+import org.sparkzorder.optimize.Input
+import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.orc.OrcFileSettings
+import org.sparkzorder.write.preserve.{KeptOrc, KeptOrcSchema}
+
+/** What new ORC files take over from the inputs. */
+private final class KeptOfOrc(table: PlainTable, inputs: IndexedSeq[Input], traits: IndexedSeq[FileTraits]) {
+
+  private val conf = table.session.sessionState.newHadoopConf()
+
+  /** One file for each different schema. */
+  private val footers: Seq[WholeOrcFooter] =
+    traits.map(_.schema).distinct.map(d => read(traits.indexWhere(_.schema == d)))
+
+  private def read(i: Int): WholeOrcFooter = WholeOrcFooter.of(conf, inputs(i).status)
+
+  def result: KeptFromInputs = {
+    val schemas = footers.map(_.schema)
+    val kept = KeptOrcSchema.of(table.dataSchema, schemas)
+    val texts = new KeptOfOrc.Texts(i => read(i).keyValues)
+    val keys = KeptKeys.of(traits, texts, sameSchema = schemas.forall(_ == kept.schema), sameCalendar = true)
+    val batch = table.session.sessionState.conf.orcVectorizedWriterBatchSize
+    KeptFromInputs(
+      files = Some(KeptOrc(OrcFileSettings(kept.schema, proleptic, keys.values, batch), kept.respelled)),
+      options = Map.empty,
+      bloomFilters = traits.flatMap(_.bloomFilters).distinct,
+      lost = kept.lost ++ calendars ++ keys.lost ++ KeptFromInputs.mixedCodecs(traits)
+    )
+  }
+
+  /** Of the files with dates or times: for others it makes no difference. */
+  private lazy val isProleptic: Seq[Boolean] = footers.filter(f => hasTimes(f.schema)).map(_.proleptic).distinct
+
+  private def proleptic: Option[Boolean] = if (isProleptic.size == 1) isProleptic.headOption else None
+
+  private def calendars: Seq[String] =
+    if (isProleptic.size > 1) Seq("calendar of dates before 1582 (the files differ)") else Nil
+
+  private def hasTimes(t: TypeDescription): Boolean =
+    (0 to t.getMaximumId).exists(id => KeptOfOrc.Times(t.findSubtype(id).getCategory))
+}
+
+private object KeptOfOrc {
+  private val Times = Set(Category.DATE, Category.TIMESTAMP, Category.TIMESTAMP_INSTANT)
+
+  /** Reads the key-value metadata of a file when the first text of it is needed, and keeps it. */
+  private final class Texts(read: Int => Map[String, String]) extends ((Int, String) => String) {
+    private val seen = mutable.Map.empty[Int, Map[String, String]]
+    override def apply(file: Int, key: String): String = seen.getOrElseUpdate(file, read(file))(key)
+  }
+}

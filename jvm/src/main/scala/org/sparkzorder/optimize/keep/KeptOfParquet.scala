@@ -1,0 +1,120 @@
+package org.sparkzorder.optimize.keep
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.schema.MessageType
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+import org.sparkzorder.footer.parquet.WholeFooter
+import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
+import org.sparkzorder.optimize.Input
+import org.sparkzorder.table.PlainTable
+import org.sparkzorder.write.NullableSchema
+import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema}
+
+/** What new Parquet files take over from the inputs. */
+private final class KeptOfParquet(
+    table: PlainTable,
+    inputs: IndexedSeq[Input],
+    traits: IndexedSeq[FileTraits],
+    writeConf: Map[String, String]
+) {
+  private val conf: Configuration = table.session.sessionState.newHadoopConfWithOptions(table.relation.options)
+  private val footers = mutable.Map.empty[Int, WholeFooter]
+  private def footer(i: Int): WholeFooter =
+    footers.getOrElseUpdate(i, WholeFooter.of(conf, inputs(i).status))
+
+  def result: KeptFromInputs = {
+    val bySchema = traits.groupBy(_.schema).toSeq.map { case (digest, same) =>
+      footer(traits.indexWhere(_.schema == digest)).schema -> same
+    }
+    val schemas = bySchema.map(_._1)
+    val schema = Option.when(!hasVariant(table.dataSchema))(KeptSchema.of(sparkSchema, schemas))
+    val same = schema.exists(s => schemas.forall(_.getFields.toString == s.schema.getFields.toString))
+    val keys = KeptKeys.of(traits, (i, key) => footer(i).keyValues(key), same, sameCalendar)
+    val kept = KeptParquet(
+      sparkSchema,
+      schema.map(_.schema),
+      keys.values,
+      dictionaries = inAll(bySchema)((_, i, file) => file.dictionaries(i)),
+      bloomFilters = inAll(bySchema)((path, _, file) => file.bloomFilters(path))
+    )
+    val (blooms, lostBlooms) = bloomFilters(schema.map(_.schema).getOrElse(sparkSchema))
+    val (pages, lostPages) = pageVersion
+    val lostOfSchema = schema.fold(Seq.empty[String])(_.lost)
+    KeptFromInputs(
+      files = Some(kept),
+      options = pages,
+      bloomFilters = blooms,
+      lost = lostOfSchema ++ keys.lost ++ lostBlooms ++ lostPages ++ KeptFromInputs.mixedCodecs(traits)
+    )
+  }
+
+  /**
+   * The leaves for which something is true in all files that have them.
+   *
+   * @param test of the leaf's path, its number in the schema, and a file
+   */
+  private def inAll(bySchema: Seq[(MessageType, Seq[FileTraits])])(
+      test: (Seq[String], Int, FileTraits) => Boolean
+  ): Set[Seq[String]] = {
+    val judged = for {
+      (schema, files) <- bySchema
+      (leaf, i) <- schema.getColumns.asScala.toSeq.zipWithIndex
+      path = leaf.getPath.toSeq
+    } yield path -> files.forall(test(path, i, _))
+    judged.groupMap(_._1)(_._2).collect { case (path, all) if all.forall(identity) => path }.toSet
+  }
+
+  private lazy val sparkSchema: MessageType = {
+    val settings = table.session.sessionState.conf.clone()
+    writeConf.foreach { case (key, value) => settings.setConfString(key, value) }
+    new SparkToParquetSchemaConverter(settings).convert(NullableSchema.of(table.dataSchema))
+  }
+
+  private def bloomFilters(schema: MessageType): (Seq[Seq[String]], Seq[String]) = {
+    def fold(path: Seq[String]) = path.map(_.toLowerCase(java.util.Locale.ROOT))
+    val leaves = KeptSchema.leaves(schema, schema)
+    val wanted = traits.flatMap(_.bloomFilters).distinct
+    // The writer takes a column as its path with dots between the names, so a name with a dot would
+    // be another path.
+    val (can, cannot) = wanted.partition(p => !p.exists(_.contains(".")) && leaves.contains(fold(p)))
+    (can.map(p => leaves(fold(p))).distinct, cannot.map(p => s"Bloom filter of ${quoteNameParts(p)}"))
+  }
+
+  private def pageVersion: (Map[String, String], Seq[String]) = {
+    val versions = traits.filter(_.pageVersions.nonEmpty).map(_.pageVersions)
+    if (versions.nonEmpty && versions.forall(_ == Set(2))) (Map("parquet.writer.version" -> "v2"), Nil)
+    else if (versions.exists(_.contains(2))) (Map.empty, Seq("data pages of version 2 (not all files have them)"))
+    else (Map.empty, Nil)
+  }
+
+  private def sameCalendar: Boolean = {
+    val settings = table.session.sessionState.conf
+    val modes = Seq(
+      SQLConf.PARQUET_REBASE_MODE_IN_READ.key,
+      SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key,
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ.key,
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key
+    ).map(settings.getConfString(_))
+    val ofTable = table.relation.options.keys.exists(_.toLowerCase(java.util.Locale.ROOT).endsWith("rebasemode"))
+    !ofTable && !modes.exists(_.equalsIgnoreCase("LEGACY"))
+  }
+
+  /**
+   * The writer decides from the rows how to shred a variant, so the schema of the inputs cannot be
+   * kept.
+   */
+  private def hasVariant(t: DataType): Boolean = t match {
+    case s: StructType => s.exists(f => hasVariant(f.dataType))
+    case a: ArrayType  => hasVariant(a.elementType)
+    case m: MapType    => hasVariant(m.keyType) || hasVariant(m.valueType)
+    case VariantType   => true
+    case _             => false
+  }
+}

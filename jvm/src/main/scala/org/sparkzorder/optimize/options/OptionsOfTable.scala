@@ -1,0 +1,77 @@
+package org.sparkzorder.optimize.options
+
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
+
+import org.sparkzorder.conf.{Setting, TableProperties}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.statement.{LayoutClause, WeightedColumn}
+import org.sparkzorder.table.PlainTable
+
+/** What the table properties say for each OPTIMIZE that does not say it itself. */
+private[sparkzorder] object OptionsOfTable {
+
+  /**
+   * The options that a statement sets, and those of the table that it leaves open.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when a property has a value that is not allowed
+   */
+  def merged(table: PlainTable, asWritten: Seq[(String, String)]): Seq[(String, String)] = {
+    val said = asWritten.map(_._1.toLowerCase(Locale.ROOT)).toSet
+    val saysSize = said(OptionTable.targetFileSize.key) || said(OptionTable.numFiles.key)
+    asWritten ++
+      of(table, TableProperties.targetFileSize, OptionTable.targetFileSize).filterNot(_ => saysSize) ++
+      of(table, TableProperties.retainHours, OptionTable.retainHours).filterNot(o => said(o._1)) ++
+      of(table, TableProperties.commitMode, OptionTable.commitMode).filterNot(o => said(o._1))
+  }
+
+  private def of(table: PlainTable, property: Setting, option: OptimizeOption[_]): Option[(String, String)] =
+    valueOf(table, property).map { value =>
+      if (option.valueType.read(value, table.formatName).isEmpty)
+        throw ZOrderErrors.invalidProperty(table.name, property.key, value, option.valueType.expected(table.formatName))
+      option.key -> value
+    }
+
+  private def valueOf(table: PlainTable, property: Setting): Option[String] =
+    table.catalogTable.flatMap(_.properties.get(property.key)).map(_.trim)
+
+  private val curve = """(?is)(zorder|hilbert|order)\s+by\s+(.+)""".r
+  private val parentheses = """(?s)\((.*)\)""".r
+  private val weighted = """(?is)(.+?)\s+weight\s+(\S+)""".r
+
+  /** Commas that are not in backquotes. */
+  private val comma = ",(?=(?:[^`]*`[^`]*`)*[^`]*$)"
+
+  /**
+   * The layout that the table property names, such as `a, b WEIGHT 2` or `HILBERT BY (a, s.b)`.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when the property names none
+   */
+  def layout(table: PlainTable): Option[LayoutClause.By] = valueOf(table, TableProperties.optimizeBy).map { text =>
+    val (name, rest) = text match {
+      case curve(word, columns) => (word.toLowerCase(Locale.ROOT), columns.trim)
+      case columns              => (LayoutSpec.ZOrder, columns)
+    }
+    val columns = rest match {
+      case parentheses(inside) => inside
+      case open                => open
+    }
+    try LayoutClause.By(name, columns.split(comma, -1).toSeq.map(_.trim).map(column))
+    catch {
+      case _: ParseException =>
+        throw ZOrderErrors.invalidProperty(
+          table.name,
+          TableProperties.optimizeBy.key,
+          text,
+          "a layout such as 'a, b WEIGHT 2'"
+        )
+    }
+  }
+
+  private def column(text: String): WeightedColumn = text match {
+    case weighted(name, weight) => WeightedColumn(CatalystSqlParser.parseMultipartIdentifier(name), Some(weight))
+    case name                   => WeightedColumn(CatalystSqlParser.parseMultipartIdentifier(name), None)
+  }
+}

@@ -1,0 +1,113 @@
+package org.sparkzorder.optimize.plan
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.core.JsonProcessingException
+import com.fasterxml.jackson.databind.ObjectMapper
+
+import org.sparkzorder.commit.Record
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.optimize.ChosenLayout
+import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}
+import org.sparkzorder.statement.{LayoutClause, WeightedColumn}
+import org.sparkzorder.table.{KeyColumns, PlainTable}
+import org.sparkzorder.write.KeyColumn
+
+/**
+ * Chooses the layout of an OPTIMIZE. If the statement names none, it is the layout of the table's
+ * last OPTIMIZE. If there was none, it is the columns of Spark's CLUSTER BY.
+ */
+private[sparkzorder] object LayoutChoice {
+
+  /** The table property in which Spark keeps the columns of CLUSTER BY. */
+  private val clusteringProperty = "clusteringColumns"
+
+  /**
+   * @param history newest first
+   * @param auto the choice of AUTO, if the statement asks for it
+   * @return None if small files are to be packed, without a layout
+   */
+  def of(
+      table: PlainTable,
+      clause: Option[LayoutClause],
+      options: OptimizeOptions,
+      history: => Seq[Record],
+      auto: Option[ChosenLayout] = None
+  ): Option[ChosenLayout] = {
+    val chosen = withoutMapping(table, clause, options.alignedCuts, history, auto)
+    if (chosen.isEmpty) options.ofLayout.foreach(o => throw ZOrderErrors.optionOfLayout(o))
+    chosen.map(c => c.copy(spec = options.mapping.of(c.spec)))
+  }
+
+  /** Throws an error if the layout is wrong, as far as this can be told without the history. */
+  def check(table: PlainTable, clause: Option[LayoutClause], options: OptimizeOptions): Unit =
+    clause match {
+      case Some(LayoutClause.Auto) => ()
+      case Some(_)                 => of(table, clause, options, Nil); ()
+      case None                    => withoutMapping(table, clause, options.alignedCuts, Nil); ()
+    }
+
+  private def withoutMapping(
+      table: PlainTable,
+      clause: Option[LayoutClause],
+      alignedCuts: Option[Boolean],
+      history: => Seq[Record],
+      auto: Option[ChosenLayout] = None
+  ): Option[ChosenLayout] =
+    clause match {
+      case Some(LayoutClause.Auto)               => auto
+      case Some(LayoutClause.By(curve, columns)) => Some(resolved(table, curve, columns, alignedCuts))
+      case None                                  =>
+        lastLayout(table, alignedCuts, history)
+          .orElse(OptionsOfTable.layout(table).map(by => resolved(table, by.curve, by.columns, alignedCuts)))
+          .orElse(clusteredBy(table).map(columns => resolved(table, LayoutSpec.ZOrder, columns, alignedCuts)))
+    }
+
+  private def lastLayout(
+      table: PlainTable,
+      alignedCuts: Option[Boolean],
+      history: => Seq[Record]
+  ): Option[ChosenLayout] =
+    history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().map { last =>
+      val spec = alignedCuts.fold(last)(aligned => last.copy(cuts = cutsOf(aligned)))
+      val paths = KeyColumns.resolveAll(table, spec.columns.map(_._1))
+      val keys = paths.zip(spec.columns).map { case ((path, dataType), (_, w)) => KeyColumn(path, dataType, w) }
+      ChosenLayout(spec, keys)
+    }
+
+  private def cutsOf(aligned: Boolean): String = if (aligned) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts
+
+  private def resolved(
+      table: PlainTable,
+      curve: String,
+      columns: Seq[WeightedColumn],
+      alignedCuts: Option[Boolean]
+  ): ChosenLayout = {
+    if (curve == LayoutSpec.Order)
+      columns.find(_.weight.isDefined).foreach(c => throw ZOrderErrors.weightInSort(c.parts))
+    val weights = columns.map(weight)
+    val paths = KeyColumns.resolveAll(table, columns.map(_.parts))
+    if (columns.size > LayoutSpec.MostColumns)
+      throw ZOrderErrors.tooManyColumns(columns.size, LayoutSpec.MostColumns)
+    val cuts = cutsOf(alignedCuts.getOrElse(true))
+    ChosenLayout(
+      LayoutSpec(curve, LayoutSpec.RangeMapping, cuts, paths.map(_._1).zip(weights)),
+      paths.zip(weights).map { case ((path, dataType), w) => KeyColumn(path, dataType, w) }
+    )
+  }
+
+  private def weight(column: WeightedColumn): Double = column.weight.fold(1.0) { text =>
+    text.toDoubleOption.filter(w => w > 0 && w <= 1e6).getOrElse(throw ZOrderErrors.invalidWeight(column.parts, text))
+  }
+
+  private def clusteredBy(table: PlainTable): Option[Seq[WeightedColumn]] =
+    table.catalogTable.flatMap(_.properties.get(clusteringProperty)).flatMap { json =>
+      try {
+        val columns = new ObjectMapper().readTree(json).elements.asScala.map { c =>
+          WeightedColumn(c.elements.asScala.map(_.asText).toSeq, None)
+        }.toSeq
+        if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
+      } catch { case _: JsonProcessingException => None }
+    }
+}

@@ -1,0 +1,227 @@
+package org.sparkzorder.optimize.plan
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.sparkzorder.commit.{History, Record, WritingOperation}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.files.Nanoseconds
+import org.sparkzorder.footer.orc.AmbiguousClocks
+import org.sparkzorder.footer.{FooterSettings, SchemaCheck, SchemaDrift}
+import org.sparkzorder.indexing.{IndexedBounds, TableIndex, UnreadableFiles}
+import org.sparkzorder.optimize.auto.{AutoLayout, AutoReport}
+import org.sparkzorder.optimize.check.{
+  CommitMode,
+  EncryptedFiles,
+  FreeSpace,
+  MissingColumns,
+  PartitionColumns,
+  UnsafeTables
+}
+import org.sparkzorder.optimize.keep.{BloomFilters, KeptByFormat, WriteSettings}
+import org.sparkzorder.optimize.options.{OptimizeOptions, OptionTable, OptionsOfTable}
+import org.sparkzorder.optimize.{ChosenLayout, Input, Rewrite}
+import org.sparkzorder.statement.{LayoutClause, OptimizeStatement}
+import org.sparkzorder.table.{DataFolder, PartitionPredicate, PlainTable, TableSideFolder}
+import org.sparkzorder.write.KeyColumn
+
+import PlanningSteps._
+
+/** The files cannot be read exactly with the schema that the table was opened with. */
+private final case class DriftedException(drift: SchemaDrift) extends RuntimeException(drift.reason)
+
+/**
+ * The steps from a statement to its plan: which folders, which layout, which files, and how they
+ * are written. Each step refuses what it finds wrong, before anything is changed.
+ */
+private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatement) {
+
+  private val table = listed.table
+  private val sideFolder = TableSideFolder.of(table)
+  private lazy val asked = OptimizeOptions.parse(
+    OptionsOfTable.merged(table, statement.options),
+    table.formatName,
+    tableBytes = table.listed.flatMap(_.files).map(_.getLen).sum
+  )
+  private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
+
+  // The history is read only as far as it is looked at.
+  private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(listed.state))
+  private lazy val history: Seq[Record] = operations.map(_.record)
+
+  /** @throws DriftedException when a file does not fit the schema that the table was opened with */
+  def plan: OptimizePlan = {
+    val version = TableSideFolder.version(listed.state)
+    val scope = scopeOfStatement
+    val layout = layoutFor(scope)
+    val slots =
+      if (CommitMode.isCatalog(table, listed.state, asked.commitMode)) Some(CommitMode.slots(table, scope.folders))
+      else {
+        refusePartitionsOutside(scope)
+        None
+      }
+    if (slots.isDefined && asked.fileGroups.maxCommits > 1)
+      throw ZOrderErrors.invalidOptionValue(
+        OptionTable.partialProgress.key,
+        "true",
+        s"'false' for a table that is published through the catalog"
+      )
+    val selection = selectionFor(scope, layout)
+    val work = workOf(selection, layout)
+    val inputs = work.inputs
+    val written = tableToWrite(work, layout)
+    val writeConf = WriteSettings.conf(table, layout.options, inputs.map(_.footer))
+    OptimizePlan(
+      table = written,
+      options = layout.options,
+      layout = layout.chosen.map(_.spec),
+      keys = layout.keys,
+      rewrites = work.rewrites,
+      inputs = inputs,
+      considered = scope.files.size.toLong,
+      listed = scope.allFiles.map(TableIndex.idOf(table, _)).toSet,
+      version = version,
+      writeConf = writeConf,
+      writeOptions = WriteSettings.options(table, layout.options),
+      bloomFilters = BloomFilters.parse(table, layout.options.bloomFilters),
+      kept = UnreadableFiles.told(table)(KeptByFormat.of(written, inputs, writeConf)),
+      maxRecords = maxRecords,
+      untouched = work.rewrites.flatMap(_.rest).map(f => selection.indexed.of(TableIndex.idOf(table, f))),
+      auto = layout.auto,
+      density = layout.chosen.flatMap(AutoLayout.density(table, _)),
+      reappeared = TableSideFolder.reappeared(table, listed.state, scope.allFiles),
+      slots = slots
+    )
+  }
+
+  private def scopeOfStatement: Scope = {
+    val all = table.listed
+    val scope = Scope(all, statement.where.fold(all)(PartitionPredicate.select(table, _, all)))
+    UnsafeTables.refuse(table, scope.all, scope.folders)
+    EncryptedFiles.refuseOutside(table, WriteSettings.options(table, asked))
+    scope
+  }
+
+  private def layoutFor(scope: Scope): PlannedLayout = {
+    val isAuto = scope.folders.nonEmpty && statement.layout.contains(LayoutClause.Auto)
+    val auto = Option.when(isAuto) {
+      // AUTO draws a sample, which reads the files with the table's schema. So that has to fit
+      // first.
+      refuseDrift(Input.read(table, scope.files, Nil))
+      AutoLayout.choose(table, scope.folders, asked, history)
+    }
+    val chosen = LayoutChoice.of(table, statement.layout, asked, history, auto.map(_.layout))
+    val options = chosen.fold(asked) { layout =>
+      val bytes = scope.files.map(_.getLen).sum
+      RememberedSize.of(asked, layout.spec, statement.where.fold("")(_.text), bytes, history.iterator)
+    }
+    PlannedLayout(chosen, options, auto.map(_.report))
+  }
+
+  private def refusePartitionsOutside(scope: Scope): Unit =
+    scope.folders.find(f => f.path != table.root && !table.names.isBelow(f.path)).foreach { f =>
+      throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
+    }
+
+  private def selectionFor(scope: Scope, layout: PlannedLayout): Selection = {
+    lazy val snapshot = TableIndex.of(table, sideFolder)
+    val indexed = new IndexedBounds(snapshot, ChosenLayout.columnsOf(layout.keys))
+    val writers = new FileWriters(table.names, operations)
+    val files = new FileSelection(scope.folders, layout.options, statement.full, maxRecords, writers)
+    val rewrites = layout.chosen match {
+      case Some(chosen) =>
+        val incremental = new IncrementalSelection(
+          columns = chosen.columns,
+          names = table.names,
+          snapshot = snapshot,
+          indexed = indexed,
+          options = layout.options,
+          limited = maxRecords > 0,
+          read = files => Input.read(table, files, chosen.columns).map(input => chosen.columns.map(input.bounds))
+        )
+        files.clustered(chosen.spec, incremental)
+      case None => files.packed(statement.where.map(_.text))
+    }
+    if (statement.layout.isDefined && scope.files.size == 1 && rewrites.map(_.outputFiles).sum == 1)
+      throw ZOrderErrors.singleFile(table.name)
+    Selection(files, rewrites, indexed)
+  }
+
+  /** Reads the footers of the selected files and settles which rewrites are worth their while. */
+  private def workOf(selection: Selection, layout: PlannedLayout): Work = {
+    val selected = selection.rewrites.flatMap(_.files)
+    val read = Input.read(table, selected, ChosenLayout.columnsOf(layout.keys), withTraits = true)
+    val useful =
+      if (layout.chosen.isDefined) selection.rewrites
+      else {
+        val rows = read.map(i => i.status.getPath -> i.footer.rows).toMap
+        selection.files.withFewerFiles(selection.rewrites, rows)
+      }
+    val rewrites = layout.options.fileGroups.split(useful)
+    val isRewritten = rewrites.flatMap(_.files.map(_.getPath)).toSet
+    Work(rewrites, read.filter(i => isRewritten(i.status.getPath)))
+  }
+
+  /** The table with the columns that the new files get, if the inputs can be rewritten at all. */
+  private def tableToWrite(work: Work, layout: PlannedLayout): PlainTable = {
+    if (work.rewrites.nonEmpty)
+      EncryptedFiles.refuseBefore(table, WriteSettings.options(table, layout.options), work.inputs)
+    refuseDrift(work.inputs)
+    val written = MissingColumns.leftOut(table, work.inputs, layout.keys.map(_.path.head).toSet, footerSettings)
+    FreeSpace.refuse(table, work.rewrites.map(r => r.folder.path -> r.files.map(_.getLen).sum))
+    if (!layout.options.allowNanosecondLoss) refuseNanoseconds(work.inputs)
+    refuseAmbiguousClocks(work.inputs)
+    written
+  }
+
+  private def refuseDrift(inputs: Seq[Input]): Unit = {
+    PartitionColumns.refuseInSomeFiles(table, inputs.map(_.footer), footerSettings)
+    UnsafeTables.refuseCalendar(table, inputs.map(_.footer))
+    SchemaCheck.exactlyReadable(table.dataSchema, inputs.map(_.footer), footerSettings)
+      .left.foreach(drift => throw DriftedException(drift))
+  }
+
+  private def refuseNanoseconds(inputs: Seq[Input]): Unit =
+    Nanoseconds.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { found =>
+      throw ZOrderErrors.nanoseconds(found.path, found.column, OptionTable.allowNanosecondLoss.key)
+    }
+
+  private def refuseAmbiguousClocks(inputs: Seq[Input]): Unit =
+    AmbiguousClocks.first(table.session, inputs.map(i => i.status -> i.footer)).foreach { case (path, clock) =>
+      throw ZOrderErrors.ambiguousClock(path, clock.column, clock.zone.getId, clock.twice)
+    }
+
+  private def footerSettings: FooterSettings = FooterSettings.of(table.session.sessionState.conf)
+}
+
+private object PlanningSteps {
+
+  /**
+   * What the statement is about.
+   *
+   * @param all folders of the table
+   * @param folders of the partitions that the statement asks for
+   */
+  private final case class Scope(all: Seq[DataFolder], folders: Seq[DataFolder]) {
+    def allFiles: Seq[FileStatus] = all.flatMap(_.files)
+    def files: Seq[FileStatus] = folders.flatMap(_.files)
+  }
+
+  /**
+   * @param chosen None for packing
+   * @param options with the remembered size
+   * @param auto why AUTO chose the layout
+   */
+  private final case class PlannedLayout(
+      chosen: Option[ChosenLayout],
+      options: OptimizeOptions,
+      auto: Option[AutoReport]
+  ) {
+    def keys: Seq[KeyColumn] = chosen.toSeq.flatMap(_.keys)
+  }
+
+  /** The rewrites that were selected by what is known without the files' footers. */
+  private final case class Selection(files: FileSelection, rewrites: Seq[Rewrite], indexed: IndexedBounds)
+
+  /** The rewrites to do, with the files that they read. */
+  private final case class Work(rewrites: Seq[Rewrite], inputs: Seq[Input])
+}

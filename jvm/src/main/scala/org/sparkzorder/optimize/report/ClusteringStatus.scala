@@ -1,0 +1,133 @@
+package org.sparkzorder.optimize.report
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.sparkzorder.commit.{History, Trash, WritingOperation}
+import org.sparkzorder.indexing.{IndexedBounds, TableIndex}
+import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FileCounts}
+import org.sparkzorder.optimize.ChosenLayout
+import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable, TargetFileSize}
+import org.sparkzorder.optimize.plan.{FileSelection, FileWriters, LayoutChoice, RememberedSize}
+import org.sparkzorder.stats.OrderedValue
+import org.sparkzorder.table.{DataFolder, PlainTable, TableSideFolder}
+
+/**
+ * How well a table is clustered, and what an OPTIMIZE without any words would gain.
+ *
+ * @param smallFiles files that are smaller than they should be, where a folder has several files
+ * @param layout of that OPTIMIZE, as SQL; None if it would pack small files
+ * @param meanFiles the mean number of files that a lookup on a key column reads, by the index alone:
+ *   a lookup reads each file that the index does not know
+ * @param boundFiles the least that so many files can have
+ * @param newBytes of files that no OPTIMIZE with this layout wrote
+ * @param drift of the rows that came last, see [[OptimizeStrategy]]
+ * @param lastOptimize milliseconds since 1970
+ * @param gainBytes bytes that a lookup, or a full scan without a layout, would read less, where each
+ *   file counts what Spark counts for opening it
+ */
+private[sparkzorder] final case class ClusteringStatus(
+    files: Long,
+    bytes: Long,
+    smallFiles: Long,
+    layout: Option[String],
+    meanFiles: Option[Double],
+    boundFiles: Option[Double],
+    newBytes: Long,
+    drift: Option[Double],
+    trashBytes: Long,
+    lastOptimize: Option[Long],
+    gainBytes: Long
+)
+
+private[sparkzorder] object ClusteringStatus {
+
+  /**
+   * Looks at the listing, the history, the index and the trash. It reads no footer and no data.
+   *
+   * @throws org.apache.spark.sql.AnalysisException when a table property, or a column of the
+   *   layout, is wrong
+   */
+  def of(table: PlainTable): ClusteringStatus = new Survey(table).status
+
+  /** What a lookup on one of some key columns reads, and the least that it could. */
+  private final case class Lookups(mean: Double, bound: Double, columns: Int)
+
+  private final class Survey(table: PlainTable) {
+    private val side = TableSideFolder.of(table)
+    private val folders = table.listed
+    private val files = folders.flatMap(_.files)
+    private val bytes = files.map(_.getLen).sum
+    private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(side))
+    private val writers = new FileWriters(table.names, operations)
+
+    def status: ClusteringStatus = {
+      val asked = OptimizeOptions.parse(OptionsOfTable.merged(table, Nil), table.formatName, bytes)
+      val chosen = LayoutChoice.of(table, None, asked, operations.map(_.record))
+      val options = chosen.fold(asked) { layout =>
+        RememberedSize.of(asked, layout.spec, "", bytes, operations.iterator.map(_.record))
+      }
+      val fresh = newFiles(chosen)
+      val clustering = chosen.filter(_ => files.nonEmpty).map(meanAndBound)
+      val last = operations.find(_.record.operation == "OPTIMIZE").map(_.record)
+      ClusteringStatus(
+        files = files.size.toLong,
+        bytes = bytes,
+        smallFiles = smallFiles(if (chosen.isEmpty) options.minFileSize else leastOf(options)),
+        layout = chosen.map(c => ChosenLayout.sql(c.spec)),
+        meanFiles = clustering.map(_.mean),
+        boundFiles = clustering.map(_.bound),
+        newBytes = fresh.map(_.getLen).sum,
+        drift = last.flatMap(_.metrics.get("drift")).flatMap(_.toDoubleOption),
+        trashBytes = Trash.expired(side, _ => true).map(_.bytes).sum,
+        lastOptimize = last.map(_.timestamp),
+        gainBytes = if (fresh.isEmpty) 0L else gain(options, clustering)
+      )
+    }
+
+    private def leastOf(options: OptimizeOptions): Long =
+      (options.targetFileSize * TargetFileSize.LeastShare).toLong
+
+    /** A folder's only file is as large as it can be. */
+    private def smallFiles(least: Long): Long =
+      folders.filter(_.files.size > 1).map(_.files.count(_.getLen < least).toLong).sum
+
+    private def newFiles(chosen: Option[ChosenLayout]): Seq[FileStatus] = {
+      val written = writers.recordsOf(files)
+      files.filterNot { f =>
+        written.get(writers.idOf(f)).exists(r => chosen.forall(c => r.layout.contains(c.spec.json)))
+      }
+    }
+
+    /** The mean over the key columns is weighted as the layout is. */
+    private def meanAndBound(layout: ChosenLayout): Lookups = {
+      val indexed = new IndexedBounds(TableIndex.of(table, side), layout.columns)
+      val bounds = files.map(f => indexed.of(TableIndex.idOf(table, f)))
+      val weights = layout.keys.map(_.weight)
+      val means = layout.columns.indices.map { c =>
+        // How many rows a file has does not matter much here, so the index need not tell.
+        val ofColumn: Seq[(FileBounds, Long)] = bounds.zip(files).map { case (b, f) => b(c) -> math.max(1L, f.getLen) }
+        ClusteringDepth.of(ofColumn, OrderedValue.hasNaN(layout.columns(c).dataType)).mean
+      }
+      val mean = means.zip(weights).map { case (m, w) => m * w }.sum / weights.sum
+      Lookups(mean, boundOf(folders.map(_.files.size), layout.keys.size), layout.keys.size)
+    }
+
+    private def boundOf(filesOfFolders: Seq[Int], columns: Int): Double =
+      filesOfFolders.map(n => ClusteringDepth.bound(n.toLong, columns)).sum
+
+    private def gain(options: OptimizeOptions, clustering: Option[Lookups]): Long = {
+      def packed = new FileSelection(folders, options, full = false, maxRecords = 0, writers).packed(None)
+      val open = table.session.sessionState.conf.filesOpenCostInBytes.toDouble
+      val counts = FileCounts.bySize(folders.map(bytesOf), options.targetFileSize)
+      val (before, after) = clustering match {
+        case None          => (packed.map(_.files.size).sum * open, packed.map(_.outputFiles).sum * open)
+        case Some(lookups) =>
+          val bound = boundOf(counts, lookups.columns)
+          (lookups.mean * (bytes.toDouble / files.size + open), bound * (bytes.toDouble / counts.sum + open))
+      }
+      math.max(0L, (before - after).round)
+    }
+
+    private def bytesOf(folder: DataFolder): Long = folder.files.map(_.getLen).sum
+  }
+}

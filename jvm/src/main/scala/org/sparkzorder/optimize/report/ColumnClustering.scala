@@ -1,0 +1,73 @@
+package org.sparkzorder.optimize.report
+
+import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FilesTouched, ValueDistribution}
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.stats.{ColumnKey, ColumnStats}
+import org.sparkzorder.write.job.RewriteResult
+
+/**
+ * How many files a point lookup on a column touches on average, that is, how many have bounds that
+ * include a value drawn from the data. None if no value was sampled.
+ *
+ * @param bound the least mean that so many files can have for all key columns alike
+ */
+final case class ColumnClustering(
+    column: String,
+    meanFilesBefore: Option[Double],
+    meanFilesAfter: Option[Double],
+    bound: Double
+)
+
+private[sparkzorder] object ColumnClustering {
+
+  /**
+   * For each key column, by the footers of the inputs and by the statistics of the files that were
+   * written.
+   */
+  def of(plan: OptimizePlan, result: RewriteResult): Seq[ColumnClustering] = {
+    val bound = boundOf(plan, result.outputs.map(_.unit))
+    plan.keys.indices.map { k =>
+      val key = keyOf(plan, k)
+      val written = result.outputs.map(o => FileBounds.of(o.stats.columns.getOrElse(key, ColumnStats.unknown), o.rows))
+      val mean = new Lookups(plan, result.samples, k)
+      ColumnClustering(plan.keys(k).path.mkString("."), mean.before, mean.after(written), bound)
+    }
+  }
+
+  def keyOf(plan: OptimizePlan, k: Int): ColumnKey = ColumnKey(plan.keys(k).path, plan.keys(k).dataType)
+
+  /**
+   * The least mean number of files of a lookup: the sum over the rewritten folders, as each has a
+   * curve of its own.
+   *
+   * @param unitOfFile the rewrite that each new file comes from
+   */
+  def boundOf(plan: OptimizePlan, unitOfFile: Seq[Int]): Double = {
+    val folders = unitOfFile.map(plan.rewrites(_).folder.path) ++
+      plan.rewrites.flatMap(r => r.rest.map(_ => r.folder.path))
+    folders.groupBy(identity).values.toSeq.map(files => ClusteringDepth.bound(files.size.toLong, plan.keys.size)).sum
+  }
+
+  /**
+   * The mean number of files of a lookup on one key column. None if no value was sampled.
+   *
+   * @param sampled the sampled values of the columns in each rewrite
+   * @param k the key column
+   */
+  final class Lookups(plan: OptimizePlan, sampled: Seq[IndexedSeq[ValueDistribution]], k: Int) {
+    private val rowsOfFile = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    private val samples: Seq[(ValueDistribution, Long)] = sampled.zip(plan.rewrites).collect {
+      case (distributions, rewrite) if distributions.nonEmpty =>
+        distributions(k) -> rewrite.files.map(f => rowsOfFile(f.getPath)).sum
+    }
+    private val untouched = plan.untouched.map(_(k))
+
+    private def mean(files: Seq[FileBounds]): Option[Double] =
+      Option.when(samples.nonEmpty)(FilesTouched.mean(samples, files))
+
+    def before: Option[Double] = mean(plan.inputs.map(_.bounds(keyOf(plan, k))) ++ untouched)
+
+    /** @param written bounds of the new files */
+    def after(written: Seq[FileBounds]): Option[Double] = mean(untouched ++ written)
+  }
+}

@@ -1,0 +1,99 @@
+package org.sparkzorder.optimize.report
+
+import org.sparkzorder.commit.Record
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.write.sample.RewritePrediction
+
+/** What an OPTIMIZE would do, for DRY RUN. Making it changes nothing. */
+private[sparkzorder] object OptimizePrediction {
+
+  /**
+   * Bytes of the inputs that a core rewrites in a second where the table has no history that tells:
+   * the middle of what tables of the benchmarks took.
+   */
+  private val BytesPerCoreAndSecond = 12L << 20
+
+  /** What the jobs take however few bytes there are. */
+  private val JobMillis = 1000L
+
+  /** A rewrite of fewer bytes says nothing about the time of a large one. */
+  private val LeastBytes = 16L << 20
+
+  /**
+   * @param groups how many file groups would be rewritten
+   * @param history newest first
+   * @param cores that Spark has
+   */
+  def metrics(
+      plan: OptimizePlan,
+      predictions: Seq[RewritePrediction],
+      groups: Int,
+      history: Iterator[Record],
+      cores: Int
+  ): OptimizeMetrics = {
+    val whole = merged(predictions)
+    val removed = plan.inputs.map(_.status.getLen)
+    val bytesOfUnit = plan.rewrites.map(_.files.map(_.getLen).sum)
+    OptimizeMetrics(
+      added = whole.files.map(f => (bytesOfUnit(f.unit) * f.share).round),
+      removed = removed,
+      considered = plan.considered,
+      partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
+      batches = groups.toLong,
+      clustered = plan.keys.nonEmpty,
+      version = plan.version,
+      clustering = clustering(plan, whole),
+      strategy = OptimizeStrategy.of(plan, whole.samples, whole.drifts),
+      auto = plan.auto,
+      target = plan.options.writtenSize,
+      untouched = plan.filesBeside,
+      elsewhere = plan.filesElsewhere,
+      millis = Some(JobMillis + (removed.sum / rate(history, cores)).round),
+      workload = WorkloadShares.of(plan, whole.files),
+      dryRun = true
+    )
+  }
+
+  /** Units of a later job follow those of the earlier ones. */
+  private def merged(predictions: Seq[RewritePrediction]): RewritePrediction = {
+    val firstUnits = predictions.scanLeft(0)(_ + _.samples.size)
+    RewritePrediction(
+      predictions.zip(firstUnits).flatMap { case (p, first) => p.files.map(f => f.copy(unit = f.unit + first)) },
+      predictions.flatMap(_.samples).toIndexedSeq,
+      predictions.flatMap(_.drifts)
+    )
+  }
+
+  private def clustering(plan: OptimizePlan, whole: RewritePrediction): Seq[ColumnClustering] = {
+    val bound = ColumnClustering.boundOf(plan, whole.files.map(_.unit))
+    val files = whole.files.size + plan.untouched.size
+    plan.keys.indices.map { k =>
+      val mean = new ColumnClustering.Lookups(plan, whole.samples, k)
+      val after = for {
+        all <- mean.after(whole.files.map(_.bounds(k)))
+        half <- mean.after(whole.files.map(_.boundsOfHalf(k)))
+      } yield beyondSample(half, all, files)
+      ColumnClustering(plan.keys(k).path.mkString("."), mean.before, after, bound)
+    }
+  }
+
+  /**
+   * The mean over all rows, from the means over the sampled rows and over half of them. Bounds widen
+   * as more rows are seen. The part that a sample of n rows lacks goes with 1/n, so twice the sample
+   * halves it (Richardson extrapolation).
+   */
+  private def beyondSample(half: Double, all: Double, files: Int): Double =
+    math.min(files.toDouble, all + math.max(0d, all - half))
+
+  /** Bytes in a millisecond, by the newest rewrite of the history that is large enough to tell. */
+  private def rate(history: Iterator[Record], cores: Int): Double = {
+    def number(record: Record, key: String) = record.metrics.get(key).flatMap(_.toLongOption).filter(_ > 0)
+    val known = history.flatMap { record =>
+      for {
+        bytes <- number(record, "numRemovedBytes") if bytes >= LeastBytes
+        millis <- number(record, "rewriteMillis")
+      } yield bytes.toDouble / millis
+    }
+    known.nextOption().getOrElse(BytesPerCoreAndSecond / 1000d * cores)
+  }
+}

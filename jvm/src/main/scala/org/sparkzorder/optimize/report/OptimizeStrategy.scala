@@ -1,0 +1,93 @@
+package org.sparkzorder.optimize.report
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.types.{DoubleType, StringType, StructType}
+
+import org.sparkzorder.commit.Reappeared
+import org.sparkzorder.layout.{BytesDistribution, DistributionDrift, ValueDistribution}
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.stats.KeyEncoding
+
+/**
+ * What OPTIMIZE chose to rewrite, and why.
+ *
+ * @param name `none`, `pack`, `full` (all files of each rewritten folder) or `incremental` (only
+ *   some files of at least one folder)
+ * @param reason the reasons in words
+ * @param drift how far the new rows have drifted from the boundaries of the cells, from 0 to 1; see
+ *   [[org.sparkzorder.layout.DistributionDrift]]
+ */
+final case class OptimizeStrategy(name: String, reason: String, drift: Option[Double]) {
+
+  def row: Row = Row(name, reason, drift.orNull)
+
+  def history: Map[String, String] =
+    Map("strategy" -> name, "strategyReason" -> reason).filter(_._2.nonEmpty) ++ drift.map(d =>
+      "drift" -> (math.round(d * 1000) / 1000d).toString
+    )
+}
+
+object OptimizeStrategy {
+  private type Samples = Seq[IndexedSeq[ValueDistribution]]
+
+  /**
+   * How many reasons the text lists. The reasons of different folders often differ only in their
+   * figures.
+   */
+  private val MostReasons = 3
+
+  private[sparkzorder] def nothing(plan: OptimizePlan): OptimizeStrategy =
+    OptimizeStrategy(
+      "none",
+      (if (plan.considered == 0) "no data files were found" else "there is nothing to do") + warning(plan),
+      None
+    )
+
+  private def warning(plan: OptimizePlan): String =
+    if (plan.reappeared.isEmpty) "" else s"; warning: ${Reappeared.describe(plan.reappeared)}"
+
+  /**
+   * @param samples of each rewrite, the sampled values of the key columns
+   * @param drifts of the rewrites whose rows join existing files
+   */
+  private[sparkzorder] def of(
+      plan: OptimizePlan,
+      samples: Samples,
+      drifts: Seq[DistributionDrift]
+  ): OptimizeStrategy = {
+    val name =
+      if (plan.layout.isEmpty) "pack" else if (plan.rewrites.exists(_.incremental)) "incremental" else "full"
+    val reasons = plan.rewrites.map(_.reason).filter(_.nonEmpty).distinct
+    val more = if (reasons.size > MostReasons) s"; and ${reasons.size - MostReasons} more" else ""
+    val misfit =
+      if (drifts.forall(_.fits)) ""
+      else "; new rows are beyond the boundaries of the cells, so the rewritten files have new boundaries"
+    val drift = drifts.map(_.distance).maxOption
+    val told = reasons.take(MostReasons).mkString("; ") + more + misfit + alike(plan, samples) + warning(plan)
+    OptimizeStrategy(name, told, drift)
+  }
+
+  /**
+   * Warns about key columns whose values all begin with the same bytes, so that the layout cannot
+   * tell them apart.
+   */
+  private def alike(plan: OptimizePlan, samples: Samples): String = {
+    val columns = plan.keys.indices.filter { c =>
+      val seen = samples.flatMap(_.lift(c)).filter(_.distinct > 0)
+      seen.nonEmpty && seen.forall {
+        case d: BytesDistribution => d.distinct == 1 && d.values.head.length == KeyEncoding.MaxBytes
+        case _                    => false
+      }
+    }
+    columns.map { c =>
+      s"; warning: all sampled values of ${quoteNameParts(plan.keys(c).path)} begin with the same " +
+        s"${KeyEncoding.MaxBytes} bytes, and a layout compares no more, so it cannot order rows by this column"
+    }.mkString
+  }
+
+  val schema: StructType = new StructType()
+    .add("name", StringType, nullable = false)
+    .add("reason", StringType, nullable = false)
+    .add("drift", DoubleType)
+}

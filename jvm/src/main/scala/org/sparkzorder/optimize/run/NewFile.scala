@@ -1,0 +1,79 @@
+package org.sparkzorder.optimize.run
+
+import org.sparkzorder.commit.{Lock, OpenUpload, OutputFile, TableFolder}
+import org.sparkzorder.footer.Encryption
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.indexing.TableIndex
+import org.sparkzorder.layout.CurveInterval
+import org.sparkzorder.optimize.check.EncryptedFiles
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.ExcludedNames
+import org.sparkzorder.write.job.StagedFile
+import org.sparkzorder.write.task.FileTask
+
+/**
+ * A file that is written but not yet published.
+ *
+ * @param name its later name, relative to the table's root
+ * @param published the file, once it is published
+ */
+private[optimize] final case class NewFile(staged: StagedFile, name: String, published: Option[FileId] = None) {
+  def id: FileId = published.getOrElse(FileId(name, staged.length, staged.modificationTime))
+  def output: OutputFile = OutputFile(
+    name,
+    staged.length,
+    staged.modificationTime,
+    staged.rows,
+    upload = staged.upload.map(u => OpenUpload(u.id, u.parts))
+  )
+}
+
+private[optimize] object NewFile {
+
+  /** The name without its folder. */
+  def nameOf(staged: StagedFile): String = staged.path.getName.stripSuffix(FileTask.Suffix)
+
+  /** A file that goes to the folder whose rows it has. */
+  def inPlace(plan: OptimizePlan, staged: StagedFile): NewFile = {
+    val folder = plan.folderOf(plan.rewrites(staged.unit))
+    NewFile(staged, if (folder.isEmpty) nameOf(staged) else s"$folder/${nameOf(staged)}")
+  }
+
+  /**
+   * Adds the statistics of the new files to the index. Those of the inputs stay in it until its
+   * next change, since the operation may still be undone.
+   *
+   * @param excluded the columns to leave out
+   * @param copied files that were copied as they are, with their copies
+   */
+  def addToIndex(
+      plan: OptimizePlan,
+      folder: TableFolder,
+      lock: Lock,
+      snapshot: Option[IndexSnapshot],
+      newFiles: Seq[NewFile],
+      encryption: Encryption,
+      excluded: ExcludedNames,
+      copied: Map[FileId, FileId] = Map.empty
+  ): Unit = {
+    val statistics = newFiles.map(f => f.id -> EncryptedFiles.shown(f.staged.stats, encryption))
+    // The frame of a curve holds sampled values of all keys, so it must not be stored if one of
+    // them is encrypted.
+    val intervals =
+      if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
+      else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
+    TableIndex.add(
+      plan.table,
+      folder,
+      lock,
+      snapshot,
+      plan.listed,
+      statistics,
+      intervals,
+      namesInAnyCase = plan.kept.namesInAnyCase,
+      copied = copied,
+      known = Some(excluded)
+    )
+  }
+}

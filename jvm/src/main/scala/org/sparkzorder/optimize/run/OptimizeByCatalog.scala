@@ -1,0 +1,105 @@
+package org.sparkzorder.optimize.run
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.sparkzorder.commit._
+import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.progress.StatementProgress
+import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.{CachedTable, SessionCatalogLocations, TableSideFolder}
+import org.sparkzorder.write.job.RewriteResult
+
+/**
+ * Writes a plan's rewrites to new folders and tells the catalog of them. The new files are in their
+ * places before that, so the index can name them.
+ *
+ * @param slots what the folders are in the catalog
+ */
+private[optimize] final class OptimizeByCatalog(
+    statement: OptimizeStatement,
+    plan: OptimizePlan,
+    groups: Seq[Seq[Rewrite]],
+    folder: TableFolder,
+    lock: Lock,
+    slots: Map[Path, CatalogPartition]
+) {
+  private val table = plan.table
+  private val store = ObjectFileOps.storeOf(folder)
+  private val generation = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
+  private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
+  private val committer = new CatalogCommitter(
+    folder,
+    lock,
+    new SessionCatalogLocations(table),
+    CompleteFiles.rowsOf(table),
+    TableSideFolder.historySettings(table)
+  )
+
+  /** Where the files of each folder go. */
+  private val moves = folders.map { f =>
+    val slot = slots(f.path)
+    f.path -> LocationUpdate(slot, f.path, VersionDirectory.slot(generation, SessionCatalogLocations.folderOf(slot)))
+  }.toMap
+
+  def run(): CommittedRewrite = {
+    val (record, result, written) = orAbort(prepare())
+    StatementProgress.current.foreach(_.stepTo("publishing"))
+    CachedTable.following(table) {
+      try CommittedRewrite(orAbort(committer.commit(record)).version, result, written)
+      finally table.refreshCaches()
+    }
+  }
+
+  private def orAbort[A](step: => A): A =
+    try step
+    catch {
+      case e: Throwable =>
+        committer.abort()
+        throw e
+    }
+
+  /** Everything up to the commit point. */
+  private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
+    committer.begin(folders.map(f => moves(f.path)), Some(generation))
+    val snapshot = TableIndex.of(table, folder)
+    val excluded = ExcludedColumns.checked(table)
+    val columns = TableIndex.columnsOf(table, snapshot, excluded)
+    val result =
+      new PlanJobs(plan, groups).run(folder, lock.operationId, columns, store, Some(r => staging(r.folder.path)))
+    StatementProgress.current.foreach(_.stepTo("checking"))
+    if (store.isEmpty) plan.adoptRights(folder, result)
+    val placed = place(result)
+    val encryption = WrittenFiles.check(plan, result, placed.map(statusOf))
+    val newFiles = result.outputs.zip(placed).map { case (o, m) =>
+      val name = table.names.of(m.path)
+      NewFile(o, name, published = Some(FileId(name, m.length, m.modificationTime)))
+    }
+    val parts = new CatalogParts(table, committer, plan)
+    val switches = folders.map { f =>
+      val outputs = result.outputs.zip(placed).filter { case (o, _) => plan.rewrites(o.unit).folder.path == f.path }
+      parts.switch(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
+    }
+    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
+    val record =
+      new OptimizeRecord(statement, plan, excluded).of(lock.operationId, Nil, result, groups.size, encryption)
+    (record.copy(inputs = Nil, switches = switches), result, newFiles.map(_.id))
+  }
+
+  private def staging(from: Path): Path =
+    CatalogOutputs.staging(folder, generation, SessionCatalogLocations.folderOf(slots(from)), lock.operationId)
+
+  private def place(result: RewriteResult): Seq[FileMeta] = CatalogOutputs.place(
+    folder,
+    lock,
+    generation,
+    result.outputs.map { o =>
+      val to = moves(plan.rewrites(o.unit).folder.path).to
+      GenerationOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), to, NewFile.nameOf(o))
+    }
+  )
+
+  private def statusOf(m: FileMeta): FileStatus = new FileStatus(m.length, false, 1, 0L, m.modificationTime, m.path)
+}

@@ -1,0 +1,82 @@
+package org.sparkzorder.optimize.run
+
+import java.io.IOException
+
+import org.apache.spark.internal.Logging
+
+import org.sparkzorder.commit._
+import org.sparkzorder.footer.Encryption
+import org.sparkzorder.index.IndexSnapshot
+import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.check.EncryptedFiles
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.progress.StatementProgress
+import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.stats.FileId
+import org.sparkzorder.table.{ExcludedNames, TableSideFolder}
+import org.sparkzorder.write.job.RewriteResult
+
+/**
+ * Exchanges files on an object store. The new files get their time stamps when they are published, so
+ * the index follows that.
+ */
+private[optimize] final class OptimizeOnStore(
+    statement: OptimizeStatement,
+    plan: OptimizePlan,
+    groups: Seq[Seq[Rewrite]],
+    folder: TableFolder,
+    lock: Lock,
+    store: ObjectStore
+) extends Logging {
+  import OptimizeOnStore.Statistics
+
+  private val committer =
+    new ObjectCommitter(store, folder, lock.operationId, () => lock.checkInARow(), folder.threads)
+
+  def run(): CommittedRewrite = {
+    val (before, result, newFiles) =
+      try prepare()
+      catch {
+        case e: Throwable =>
+          committer.abort()
+          throw e
+      }
+    StatementProgress.current.foreach(_.stepTo("publishing"))
+    val record = committer.commit()
+    val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
+    val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
+    // The rows are in place. Without statistics queries read the new files.
+    try NewFile.addToIndex(plan, folder, lock, before.index, published, Encryption.none, before.excluded)
+    catch {
+      case e @ (_: IOException | _: CommitException) =>
+        logWarning(s"No statistics of the new files of ${plan.table.name}", e)
+    }
+    committer.tidy(lock, TableSideFolder.historySettings(plan.table))
+    plan.table.refreshCaches()
+    CommittedRewrite(record.version, result, published.map(_.id))
+  }
+
+  /** Everything up to the commit point. */
+  private def prepare(): (Statistics, RewriteResult, Seq[NewFile]) = {
+    EncryptedFiles.refuseOnStore(plan.inputs)
+    committer.mark(plan.folders)
+    val before = Statistics(TableIndex.of(plan.table, folder), ExcludedColumns.checked(plan.table))
+    val columns = TableIndex.columnsOf(plan.table, before.index, before.excluded)
+    val result = new PlanJobs(plan, groups).run(folder, lock.operationId, columns, Some(store))
+    StatementProgress.current.foreach(_.stepTo("checking"))
+    RowVerification.check(plan, result, result.outputs.map(_.rows))
+    val newFiles = result.outputs.map(NewFile.inPlace(plan, _))
+    val record =
+      new OptimizeRecord(statement, plan, before.excluded)
+        .of(lock.operationId, newFiles, result, groups.size, Encryption.none)
+    committer.prepare(record, keepsRetired = plan.options.retainHours > 0)
+    (before, result, newFiles)
+  }
+}
+
+private object OptimizeOnStore {
+
+  /** What the table's statistics are when the operation begins. */
+  private final case class Statistics(index: Option[IndexSnapshot], excluded: ExcludedNames)
+}

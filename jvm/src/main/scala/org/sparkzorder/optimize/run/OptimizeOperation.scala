@@ -1,0 +1,36 @@
+package org.sparkzorder.optimize.run
+
+import org.sparkzorder.commit.{Lock, ObjectFileOps}
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.optimize.report.OptimizeMetrics
+import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.write.job.RewriteResult
+import org.sparkzorder.write.sample.RewritePrediction
+
+/** Exchanges files of a table for rewritten ones, as one version of the table. */
+private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement) {
+
+  /**
+   * Writes, checks and publishes the rewrites of a plan, either all of them or none.
+   *
+   * @param groups the plan's rewrites; those of a group are one job
+   */
+  def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): CommittedRewrite = {
+    val folder = TableSideFolder.of(plan.table)
+    (plan.slots, ObjectFileOps.storeOf(folder)) match {
+      case (Some(slots), _)    => new OptimizeByCatalog(statement, plan, groups, folder, lock, slots).run()
+      case (None, Some(store)) => new OptimizeOnStore(statement, plan, groups, folder, lock, store).run()
+      case (None, None)        => new OptimizeInPlace(statement, plan, groups, folder, lock).run()
+    }
+  }
+
+  /** Predicts what the rewrites of a plan would write. Nothing is written. */
+  def predict(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]): Seq[RewritePrediction] =
+    new PlanJobs(plan, groups).predict()
+
+  /** @param groups how many file groups were rewritten */
+  def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics =
+    OptimizeRecord.metrics(plan, result, groups)
+}

@@ -1,0 +1,107 @@
+package org.sparkzorder.optimize.run
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.hadoop.security.UserGroupInformation
+
+import org.sparkzorder.commit._
+import org.sparkzorder.footer.Encryption
+import org.sparkzorder.optimize.options.{MappingOptions, OptionTable}
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.optimize.report.{OptimizeMetrics, OptimizeStrategy, ReadBackCost}
+import org.sparkzorder.statement.OptimizeStatement
+import org.sparkzorder.table.ExcludedNames
+import org.sparkzorder.write.check.RowSum
+import org.sparkzorder.write.job.RewriteResult
+
+/** What the history says of an OPTIMIZE. */
+private[optimize] final class OptimizeRecord(
+    statement: OptimizeStatement,
+    plan: OptimizePlan,
+    excluded: ExcludedNames
+) {
+
+  /**
+   * The record, without its version.
+   *
+   * @param groups how many file groups were rewritten
+   * @param encryption what is encrypted in the new files
+   */
+  def of(
+      operationId: String,
+      newFiles: Seq[NewFile],
+      result: RewriteResult,
+      groups: Int,
+      encryption: Encryption
+  ): Record = {
+    val measured = OptimizeRecord.metrics(plan, result, groups).copy(rowHash = rowHash(result, encryption))
+    recordOf(operationId, newFiles, measured)
+  }
+
+  /**
+   * The hash of all rewritten rows for the history. There is none if some values must stay hidden:
+   * a reader who guesses the values of a few rows could test the guess by it.
+   */
+  private def rowHash(result: RewriteResult, encryption: Encryption): Option[String] =
+    Option.when(encryption.isNone && excluded.names.isEmpty)(
+      RowSum.of(result.written).hex
+    )
+
+  private def recordOf(
+      operationId: String,
+      newFiles: Seq[NewFile],
+      metrics: OptimizeMetrics
+  ): Record = Record(
+    version = 0,
+    operationId = operationId,
+    operation = "OPTIMIZE",
+    timestamp = System.currentTimeMillis(),
+    userId = UserGroupInformation.getCurrentUser.getShortUserName,
+    parameters = parameters,
+    metrics = metrics.history ++ reappeared ++ plan.kept.history,
+    inputs = plan.inputs.map { i =>
+      InputFile(plan.table.names.of(i.status.getPath), i.status.getLen, i.status.getModificationTime, i.footer.rows)
+    },
+    outputs = newFiles.map(_.output),
+    layout = plan.layout.map(_.json)
+  )
+
+  private def reappeared: Map[String, String] =
+    if (plan.reappeared.isEmpty) Map.empty else Map("numReappearedFiles" -> plan.reappeared.size.toString)
+
+  private def parameters: Map[String, String] = {
+    val mapper = new ObjectMapper()
+    val zOrderBy = mapper.createArrayNode()
+    plan.keys.foreach(k => zOrderBy.add(k.path.mkString(".")))
+    Map(
+      "predicate" -> statement.where.fold("")(_.text),
+      "zOrderBy" -> mapper.writeValueAsString(zOrderBy),
+      "isFull" -> statement.full.toString
+    ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
+      plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
+      Map(OptionTable.retainHours.key -> plan.options.retainHours.toString) ++
+      plan.slots.map(_ => OptionTable.commitMode.key -> OptionTable.NewLocation)
+  }
+}
+
+private[optimize] object OptimizeRecord {
+
+  /** @param groups how many file groups were rewritten */
+  def metrics(plan: OptimizePlan, result: RewriteResult, groups: Int): OptimizeMetrics = OptimizeMetrics(
+    added = result.outputs.map(_.length),
+    removed = plan.inputs.map(_.status.getLen),
+    considered = plan.considered,
+    partitions = plan.rewrites.map(_.folder.path).distinct.size.toLong,
+    batches = groups.toLong,
+    clustered = plan.keys.nonEmpty,
+    version = 0,
+    clustering = Nil,
+    strategy = OptimizeStrategy.of(plan, result.samples, result.drifts),
+    auto = plan.auto,
+    target = plan.options.writtenSize,
+    untouched = plan.filesBeside,
+    elsewhere = plan.filesElsewhere,
+    millis = Some(result.sampleMillis + result.writeMillis),
+    readBack =
+      Option.when(result.readBack.nonEmpty)(ReadBackCost(result.readBack.size, result.readBack.map(_.millis).sum))
+  )
+}

@@ -1,0 +1,136 @@
+package org.sparkzorder.optimize.run
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.SparkException
+
+import org.sparkzorder.commit.{ObjectStore, ObjectStores, TableFolder}
+import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.footer.DataFormat
+import org.sparkzorder.footer.orc.StripeFooters
+import org.sparkzorder.indexing.UnreadableFiles
+import org.sparkzorder.layout.{LayoutModel, LayoutShape}
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.keep.BloomFilters
+import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.stats.ColumnKey
+import org.sparkzorder.table.TableSideFolder
+import org.sparkzorder.write._
+import org.sparkzorder.write.check.ReadBackException
+import org.sparkzorder.write.job.{RewriteJob, RewriteJobs, RewriteResult}
+import org.sparkzorder.write.sample.RewritePrediction
+import org.sparkzorder.write.task.OpenUploads
+
+/**
+ * The jobs that carry out a plan's rewrites.
+ *
+ * @param groups the plan's rewrites; those of a group are one job
+ */
+private[optimize] final class PlanJobs(plan: OptimizePlan, groups: Seq[Seq[Rewrite]]) {
+
+  /**
+   * Writes the new files. They are not visible yet.
+   *
+   * @param indexed the columns to collect statistics of
+   * @param store to leave uploads open in; None on a file system
+   * @param stagingOf where the files of a rewrite are written; None for the usual folder
+   */
+  def run(
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey],
+      store: Option[ObjectStore] = None,
+      stagingOf: Option[Rewrite => Path] = None
+  ): RewriteResult =
+    try RewriteJobs.run(
+        plan.table.session,
+        jobs(folder, operationId, indexed, store, stagingOf),
+        plan.options.fileGroups.maxConcurrentRewrites
+      )
+    catch {
+      case e: SparkException =>
+        explain(e)
+        throw Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).collectFirst {
+          case back: ReadBackException => ZOrderErrors.readBackFailed(plan.table.name, back.path, back)
+        }.getOrElse(e)
+    }
+
+  /** Predicts what [[run]] would write. Nothing is written. */
+  def predict(): Seq[RewritePrediction] =
+    try jobs(TableSideFolder.of(plan.table), UUID.randomUUID().toString, Nil, None, None).map(_.predict())
+    catch {
+      case e: SparkException =>
+        explain(e)
+        throw e
+    }
+
+  /** Names a damaged file in an error of ours. */
+  private def explain(failure: SparkException): Unit = UnreadableFiles.told(plan.table) {
+    val conf = plan.table.session.sessionState.newHadoopConf()
+    DataFormat.of(plan.table.formatName).foreach(StripeFooters.explain(conf, _, failure))
+  }
+
+  private def jobs(
+      folder: TableFolder,
+      operationId: String,
+      indexed: Seq[ColumnKey],
+      store: Option[ObjectStore],
+      stagingOf: Option[Rewrite => Path]
+  ): Seq[RewriteJob] = {
+    val rows = plan.inputs.map(i => i.status.getPath -> i.footer.rows).toMap
+    val outputFiles = plan.rewrites.map(_.outputFiles.toLong).sum
+    groups.zipWithIndex.map { case (group, i) =>
+      val units = group.map { r =>
+        val staging = stagingOf.map(_(r)).getOrElse {
+          val dir = plan.folderOf(r)
+          store.fold(folder.stagingOf(dir, operationId))(folder.uploadsOf(dir, operationId, _))
+        }
+        FileGroup(r.files.map(f => f -> rows(f.getPath)), r.outputFiles, r.placement, Some(staging))
+      }
+      val shareOfSample = group.map(_.outputFiles.toLong).sum.toDouble / outputFiles
+      new RewriteJob(
+        spark = plan.table.session,
+        format = plan.table.relation.fileFormat,
+        dataSchema = plan.table.dataSchema,
+        readOptions = plan.table.relation.options,
+        writeOptions = model => writeOptions(units, model),
+        kept = plan.kept.files,
+        sessionConf = plan.writeConf,
+        units = units,
+        keys = plan.keys,
+        stagingDir = folder.stagingOf("", operationId),
+        indexed = indexed,
+        description =
+          s"OPTIMIZE ${plan.table.target.title}" + (if (groups.size == 1) ""
+                                                    else s", group ${i + 1} of ${groups.size}"),
+        shape = plan.layout.fold(LayoutShape.Packed)(LayoutShape.of),
+        sampleRows = plan.options.sampleRows.map(n => math.max(1L, (n * shareOfSample).toLong)),
+        bytes = plan.layout.flatMap(_.bytes),
+        maxRecords = plan.maxRecords,
+        density = plan.density,
+        uploads = store.map(_ => OpenUploads(operationId, PlanJobs.read))
+      )
+    }
+  }
+
+  private def writeOptions(units: Seq[FileGroup], model: LayoutModel): Map[String, String] = {
+    val format = plan.table.formatName
+    val ofStatement = plan.bloomFilters.writeOptions(format, units, plan.keys)(model)
+    // The Bloom filters of the inputs are kept only if the statement says nothing about Bloom
+    // filters.
+    val ofInputs =
+      if (plan.options.bloomFilters.isDefined) Map.empty[String, String]
+      else BloomFilters.kept(format, plan.kept.bloomFilters)
+    plan.kept.spelled(plan.kept.options ++ ofInputs ++ plan.writeOptions ++ ofStatement)
+  }
+}
+
+private object PlanJobs {
+
+  /** What S3A writes of an upload: a line for each of at most 10,000 parts. */
+  private val ReadLimit = 64L << 20
+
+  /** Without asking for the length first, as Hadoop's file system does. */
+  private val read: (FileSystem, Path) => Array[Byte] = (fs, path) => ObjectStores.ops(fs).read(path, ReadLimit)
+}

@@ -1,0 +1,102 @@
+package org.sparkzorder.write.check
+
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy, UnaryExecNode}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Returns the rows of the child unchanged, and counts and hashes them for each file that they come
+ * from.
+ *
+ * @param data the fields to hash, with which rows begin
+ * @param file ordinal of the row's file
+ * @param read gets the result of each partition that was read to its end
+ */
+private[write] final case class HashedRows(data: StructType, file: Attribute, read: ReadRows, child: LogicalPlan)
+    extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def stringArgs: Iterator[Any] = Iterator(file)
+  override protected def withNewChildInternal(newChild: LogicalPlan): HashedRows = copy(child = newChild)
+}
+
+/** Runs [[HashedRows]]. */
+private[write] final case class HashedRowsExec(data: StructType, file: Attribute, read: ReadRows, child: SparkPlan)
+    extends UnaryExecNode {
+  override def output: Seq[Attribute] = child.output
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = child.outputOrdering
+  override protected def stringArgs: Iterator[Any] = Iterator(file)
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val at = child.output.indexWhere(_.exprId == file.exprId)
+    require(at >= 0, s"$file is not in ${child.output.mkString("[", ", ", "]")}")
+    HashedRowsExec.hashed(child.execute(), new RowHash(data), at, read)
+  }
+
+  override protected def withNewChildInternal(newChild: SparkPlan): HashedRowsExec = copy(child = newChild)
+}
+
+private object HashedRowsExec {
+
+  // Made in this object, so that the closure does not contain a plan.
+  private def hashed(rows: RDD[InternalRow], hash: RowHash, file: Int, read: ReadRows): RDD[InternalRow] =
+    rows.mapPartitionsWithIndex(
+      (partition, rows) => new HashingIterator(rows, hash, file, sums => read.add(partition -> sums)),
+      preservesPartitioning = true
+    )
+}
+
+/** @param end called once, after the last row, with the sums of the rows of each file */
+private[write] final class HashingIterator(
+    rows: Iterator[InternalRow],
+    hash: RowHash,
+    file: Int,
+    end: Map[Int, RowSum] => Unit
+) extends Iterator[InternalRow] {
+  private var sums = Map.empty[Int, RowSum]
+  private var ended = false
+
+  // The rows of a file follow each other.
+  private var current = -1
+  private var count = 0L
+  private var hashes = 0L
+
+  override def hasNext: Boolean = rows.hasNext || {
+    if (!ended) {
+      ended = true
+      keep()
+      end(sums)
+    }
+    false
+  }
+
+  override def next(): InternalRow = {
+    val row = rows.next()
+    val of = row.getInt(file)
+    if (of != current) {
+      keep()
+      current = of
+    }
+    count += 1
+    hashes += hash.of(row)
+    row
+  }
+
+  private def keep(): Unit = {
+    if (count > 0) sums += current -> (sums.getOrElse(current, RowSum.none) + RowSum(count, hashes))
+    count = 0
+    hashes = 0
+  }
+}
+
+/** Plans [[HashedRows]] in the sessions of rewrites. */
+private[write] object HashedRowsStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case HashedRows(data, file, read, child) => HashedRowsExec(data, file, read, planLater(child)) :: Nil
+    case _                                   => Nil
+  }
+}

@@ -1,0 +1,336 @@
+package org.sparkzorder.write.job
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.Job
+import org.apache.parquet.schema.MessageType
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.FileFormat
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, SparkToParquetSchemaConverter}
+import org.apache.spark.sql.types.{BinaryType, StructType}
+import org.apache.spark.util.SerializableConfiguration
+
+import org.sparkzorder.layout._
+import org.sparkzorder.progress.StatementProgress
+import org.sparkzorder.stats.{ColumnKey, KeyEncoding}
+import org.sparkzorder.write.check.{HashedRowsStrategy, ProvenWriters, ReadBack, ReadRows, RowHash, RowSum}
+import org.sparkzorder.write.preserve.{KeptParquet, PreservedMetadata}
+import org.sparkzorder.write.rows.RowPlan
+import org.sparkzorder.write.sample.{
+  JoinedCurve,
+  KeySample,
+  LimitedRows,
+  PredictedFiles,
+  RewritePrediction,
+  SampledRows,
+  UnitLayouts
+}
+import org.sparkzorder.write.task.{FileTask, OpenUploads, SlotLimits, WrittenFile}
+import org.sparkzorder.write.zeros.{FloatLeaf, NotedZerosStrategy, OrcZeros, ZeroSettings}
+import org.sparkzorder.write.{FileGroup, FixedFileIndex, KeyColumn, NullableSchema, RewriteQueries, RewriteSession}
+
+/**
+ * Reads the files of some units and writes their rows anew, in order, to as many files as asked
+ * for. One narrow job samples the keys, then one job with one shuffle writes. The input files stay
+ * as they are; the new files go to a staging folder.
+ *
+ * @param dataSchema of the files, without partition columns. New files have it too, with every
+ *   column nullable
+ * @param readOptions of the relation
+ * @param writeOptions of the data source, including Hadoop settings of the format; they may depend
+ *   on the layout
+ * @param sessionConf settings of the session to read and write with; they win over the caller's
+ * @param keys columns to cluster by; none to keep rows in the order in which they arrived
+ * @param stagingDir for units without a folder of their own; created when one of them needs it
+ * @param indexed columns to collect statistics of
+ * @param description shown for the jobs in Spark's UI
+ * @param shape how rows are ordered and cut
+ * @param sampleRows rows to sample in all; None for 100 for each output file, but at least
+ *   [[RewriteJob.MinSample]] for each unit
+ * @param bytes set to order rows by one key made of the bytes of all key columns; None to order by
+ *   ids of their values
+ * @param maxRecords most rows of a file: a file that would have more is written as several; 0 for
+ *   no limit
+ * @param kept what the new files take over from the old ones beside the rows
+ * @param density set when ids are made of other distributions than the columns' own in the sample
+ * @param hashed whether rows are hashed before the shuffle and when they are written. False only to
+ *   measure the cost
+ * @param uploads set on an object store
+ */
+final class RewriteJob(
+    spark: SparkSession,
+    format: FileFormat,
+    dataSchema: StructType,
+    readOptions: Map[String, String],
+    writeOptions: LayoutModel => Map[String, String],
+    sessionConf: Map[String, String],
+    units: Seq[FileGroup],
+    keys: Seq[KeyColumn],
+    stagingDir: Path,
+    indexed: Seq[ColumnKey],
+    description: String,
+    shape: LayoutShape,
+    sampleRows: Option[Long] = None,
+    bytes: Option[BytesMapping] = None,
+    maxRecords: Long = 0,
+    density: Option[UnitLayouts.Density] = None,
+    hashed: Boolean = true,
+    kept: Option[PreservedMetadata] = None,
+    uploads: Option[OpenUploads] = None
+) {
+  import RewriteJob.SampledLayout
+
+  private val session = {
+    val own = RewriteSession.of(spark, sessionConf)
+    own.experimental.extraStrategies = own.experimental.extraStrategies ++ Seq(HashedRowsStrategy, NotedZerosStrategy)
+    own
+  }
+  private val queries = new RewriteQueries(session, description)
+  private val files = units.flatMap(_.files).toIndexedSeq
+  private lazy val progress =
+    new RewriteProgress(StatementProgress.current, files.map(_._1.getLen).sum, files.map(_._2).sum)
+  private val unitOfFile = units.indices.flatMap(u => units(u).files.map(_ => u)).toArray
+  private val outputFiles = units.map(_.outputFiles).toIndexedSeq
+  private val schema = NullableSchema.of(dataSchema)
+
+  /**
+   * Runs both jobs. Errors are Spark's own. A failed run may leave staged files, which are of no
+   * use.
+   */
+  def run(): RewriteResult = {
+    val started = System.nanoTime()
+    val layout = sampledLayout()
+    val sampled = System.nanoTime()
+    progress.laidOut(layout.model.slots.toLong - outputFiles.map(_.toLong).sum)
+    val read = new ReadRows(progress.read(_))
+    progress.step("writing")
+    val outputs = write(layout.model, read)
+    val written = System.nanoTime()
+    RewriteResult(
+      outputs,
+      samples = layout.model.units.toIndexedSeq.map(_.keys),
+      sampledRows = layout.sampledRows,
+      sampleMillis = (sampled - started) / 1000000,
+      writeMillis = (written - sampled) / 1000000,
+      drifts = layout.model.units.toSeq.flatMap(_.drift),
+      read = if (hashed) ofUnits(read) else IndexedSeq.empty
+    )
+  }
+
+  /** Runs the first job only, and says what the second one would write. */
+  def predict(): RewritePrediction = {
+    val samples = drawn(isAll = true)
+    val model = layouts(samples)
+    // What places rows by the bytes of all columns comes before the columns.
+    val rows = SampledRows.ofUnits(samples, unitOfFile)
+    def limits(unit: Int) =
+      Option.when(maxRecords > 0)(LimitedRows(maxRecords, units(unit).rows, shape, hasBorders = keys.nonEmpty))
+    RewritePrediction(
+      PredictedFiles.of(model, rows, keys.map(_.dataType).toIndexedSeq, limits),
+      model.units.toIndexedSeq.map(_.keys),
+      model.units.toSeq.flatMap(_.drift)
+    )
+  }
+
+  /** @param isAll whether nothing is written afterwards */
+  private def drawn(isAll: Boolean): Seq[KeySample] =
+    if (units.forall(u => sampledShare(u) == 0d)) {
+      progress.notSampled(isAll)
+      Nil
+    } else sample(isAll)
+
+  /** The sampled rows themselves are no longer held when the write begins. */
+  private def sampledLayout(): SampledLayout = {
+    val samples = drawn(isAll = false)
+    SampledLayout(layouts(samples), samples.map(_.rows.toLong).sum)
+  }
+
+  private def scan(): RewriteScan = {
+    val relation = FixedFileIndex.relation(session, format, schema, readOptions, files.map(_._1))
+    new RewriteScan(session, relation, keys, bytes)
+  }
+
+  private def sample(isAll: Boolean): Seq[KeySample] = {
+    val query = queries.planned(scan().sampled)
+    val ofUnit = units.map(sampledShare)
+    val shares = session.sparkContext.broadcast(unitOfFile.map(ofUnit))
+    progress.step("sampling")
+    try queries.run(
+        "sample",
+        query,
+        (tasks: Int, _: KeySample) => progress.sampled(tasks, isAll)
+      )(KeySample.task(shares, RewriteScan.encodings(keys, bytes).toArray))
+    finally shares.destroy()
+  }
+
+  /**
+   * The probability to sample a row of a unit. Zero for a unit that needs no sample: one without
+   * rows, or one that becomes a single file in the order of arrival.
+   */
+  private def sampledShare(unit: FileGroup): Double =
+    if (unit.rows == 0 || (keys.isEmpty && unit.outputFiles == 1)) 0d
+    else {
+      val wanted = sampleRows match {
+        case Some(n) => math.max(n.toDouble * unit.outputFiles / outputFiles.map(_.toLong).sum, unit.outputFiles)
+        case None    => math.max(RewriteJob.SampleOfFile.toDouble * filesOf(unit), RewriteJob.MinSample.toDouble)
+      }
+      // Five standard deviations more, so that chance hardly ever draws fewer rows than wanted.
+      math.min(1d, (wanted + 5 * math.sqrt(wanted)) / unit.rows)
+    }
+
+  /** About how many files a unit will have, as far as a sample should grow with them. */
+  private def filesOf(unit: FileGroup): Long = {
+    val byRows = if (maxRecords > 0) (unit.rows + maxRecords - 1) / maxRecords else 0L
+    math.max(unit.outputFiles.toLong, math.min(byRows, unit.outputFiles.toLong * RewriteJob.MostSplit))
+  }
+
+  private def layouts(samples: Seq[KeySample]): LayoutModel = UnitLayouts.of(
+    samples,
+    unitOfFile,
+    outputFiles,
+    encodings = keys.map(k => new KeyEncoding(k.dataType)),
+    weights = if (bytes.isDefined) Seq(1d) else keys.map(_.weight),
+    shape,
+    bytesKey = bytes.map(_ => new KeyEncoding(BinaryType)),
+    stored = true,
+    joinedCurves,
+    density
+  )
+
+  private def joinedCurves: Map[Int, JoinedCurve] = {
+    val joined = for { (unit, u) <- units.zipWithIndex; p <- unit.placement } yield {
+      val unplaced = files.indices.filter(i => unitOfFile(i) == u && p.unplaced(files(i)._1.getPath))
+      u -> JoinedCurve(p.placement, unplaced.toSet)
+    }
+    joined.toMap
+  }
+
+  private def write(model: LayoutModel, read: ReadRows): Seq[StagedFile] = {
+    session.sparkContext.register(read)
+    val plan = session.sparkContext.broadcast(new RowPlan(model))
+    try {
+      val query = queries.planned(scan().ordered(plan, model.slots, shape, Option.when(hashed)(read), zeros.isDefined))
+      val task = fileTask(model, plan)
+      def ended(tasks: Int, files: Seq[WrittenFile]): Unit = progress.written(tasks, files.size)
+      val written = queries.run("write", query, ended)(task.write)
+      check(written.length == model.slots, s"${written.length} partitions for ${model.slots} files")
+      staged(model, written)
+    } finally plan.destroy()
+  }
+
+  /** @param written the files of each slot */
+  private def staged(model: LayoutModel, written: Seq[Seq[WrittenFile]]): Seq[StagedFile] = {
+    val intervals = model.units.toIndexedSeq.map(intervalsOf)
+    for ((files, slot) <- written.zipWithIndex; f <- files) yield {
+      val unit = model.unitOfSlot(slot)
+      StagedFile(
+        new Path(f.path),
+        f.length,
+        f.modificationTime,
+        f.stats.rows,
+        unit,
+        slot,
+        f.stats,
+        interval = intervals(unit).map(_(slot - model.slotOffsets(unit))),
+        f.rowHash,
+        f.upload,
+        f.readBack
+      )
+    }
+  }
+
+  /** The interval of each slot of a unit; None where there is no curve over the columns. */
+  private def intervalsOf(unit: UnitLayout): Option[IndexedSeq[CurveInterval]] =
+    if (keys.isEmpty || bytes.isDefined || unit.distributions.exists(_.total == 0)) None
+    else {
+      def ownFrame = new CurveFrame(
+        UUID.randomUUID().toString,
+        keys.map(k => FrameColumn(ColumnKey(k.path, k.dataType), lasting = true)).toIndexedSeq,
+        unit.distributions,
+        unit.curve
+      )
+      val frame = unit.placement.fold(ownFrame)(_.frame)
+      Some(CurveInterval.ofSlots(unit.curve, unit.cuts).map { case (low, high) =>
+        CurveInterval(frame, low, high, unit.placement.fold(CurveInterval.Cell)(_.layer(low, high)))
+      })
+    }
+
+  private def fileTask(model: LayoutModel, plan: Broadcast[RowPlan]): FileTask = {
+    schema.foreach { f =>
+      check(
+        format.supportDataType(f.dataType),
+        s"column ${quoteIdentifier(f.name)}: $format cannot write ${f.dataType.catalogString}"
+      )
+    }
+    val options = writeOptions(model)
+    val hadoop = session.sessionState.newHadoopConfWithOptions(options)
+    if (uploads.isEmpty && units.exists(_.staging.isEmpty)) stagingDir.getFileSystem(hadoop).mkdirs(stagingDir)
+    val job = Job.getInstance(hadoop)
+    job.setOutputKeyClass(classOf[Void])
+    job.setOutputValueClass(classOf[InternalRow])
+    val ofSpark = RewriteSession.active(session)(format.prepareWrite(session, job, CaseInsensitiveMap(options), schema))
+    val factory = kept.fold(ofSpark)(_.install(job, ofSpark))
+    // Rows in the order of their arrival have no borders between them.
+    val curveField = Option.when(keys.nonEmpty)(RewriteScan.curveField(schema, bytes))
+    new FileTask(
+      factory,
+      new SerializableConfiguration(job.getConfiguration),
+      directories = (0 until model.slots).map(s => units(model.unitOfSlot(s)).staging.getOrElse(stagingDir).toString),
+      jobId = uploads.map(_.operationId).getOrElse(UUID.randomUUID().toString),
+      schema,
+      indexed,
+      // A unit without any rows becomes one file without rows, so that the schema stays readable.
+      keepEmpty = units.indices.filter(units(_).rows == 0).map(model.slotOffsets(_)).toSet,
+      limits = Option.when(maxRecords > 0)(new SlotLimits(maxRecords, curveField, shape, plan)),
+      hash = Option.when(hashed)(new RowHash(schema)),
+      uploads,
+      readBack =
+        Option.when(hashed && ProvenWriters.unproven(session, format, schema, kept, job.getConfiguration).nonEmpty)(
+          ReadBack.of(session, format, schema, readOptions)
+        ),
+      zeros = zeros
+    )
+  }
+
+  /** None when no column can have a zero with a sign. */
+  private lazy val zeros: Option[ZeroSettings] =
+    if (FloatLeaf.of(schema).isEmpty) None
+    else format match {
+      case _: ParquetFileFormat => Some(ZeroSettings.parquet(schema, parquetSchema, keptParquet))
+      case _: OrcFileFormat     => Some(OrcZeros.of(schema))
+      case _                    => None
+    }
+
+  private def parquetSchema: MessageType = keptParquet.flatMap(_.schema)
+    .getOrElse(new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema))
+
+  private def keptParquet: Option[KeptParquet] = kept.collect { case parquet: KeptParquet => parquet }
+
+  private def ofUnits(read: ReadRows): IndexedSeq[RowSum] = {
+    val ofFiles = read.ofFiles.groupMap { case (file, _) => unitOfFile(file) }(_._2)
+    units.indices.map(u => RowSum.of(ofFiles.getOrElse(u, Nil)))
+  }
+
+  private def check(condition: Boolean, message: => String): Unit =
+    if (!condition) throw new IllegalStateException(s"$description: $message")
+}
+
+object RewriteJob {
+
+  /** Rows to sample for each output file. */
+  val SampleOfFile = 100
+
+  /** Files that a limit of rows may make of one, as far as the sample grows with them. */
+  private val MostSplit = 16
+
+  /** Rows to sample for each unit, at least. */
+  val MinSample = 2000
+
+  private final case class SampledLayout(model: LayoutModel, sampledRows: Long)
+}

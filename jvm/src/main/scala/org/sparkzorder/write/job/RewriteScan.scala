@@ -1,0 +1,123 @@
+package org.sparkzorder.write.job
+
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
+import org.apache.spark.sql.classic.SparkSession
+import org.apache.spark.sql.execution.datasources.HadoopFsRelation
+import org.apache.spark.sql.types.{BinaryType, LongType, StringType, StructType}
+
+import org.sparkzorder.layout.{BytesMapping, LayoutShape}
+import org.sparkzorder.stats.KeyEncoding
+import org.sparkzorder.write.KeyColumn
+import org.sparkzorder.write.check.{HashedRows, ReadRows}
+import org.sparkzorder.write.rows.{BroadcastPlan, BytesKey, CurveValue, RowPlan, SlotKey}
+import org.sparkzorder.write.zeros.NotedZeros
+
+/**
+ * The query plans that read the files of a rewrite. Each row comes with the ordinal of its file and
+ * with a tie: a number that grows in the order in which rows are read, so that rows with equal keys
+ * keep this order.
+ *
+ * One scan is for one query: its columns have ids of their own.
+ *
+ * @param relation of a [[org.sparkzorder.write.FixedFileIndex]]
+ * @param bytes set when rows are ordered by one key made of the bytes of all key columns
+ */
+private[write] final class RewriteScan(
+    session: SparkSession,
+    relation: HadoopFsRelation,
+    keys: Seq[KeyColumn],
+    bytes: Option[BytesMapping]
+) {
+  private val table = session.baseRelationToDataFrame(relation).queryExecution.analyzed
+  private val data: Seq[Attribute] = table.output.init
+  private val file: Attribute = table.output.last
+  private val tieAlias = Alias(MonotonicallyIncreasingID(), "tie")()
+  private val tie: Attribute = tieAlias.toAttribute
+
+  private val columns: Seq[Expression] = keys.map(columnOf)
+
+  /** The key made of the bytes of all columns. No file stores it. */
+  private val bytesKey: Option[Alias] = bytes.map(b => Alias(BytesKey(columns, b), "bytes")())
+
+  /** The expressions whose values decide where a row goes. */
+  private val placedBy: Seq[Expression] = bytesKey.fold(columns)(key => Seq(key.toAttribute))
+
+  /**
+   * What [[org.sparkzorder.write.sample.KeySample]] draws from: file, tie, then the key made of all
+   * columns, if any, and the key columns.
+   */
+  def sampled: LogicalPlan = {
+    val sampledKeys = bytesKey.toSeq ++ columns.zipWithIndex.map { case (c, i) => Alias(c, s"key$i")() }
+    Project(file +: tie +: sampledKeys.map(_.toAttribute), withTie(file +: sampledKeys))
+  }
+
+  /**
+   * The rows of each slot in the partition with the slot's number, in the order of the curve. A row
+   * has the data columns, then those of [[addedFields]].
+   *
+   * @param read set to count and hash the rows before the shuffle
+   * @param zeros whether to note for each task which columns have -0.0
+   */
+  def ordered(
+      plan: Broadcast[RowPlan],
+      slots: Int,
+      shape: LayoutShape,
+      read: Option[ReadRows],
+      zeros: Boolean
+  ): LogicalPlan = {
+    val base = withTie(data ++ Seq(file) ++ bytesKey)
+    // Without keys, rows stay in the order of the files, and of the rows in a file: the splits of a
+    // file are read in order.
+    val curve =
+      if (keys.isEmpty) Cast(file, LongType) else CurveValue(BroadcastPlan(plan), file, placedBy)
+    val z = Alias(curve, "z")()
+    val placed = Project(data ++ bytesKey.map(_.toAttribute) ++ Seq(tie, z, file), base)
+    // Rows are hashed last before the shuffle, so that a change made by the shuffle or by anything
+    // after it is noticed.
+    val hashed = read.fold[LogicalPlan](placed)(HashedRows(relation.dataSchema, file, _, placed))
+    val slot = SlotKey(BroadcastPlan(plan), file, z.toAttribute, tie)
+    val exchanged = RepartitionByExpression(Seq(slot), hashed, slots)
+    // In a sort one value of the curve stands for many values of the columns, so the columns decide
+    // among them.
+    val within = if (shape.isSort(placedBy.length)) placedBy else Nil
+    val order = (z.toAttribute +: within :+ tie).map(SortOrder(_, Ascending))
+    val noted = if (zeros) NotedZeros(relation.dataSchema, exchanged) else exchanged
+    Sort(order, global = false, noted)
+  }
+
+  private def withTie(columns: Seq[NamedExpression]): LogicalPlan = Project(columns :+ tieAlias, table)
+
+  private def columnOf(key: KeyColumn): Expression = {
+    def missing = new IllegalArgumentException(
+      s"no column ${quoteNameParts(key.path)} ${key.dataType.catalogString} in ${relation.dataSchema.catalogString}"
+    )
+    val top = data.find(_.name == key.path.head).getOrElse(throw missing)
+    val leaf = key.path.tail.foldLeft[Expression](top) { (parent, name) =>
+      parent.dataType match {
+        case s: StructType if s.fieldNames.contains(name) => GetStructField(parent, s.fieldIndex(name), Some(name))
+        case _                                            => throw missing
+      }
+    }
+    (leaf.dataType, key.dataType) match {
+      case (a, b) if a == b            => leaf
+      case (_: StringType, StringType) => Cast(leaf, StringType) // by its bytes, whatever its collation
+      case _                           => throw missing
+    }
+  }
+}
+
+private[write] object RewriteScan {
+
+  /** The encodings of the values that [[RewriteScan.sampled]] has behind file and tie. */
+  def encodings(keys: Seq[KeyColumn], bytes: Option[BytesMapping]): Seq[KeyEncoding] =
+    bytes.map(_ => new KeyEncoding(BinaryType)).toSeq ++ keys.map(k => new KeyEncoding(k.dataType))
+
+  /**
+   * Which field of an ordered row is its value of the curve: behind the data come the bytes key, if
+   * any, and the tie.
+   */
+  def curveField(schema: StructType, bytes: Option[BytesMapping]): Int = schema.length + bytes.size + 1
+}

@@ -1,0 +1,87 @@
+package org.sparkzorder.write.orc
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.orc.{OrcFile, OrcProto, TypeDescription}
+import org.apache.orc.TypeDescription.Category
+import org.apache.orc.impl.{PhysicalFsWriter, StreamName}
+
+/**
+ * Writes an ORC file whose statistics let each reader find all rows.
+ *
+ *   - A field of a struct counts as null where the struct is null. ORC's Java library leaves such rows
+ *     out of the field's statistics. They then say that the field is never null, and readers skip the
+ *     row groups that `s.f IS NULL` would find. ORC's C++ library counts these rows. ORC hands on the
+ *     statistics of a struct before those of its fields, so each column can take over the nulls of its
+ *     parent.
+ *   - A bound that is zero holds for both zeros. ORC's reader compares by bits, so to it 0.0 is above a
+ *     maximum of -0.0, and it skips the row group that `x = 0.0` would find. The statistics of the whole
+ *     file stay, since no reader skips by them, and some answer `min` and `max` by them.
+ */
+private[write] final class OrcStatisticsWriter(fs: FileSystem, path: Path, options: OrcFile.WriterOptions)
+    extends PhysicalFsWriter(fs, path, options) {
+
+  private val parents = OrcStatisticsWriter.parents(options.getSchema)
+
+  /** For each column, whether each row group of this stripe has nulls. */
+  private val groups = Array.fill(parents.length)(Array.empty[Boolean])
+  private val stripe = new Array[Boolean](parents.length)
+  private val file = new Array[Boolean](parents.length)
+
+  override def writeIndex(name: StreamName, index: OrcProto.RowIndex.Builder): Unit = {
+    val column = name.getColumn
+    groups(column) = Array.tabulate(index.getEntryCount) { g =>
+      val statistics = index.getEntryBuilder(g).getStatisticsBuilder
+      widen(statistics)
+      mark(column, statistics)(groups(_)(g))
+    }
+    super.writeIndex(name, index)
+  }
+
+  override def writeStatistics(name: StreamName, statistics: OrcProto.ColumnStatistics.Builder): Unit = {
+    val isFile = name.getKind == OrcProto.Stream.Kind.FILE_STATISTICS
+    val nulls = if (isFile) file else stripe
+    if (!isFile) widen(statistics)
+    nulls(name.getColumn) = mark(name.getColumn, statistics)(nulls(_))
+    super.writeStatistics(name, statistics)
+  }
+
+  private def widen(statistics: OrcProto.ColumnStatistics.Builder): Unit = if (statistics.hasDoubleStatistics) {
+    val bounds = statistics.getDoubleStatisticsBuilder
+    // Both zeros are equal to the operator.
+    if (bounds.hasMinimum && bounds.getMinimum == 0.0) bounds.setMinimum(-0.0)
+    if (bounds.hasMaximum && bounds.getMaximum == 0.0) bounds.setMaximum(0.0)
+  }
+
+  /** Whether the column has nulls, by its own statistics or by those of its parent. */
+  private def mark(column: Int, statistics: OrcProto.ColumnStatistics.Builder)(hasNull: Int => Boolean): Boolean = {
+    val inherited = parents(column) >= 0 && hasNull(parents(column))
+    if (inherited) statistics.setHasNull(true)
+    inherited || statistics.getHasNull
+  }
+}
+
+private[write] object OrcStatisticsWriter {
+
+  /** Whether a struct that may be null has fields: the row itself never is. */
+  def hasStructs(schema: TypeDescription): Boolean = parents(schema).exists(_ >= 0)
+
+  /** Whether ORC's own statistics may be wrong for a reader. */
+  def concern(schema: TypeDescription): Boolean = hasStructs(schema) || hasFloats(schema)
+
+  private def hasFloats(t: TypeDescription): Boolean =
+    t.getCategory == Category.FLOAT || t.getCategory == Category.DOUBLE ||
+      Option(t.getChildren).exists(_.asScala.exists(hasFloats))
+
+  /** For each column the struct that it is a field of, or -1. */
+  private def parents(schema: TypeDescription): Array[Int] = {
+    val found = Array.fill(schema.getMaximumId + 1)(-1)
+    def visit(t: TypeDescription): Unit = Option(t.getChildren).toSeq.flatMap(_.asScala).foreach { child =>
+      if (t.getCategory == Category.STRUCT && t.getId != schema.getId) found(child.getId) = t.getId
+      visit(child)
+    }
+    visit(schema)
+    found
+  }
+}

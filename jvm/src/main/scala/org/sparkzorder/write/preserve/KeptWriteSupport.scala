@@ -1,0 +1,76 @@
+package org.sparkzorder.write.preserve
+
+import java.util.HashMap
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.hadoop.api.WriteSupport.WriteContext
+import org.apache.parquet.io.api.RecordConsumer
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetWriteSupport}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+
+/**
+ * Spark's writer of Parquet records, for new files with the schema and key-value metadata of old
+ * ones. The keys that describe Spark and its calendar stay Spark's own, since Spark's code converts
+ * the values. Spark creates it by name from a job's settings.
+ */
+final class KeptWriteSupport extends ParquetWriteSupport {
+
+  private var spark: MessageType = _
+  private var kept: Option[MessageType] = None
+
+  override def init(conf: Configuration): WriteContext = {
+    val own = super.init(conf)
+    val footer = KeptFooter.in(conf)
+    spark = own.getSchema
+    kept = footer.schema
+    val metadata = new HashMap[String, String]
+    footer.keyValues.foreach { case (key, value) => metadata.put(key, value) }
+    metadata.putAll(own.getExtraMetaData)
+    kept.foreach { schema =>
+      val key = ParquetReadSupport.SPARK_METADATA_KEY
+      Option(metadata.get(key)).foreach(json => metadata.put(key, SparkNames.of(json, spark, schema)))
+    }
+    new WriteContext(kept.getOrElse(spark), metadata)
+  }
+
+  override def prepareForWrite(consumer: RecordConsumer): Unit = {
+    val changed = kept.map(KeptNode.root(spark, _)).filter(_.isNeeded)
+    super.prepareForWrite(changed.fold(consumer)(new KeptConsumer(consumer, _)))
+  }
+}
+
+/**
+ * Spark's own copy of the schema, which Spark prefers to the file's, with the names of the file.
+ */
+private[write] object SparkNames {
+
+  def of(json: String, spark: GroupType, kept: GroupType): String = DataType.fromJson(json) match {
+    case s: StructType =>
+      val renamed = struct(s, spark, kept)
+      if (renamed == s) json else renamed.json
+    case _ => json
+  }
+
+  private def struct(s: StructType, spark: GroupType, kept: GroupType): StructType =
+    if (s.length != spark.getFieldCount) s
+    else StructType(s.fields.zipWithIndex.map { case (f, i) =>
+      f.copy(name = kept.getType(i).getName, dataType = dataType(f.dataType, spark.getType(i), kept.getType(i)))
+    })
+
+  private def dataType(t: DataType, spark: Type, kept: Type): DataType = t match {
+    case s: StructType => struct(s, spark.asGroupType, kept.asGroupType)
+    case a: ArrayType  =>
+      (ListShape.of(spark), ListShape.of(kept)) match {
+        case (Some((_, s)), Some((_, k))) => a.copy(elementType = dataType(a.elementType, s, k))
+        case _                            => a
+      }
+    case m: MapType =>
+      def pair(of: Type) = of.asGroupType.getType(0).asGroupType
+      m.copy(
+        keyType = dataType(m.keyType, pair(spark).getType(0), pair(kept).getType(0)),
+        valueType = dataType(m.valueType, pair(spark).getType(1), pair(kept).getType(1))
+      )
+    case other => other
+  }
+}

@@ -1,0 +1,93 @@
+package org.sparkzorder.write.sample
+
+import java.util.{BitSet, SplittableRandom}
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.spark.TaskContext
+import org.apache.spark.broadcast.Broadcast
+import org.apache.spark.sql.catalyst.InternalRow
+
+import org.sparkzorder.stats.KeyEncoding
+
+/** One key column of the sampled rows, encoded by [[KeyEncoding]]. */
+sealed trait KeyValues extends Serializable {
+
+  /** The value of row i: a long, a byte string or null. */
+  def apply(i: Int): Any
+}
+
+final class LongKeyValues(values: Array[Long], nulls: BitSet) extends KeyValues {
+  def apply(i: Int): Any = if (nulls.get(i)) null else values(i)
+}
+
+final class BytesKeyValues(values: Array[Array[Byte]]) extends KeyValues {
+  def apply(i: Int): Any = values(i)
+}
+
+/** The sampled rows of a task: the ordinal of each row's file, its tie, and its keys. */
+final class KeySample(val files: Array[Int], val ties: Array[Long], val columns: Array[KeyValues])
+    extends Serializable {
+  def rows: Int = files.length
+
+  def key(row: Int): Seq[Any] = columns.toSeq.map(_(row))
+}
+
+object KeySample {
+  private val Seed = 0x5a6f726465724b65L
+
+  /**
+   * Samples rows (file, tie, key, ..), each with its file's probability. A task that runs again
+   * samples the same rows.
+   *
+   * @param partition number of the task's partition
+   */
+  def draw(
+      partition: Int,
+      rows: Iterator[InternalRow],
+      probabilities: Array[Double],
+      encodings: Array[KeyEncoding]
+  ): KeySample = {
+    val random = new SplittableRandom(Seed + partition)
+    val files = new ArrayBuffer[Int]
+    val ties = new ArrayBuffer[Long]
+    val columns = encodings.map(new Column(_))
+    rows.foreach { row =>
+      val file = row.getInt(0)
+      if (random.nextDouble() < probabilities(file)) {
+        files += file
+        ties += row.getLong(1)
+        columns.indices.foreach(c => columns(c).add(row, c + 2))
+      }
+    }
+    new KeySample(files.toArray, ties.toArray, columns.map(_.result()))
+  }
+
+  /**
+   * Runs [[draw]] in a task of the sample job. Made in this object, so that the closure contains
+   * nothing else.
+   */
+  def task(
+      probabilities: Broadcast[Array[Double]],
+      encodings: Array[KeyEncoding]
+  ): (TaskContext, Iterator[InternalRow]) => KeySample =
+    (task, rows) => draw(task.partitionId(), rows, probabilities.value, encodings)
+
+  private final class Column(encoding: KeyEncoding) {
+    private val longs = new ArrayBuffer[Long]
+    private val bytes = new ArrayBuffer[Array[Byte]]
+    private val nulls = new BitSet
+
+    def add(row: InternalRow, ordinal: Int): Unit = {
+      val value = if (row.isNullAt(ordinal)) null else row.get(ordinal, encoding.dataType)
+      if (!encoding.isLong) bytes += (if (value == null) null else encoding.bytes(value))
+      else {
+        if (value == null) nulls.set(longs.length)
+        longs += (if (value == null) 0L else encoding.long(value))
+      }
+    }
+
+    def result(): KeyValues =
+      if (encoding.isLong) new LongKeyValues(longs.toArray, nulls) else new BytesKeyValues(bytes.toArray)
+  }
+}

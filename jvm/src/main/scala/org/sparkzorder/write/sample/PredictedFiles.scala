@@ -1,0 +1,108 @@
+package org.sparkzorder.write.sample
+
+import org.apache.spark.sql.types.DataType
+
+import org.sparkzorder.layout.{DistributionDrift, FileBounds, LayoutModel, UnitLayout, ValueDistribution}
+import org.sparkzorder.stats.OrderedValue
+
+/**
+ * A file that a rewrite would write, as far as its sampled rows tell.
+ *
+ * @param unit ordinal of its rewrite unit
+ * @param share of the unit's rows, from 0 to 1
+ * @param bounds of each key column in the sampled rows
+ * @param boundsOfHalf the same in every second one of them
+ */
+final case class PredictedFile(
+    unit: Int,
+    share: Double,
+    bounds: IndexedSeq[FileBounds],
+    boundsOfHalf: IndexedSeq[FileBounds]
+)
+
+/**
+ * What a rewrite would write. It draws the same sample as the rewrite, so it has the same cuts.
+ *
+ * @param samples for each unit, the sampled distribution of each key column; empty if nothing was
+ *   sampled
+ * @param drifts as in [[org.sparkzorder.write.job.RewriteResult]]
+ */
+final case class RewritePrediction(
+    files: Seq[PredictedFile],
+    samples: IndexedSeq[IndexedSeq[ValueDistribution]],
+    drifts: Seq[DistributionDrift]
+)
+
+private[write] object PredictedFiles {
+
+  /**
+   * The files of a layout, from the sampled rows that it was made from.
+   *
+   * @param rows sampled rows by unit
+   * @param keys types of the key columns; empty if rows keep the order of their arrival
+   * @param limits for each unit, how its files are limited; None for any number of rows
+   */
+  def of(
+      model: LayoutModel,
+      rows: Map[Int, IndexedSeq[SampledRow]],
+      keys: IndexedSeq[DataType],
+      limits: Int => Option[LimitedRows]
+  ): Seq[PredictedFile] =
+    model.units.toIndexedSeq.zipWithIndex.flatMap { case (layout, unit) =>
+      rows.get(unit) match {
+        case None =>
+          Seq.fill(layout.cuts.slots)(PredictedFile(unit, 1d / layout.cuts.slots, unknown(keys), unknown(keys)))
+        case Some(some) => ofUnit(unit, layout, some, keys, limits(unit))
+      }
+    }
+
+  private def unknown(keys: IndexedSeq[DataType]): IndexedSeq[FileBounds] = keys.map(_ => FileBounds.Unknown)
+
+  private def ofUnit(
+      unit: Int,
+      layout: UnitLayout,
+      rows: IndexedSeq[SampledRow],
+      keys: IndexedSeq[DataType],
+      limit: Option[LimitedRows]
+  ): Seq[PredictedFile] = {
+    val placed = rows.map { row =>
+      val z = curveValue(layout, row); PlacedRow(layout.cuts.slot(z, row.tie), z, row)
+    }
+    placed.groupBy(_.slot).toSeq.sortBy(_._1).flatMap { case (_, ofSlot) =>
+      val files = limit match {
+        case None      => Seq(ofSlot.map(_.row) -> ofSlot.size.toDouble)
+        case Some(own) => own.files(layout, ofSlot.sortBy(p => (p.z, p.row.tie)).map(p => (p.z, p.row)), rows.size)
+      }
+      files.map { case (part, share) =>
+        val half = part.zipWithIndex.collect { case (row, i) if i % 2 == 0 => row }
+        PredictedFile(unit, share / rows.size, bounds(part, keys), bounds(half, keys))
+      }
+    }
+  }
+
+  private final case class PlacedRow(slot: Int, z: Long, row: SampledRow)
+
+  private def curveValue(layout: UnitLayout, row: SampledRow): Long = {
+    val columns = layout.distributions.length
+    if (columns == 0) row.file.toLong else layout.z(row.values.take(columns))
+  }
+
+  private def bounds(rows: Seq[SampledRow], keys: IndexedSeq[DataType]): IndexedSeq[FileBounds] =
+    keys.indices.map { k =>
+      val values = rows.map(row => row.values(row.values.length - keys.length + k)).filter(_ != null)
+      values.headOption match {
+        case None          => FileBounds.AllNull
+        case Some(_: Long) => ofLongs(values.map(_.asInstanceOf[Long]), OrderedValue.hasNaN(keys(k)))
+        case Some(_)       =>
+          val bytes = values.map(_.asInstanceOf[Array[Byte]])
+          val ordering: Ordering[Array[Byte]] = OrderedValue.compare(_, _)
+          FileBounds.Bytes(bytes.min(ordering), bytes.max(ordering))
+      }
+    }
+
+  private def ofLongs(values: Seq[Long], floating: Boolean): FileBounds = {
+    val (nans, numbers) = if (floating) values.partition(OrderedValue.toDouble(_).isNaN) else (Nil, values)
+    val bounds = Option.when(numbers.nonEmpty)(FileBounds.Longs(numbers.min, numbers.max))
+    if (nans.nonEmpty) FileBounds.LongsOrNaN(bounds, nans.size.toDouble / values.size) else bounds.get
+  }
+}

@@ -1,0 +1,107 @@
+package org.sparkzorder.write.sample
+
+import org.sparkzorder.layout._
+import org.sparkzorder.stats.KeyEncoding
+
+/**
+ * The curve of existing files that the rows of a unit join.
+ *
+ * @param unplaced ordinals of the input files that are not along the curve yet
+ */
+private[write] final case class JoinedCurve(placement: Placement, unplaced: Set[Int])
+
+/** Computes the layouts of all units from sampled rows. */
+object UnitLayouts {
+
+  /** Turns the columns' distributions in the sample into the distributions that ids are made of. */
+  type Density = IndexedSeq[ValueDistribution] => IndexedSeq[ValueDistribution]
+
+  /**
+   * @param samples drawn by the tasks of the sample job, in the order of their partitions
+   * @param unitOfFile the unit of each input file
+   * @param outputFiles files wanted of each unit
+   * @param encodings of the key columns; none to keep rows in the order in which they arrived
+   * @param weights of the key columns; of the bytes key where there is one
+   * @param shape how rows are ordered and cut
+   * @param bytesKey encoding of a key made of the bytes of all columns, if that alone places rows.
+   *   Samples have it before the columns
+   * @param stored whether the boundaries are stored with the files, where they may take only so
+   *   much room
+   * @param joined the units whose rows join files that are along a curve already
+   * @param density set when ids are made of other distributions than the columns' own
+   */
+  def of(
+      samples: Seq[KeySample],
+      unitOfFile: Array[Int],
+      outputFiles: IndexedSeq[Int],
+      encodings: Seq[KeyEncoding],
+      weights: Seq[Double],
+      shape: LayoutShape,
+      bytesKey: Option[KeyEncoding] = None,
+      stored: Boolean = false,
+      joined: Map[Int, JoinedCurve] = Map.empty,
+      density: Option[Density] = None
+  ): LayoutModel = {
+    val rows = SampledRows.ofUnits(samples, unitOfFile)
+    val units = outputFiles.indices.map { u =>
+      val ofUnit = rows.getOrElse(u, IndexedSeq.empty)
+      val unit = new SampledUnit(ofUnit, outputFiles(u), encodings, weights, shape, bytesKey, stored, density)
+      joined.get(u).fold(unit.ownLayout(None))(unit.joinedLayout)
+    }
+    new LayoutModel(units.toArray, unitOfFile)
+  }
+}
+
+/** The sampled rows of one unit, and its layouts by them. For the parameters see [[UnitLayouts.of]]. */
+private final class SampledUnit(
+    rows: IndexedSeq[SampledRow],
+    outputFiles: Int,
+    encodings: Seq[KeyEncoding],
+    weights: Seq[Double],
+    shape: LayoutShape,
+    bytesKey: Option[KeyEncoding],
+    stored: Boolean,
+    density: Option[UnitLayouts.Density]
+) {
+
+  /**
+   * A layout with boundaries and a curve of its own.
+   *
+   * @param drift why the rows do not join the curve of existing files, if there is one
+   */
+  def ownLayout(drift: Option[DistributionDrift]): UnitLayout = {
+    val sampled = SampledRows.distributions(rows, bytesKey.toSeq ++ encodings)
+    val ofColumns = sampled.takeRight(encodings.length)
+    val placing = if (bytesKey.isDefined) sampled.take(1) else density.fold(ofColumns)(_(ofColumns))
+    val boundaries =
+      if (bytesKey.isEmpty && stored) FrameBudget.fit(placing, FrameBudget.of(outputFiles), outputFiles) else placing
+    val curve =
+      if (encodings.isEmpty) BitPlan.ofSequence(Nil, 0) else shape.curveOf(weights, boundaries, outputFiles)
+    val uncut = new UnitLayout(boundaries, curve, Cuts.none)
+    val cuts = if (outputFiles == 1) Cuts.none else shape.cutsOf(positions(uncut), outputFiles, curve)
+    new UnitLayout(boundaries, curve, cuts, ofColumns, drift, None)
+  }
+
+  /**
+   * The layout of the existing files, or a new one when the new rows' values differ too much from
+   * these files'.
+   */
+  def joinedLayout(joined: JoinedCurve): UnitLayout = {
+    val frame = joined.placement.frame
+    val uncut = new UnitLayout(frame.distributions, frame.curve, Cuts.none)
+    val fresh = rows.filter(row => joined.unplaced(row.file))
+    val drift = DistributionDrift.of(frame.distributions, fresh.map(row => uncut.places(row.values)))
+    if (!drift.fits) ownLayout(Some(drift))
+    else {
+      val ofColumns = if (density.isEmpty) frame.distributions else SampledRows.distributions(rows, encodings)
+      val cuts = joined.placement.cuts(positions(uncut), shape)
+      new UnitLayout(frame.distributions, frame.curve, cuts, ofColumns, Some(drift), Some(joined.placement))
+    }
+  }
+
+  /** The sampled rows' values of the curve with their ties, ascending. */
+  private def positions(layout: UnitLayout): IndexedSeq[(Long, Long)] = rows.map { row =>
+    val z = if (encodings.isEmpty) row.file.toLong else layout.z(row.values.take(layout.distributions.length))
+    (z, row.tie)
+  }.sorted
+}

@@ -1,0 +1,202 @@
+package org.sparkzorder.write.task
+
+import java.io.FileNotFoundException
+
+import scala.collection.mutable.ArrayBuffer
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{ChecksumFileSystem, Path}
+import org.apache.hadoop.mapreduce.{JobID, TaskAttemptID, TaskID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.execution.datasources.OutputWriterFactory
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.SerializableConfiguration
+import org.slf4j.LoggerFactory
+
+import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector}
+import org.sparkzorder.write.WrittenNames
+import org.sparkzorder.write.check.{ReadBack, ReadBackRows, RowHash}
+import org.sparkzorder.write.zeros.{FloatLeaf, NotedZeros, ZeroSettings, ZerosFound}
+
+/**
+ * A file that a task has written and closed.
+ *
+ * @param modificationTime 0 if it is no file yet
+ * @param rowHash sum of the hashes of its rows
+ * @param upload set when the file is an upload that was left open
+ * @param readBack set when the file was read back
+ */
+private[write] final case class WrittenFile(
+    path: String,
+    length: Long,
+    modificationTime: Long,
+    stats: FileStats,
+    rowHash: Long,
+    upload: Option[StagedUpload] = None,
+    readBack: Option[ReadBackRows] = None
+)
+
+/**
+ * Writes the rows of one slot to one file, or to several when there is a limit, and collects their
+ * statistics meanwhile. A slot without rows gets no file.
+ *
+ * The name of the file contains the attempt, and only files that a task reports to the driver
+ * count. So no step mistakes the files of an attempt that was retried or overtaken for outputs.
+ *
+ * @param directories URI of the folder to write to, for each slot
+ * @param schema of the file; rows may have more fields after these, see [[LeadingFields]]
+ * @param keepEmpty slots that get a file even when they have no rows
+ * @param limits set when files have a limit of rows
+ * @param hash set to hash the rows
+ * @param uploads set when the folders are such that S3A leaves uploads open there, see
+ *   [[StagedUpload]]
+ * @param readBack set to read the files back
+ * @param zeros how files with -0.0 are written; None when no column can have it
+ */
+private[write] final class FileTask(
+    factory: OutputWriterFactory,
+    conf: SerializableConfiguration,
+    directories: IndexedSeq[String],
+    jobId: String,
+    schema: StructType,
+    indexed: Seq[ColumnKey],
+    keepEmpty: Set[Int],
+    limits: Option[SlotLimits],
+    hash: Option[RowHash],
+    uploads: Option[OpenUploads],
+    readBack: Option[ReadBack],
+    zeros: Option[ZeroSettings]
+) extends Serializable {
+
+  /** Returns the files in the order of their rows. */
+  def write(task: TaskContext, rows: Iterator[InternalRow]): Seq[WrittenFile] = {
+    val slot = task.partitionId()
+    if (!rows.hasNext && !keepEmpty(slot)) Nil
+    else {
+      val files = new ArrayBuffer[WrittenFile]
+      var complete = false
+      try {
+        val parts = limits.fold(Iterator(rows))(_.filesOf(slot, rows))
+        parts.foreach(part => files += writeFile(slot, files.length, task, part))
+        complete = true
+        files.toSeq
+      } finally if (!complete) files.foreach(f => discard(new Path(f.path)))
+    }
+  }
+
+  private def writeFile(slot: Int, part: Int, task: TaskContext, rows: Iterator[InternalRow]): WrittenFile = {
+    val context = attempt(slot, task)
+    val path = pathOf(slot, part, task, factory.getFileExtension(context))
+    val collector = new StatsCollector(schema, indexed)
+    val rowHash = hash.orNull
+    val check = readBack.map(_.begin()).orNull
+    var sum = 0L
+    var complete = false
+    // An open upload cannot be read.
+    val local = uploads.filter(_ => check != null).map(_ => new LocalFirst(conf.value))
+    try {
+      val at = local.fold(path)(_.path)
+      val writer = factory.newInstance(at.toString, schema, context)
+      // The writer is closed after an error, too. An error of closing is then added to the first
+      // one instead of hiding it.
+      Using.resource(new AutoCloseable { def close(): Unit = writer.close() }) { _ =>
+        zeros.foreach(_.begin(writer))
+        val leading = new LeadingFields(schema)
+        rows.foreach { row =>
+          val data = leading.of(row)
+          if (rowHash != null) {
+            val h = rowHash.of(data)
+            sum += h
+            if (check != null) check.add(data, h)
+          }
+          writer.write(data)
+          collector.add(data)
+        }
+      }
+      val stats = collector.result()
+      val back = Option(check).map(_.end(at, conf.value))
+      local.foreach(_.copyTo(path))
+      val file = uploads.fold(stored(path, stats, sum))(uploaded(_, path, stats, sum))
+      complete = true
+      file.copy(readBack = back)
+    } finally {
+      local.foreach(_.delete())
+      if (!complete) discard(path)
+    }
+  }
+
+  /** All rows of the slot are sorted by now, and so they were looked at. */
+  private def zerosOf(task: TaskContext): ZerosFound = NotedZeros.of(task).getOrElse {
+    val all = FloatLeaf.of(schema).map(_ => true)
+    ZerosFound(all, all)
+  }
+
+  private def stored(path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+    dropChecksum(path)
+    val status = path.getFileSystem(conf.value).getFileStatus(path)
+    WrittenFile(path.toString, status.getLen, status.getModificationTime, stats, rowHash)
+  }
+
+  private def uploaded(open: OpenUploads, path: Path, stats: FileStats, rowHash: Long): WrittenFile = {
+    val (upload, length) = StagedUpload.read(path, open.read(path.getFileSystem(conf.value), _))
+    WrittenFile(path.toString, length, 0L, stats, rowHash, Some(upload))
+  }
+
+  private def pathOf(slot: Int, part: Int, task: TaskContext, extension: String): Path = {
+    val number = if (part == 0) f"$slot%05d" else f"$slot%05d.$part%d"
+    val suffix = if (uploads.isDefined) "" else FileTask.Suffix
+    val name = s"${WrittenNames.Prefix}$number-$jobId-a${task.taskAttemptId()}$extension$suffix"
+    val path = new Path(directories(slot), name)
+    // A lost executor that comes back must not create the folder again. An object store has none.
+    if (uploads.isEmpty && !path.getFileSystem(conf.value).exists(path.getParent))
+      throw new FileNotFoundException(
+        s"${path.getParent} is gone: the operation has ended, or the folder was overwritten"
+      )
+    path
+  }
+
+  /**
+   * Hadoop writes a checksum file beside each file on a local disk. Data files have checksums of
+   * their own, so it is removed.
+   */
+  private def dropChecksum(path: Path): Unit = path.getFileSystem(conf.value) match {
+    case checked: ChecksumFileSystem =>
+      checked.getRawFileSystem.delete(checked.getChecksumFile(path), false)
+      ()
+    case _ => ()
+  }
+
+  private def discard(path: Path): Unit =
+    try path.getFileSystem(conf.value).delete(path, false)
+    catch {
+      // The task's own error is reported. The files left over are removed with the staging folder.
+      case NonFatal(e) => FileTask.log.warn(s"could not remove the unfinished file $path", e)
+    }
+
+  private def attempt(slot: Int, task: TaskContext): TaskAttemptContextImpl = {
+    val job = new JobID(jobId, task.stageId())
+    val id = new TaskAttemptID(new TaskID(job, TaskType.MAP, slot), task.taskAttemptId().toInt & Int.MaxValue)
+    val own = new org.apache.hadoop.conf.Configuration(conf.value)
+    own.set("mapreduce.job.id", job.toString)
+    own.set("mapreduce.task.id", id.getTaskID.toString)
+    own.set("mapreduce.task.attempt.id", id.toString)
+    own.setBoolean("mapreduce.task.ismap", true)
+    own.setInt("mapreduce.task.partition", slot)
+    zeros.foreach(_.put(own, zerosOf(task)))
+    new TaskAttemptContextImpl(own, id)
+  }
+}
+
+object FileTask {
+
+  /**
+   * The end of the names of staged files, so that no reader takes them for data. Published names do
+   * not have it.
+   */
+  val Suffix = ".staged"
+
+  private val log = LoggerFactory.getLogger(classOf[FileTask])
+}

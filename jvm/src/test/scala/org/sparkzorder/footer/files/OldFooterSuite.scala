@@ -1,0 +1,69 @@
+package org.sparkzorder.footer.files
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, Path => JPath}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.format.{FileMetaData, Util}
+import org.apache.spark.sql.types.StructType
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.footer.{DataFormat, FooterFixture}
+
+/** Footers of old writers, made by changing footers of today. */
+class OldFooterSuite extends AnyFunSuite with FooterFixture {
+
+  /** Writes a copy of the file with its footer changed, without a checksum file. */
+  private def changed(status: FileStatus)(change: FileMetaData => Unit): FileStatus = {
+    val file = JPath.of(status.getPath.toUri.getPath)
+    val bytes = Files.readAllBytes(file)
+    val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(ByteOrder.LITTLE_ENDIAN).getInt
+    val start = bytes.length - 8 - length
+    val metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
+    change(metadata)
+    val footer = new ByteArrayOutputStream
+    Util.writeFileMetaData(metadata, footer)
+    val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(footer.size).put("PAR1".getBytes).array
+    val other = file.resolveSibling("old.parquet")
+    Files.write(other, bytes.take(start) ++ footer.toByteArray ++ end)
+    statusOf(other)
+  }
+
+  private def bytes(text: String) = ByteBuffer.wrap(text.getBytes("UTF-8"))
+
+  test("deprecated bounds of strings are in the order of signed bytes, and never used") {
+    val df = spark.sql("SELECT * FROM VALUES ('a'), ('c\u00e9'), ('cz') AS t(s)")
+    val old = changed(written(df, DataFormat.Parquet, "signed")) { metadata =>
+      metadata.setCreated_by("parquet-mr version 1.8.2 (build c6522788629e590a53eb79874b95f6c3ff11f16c)")
+      metadata.unsetColumn_orders()
+      metadata.getRow_groups.asScala.flatMap(_.getColumns.asScala).foreach { column =>
+        val s = column.getMeta_data.getStatistics
+        s.unsetMin_value()
+        s.unsetMax_value()
+        s.setMin(bytes("a"))
+        s.setMax(bytes("cz"))
+      }
+    }
+    val schema = StructType.fromDDL("s string")
+    // With this setting, Spark's own reader uses these bounds for row groups.
+    under("parquet.strings.signed-min-max.enabled" -> "true") {
+      assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
+    }
+    assert(footer(old, DataFormat.Parquet, schema).untrusted == Set(key(schema, "s")))
+  }
+
+  test("bounds of binary decimals are used only if the writer is known to order them by value") {
+    val df = spark.sql("SELECT CAST(id - 5 AS DECIMAL(30, 2)) AS d, id FROM range(10)")
+    val status = written(df, DataFormat.Parquet, "decimals")
+    val (d, id) = (key(df.schema, "d"), key(df.schema, "id"))
+    assert(footer(status, DataFormat.Parquet, df.schema).stats.keySet == Set(d, id))
+    Seq("parquet-mr version 1.9.0 (build 38262e2c80015d0935dad20f8e18f2d6f9fbd03c)", "other version 1.0").foreach {
+      by =>
+        val f = footer(changed(status)(_.setCreated_by(by)), DataFormat.Parquet, df.schema)
+        assert(f.untrusted == Set(d) && f.stats.keySet == Set(id), by)
+    }
+  }
+}

@@ -1,0 +1,215 @@
+package org.sparkzorder.footer.parquet
+
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.footer.files.Footers
+import org.sparkzorder.footer.{
+  DataFormat,
+  FileFooter,
+  FooterFixture,
+  NotDataFileException,
+  Samples,
+  SessionBound,
+  TimestampKind
+}
+import org.sparkzorder.indexing.FileScan
+import org.sparkzorder.stats.{ColumnStats, IndexableColumns}
+
+class ParquetFooterSuite extends AnyFunSuite with FooterFixture {
+  private val parquet = DataFormat.Parquet
+
+  private def check(name: String, confs: (String, String)*): (FileFooter, StructType) = under(confs: _*) {
+    val df = Samples.all(spark)
+    val status = written(df, parquet, name, Map("parquet.block.size" -> "2048"))
+    val f = footer(status, parquet, df.schema)
+    assertSound(f, scanned(status, parquet, df.schema))
+    (f, df.schema)
+  }
+
+  test("every type, with INT96 timestamps, as Spark writes them by default") {
+    val (f, schema) = check("int96", "spark.sql.parquet.outputTimestampType" -> "INT96")
+    assert(
+      f.rows == 100 && f.timestamps.contains(TimestampKind.Int96) && f.codec.contains("snappy") && f.unreadable.isEmpty
+    )
+    assert(f.untrusted == Set("ts", "ancient_ts", "bin").map(key(schema, _)))
+    assert(f.missing.isEmpty && f.loose.isEmpty && f.sessionBound.isEmpty)
+    assert(f.stats(key(schema, "nothing")) == ColumnStats(null, null, 100, 0))
+    assert(f.stats(key(schema, "i32")) == ColumnStats(
+      java.lang.Long.valueOf(-4900000L),
+      java.lang.Long.valueOf(4900000L),
+      15,
+      0
+    ) ||
+      f.stats(key(schema, "i32")).nullCount == 15)
+  }
+
+  test("nulls of arrays, maps and structs are known where the counts of the leaves prove them") {
+    val full = Seq(
+      "if(id < 9, array(id), null) a",
+      "if(id < 9, map(id, id), null) m",
+      "if(id < 9, named_struct('x', if(id < 9, id, null), 'y', array(id)), null) s",
+      "if(id < 9, array(named_struct('z', id)), null) n"
+    )
+    val some = Seq(
+      "if(id = 1, null, array(id)) a",
+      "if(id = 1, null, map(id, id)) m",
+      "if(id = 1, null, named_struct('x', id, 'y', array(id))) s",
+      "array(if(id = 1, null, named_struct('z', id))) n"
+    )
+    val empty = Seq(
+      "if(id < 9, array_repeat(id, int(id)), null) a",
+      "if(id < 9, map_from_arrays(array_repeat(id, int(id % 2)), array_repeat(id, int(id % 2))), null) m",
+      "if(id < 9, named_struct('x', if(id = 1, null, id), 'y', array_repeat(id, int(id))), null) s",
+      "if(id < 9, array_repeat(named_struct('z', id), int(id)), null) n"
+    )
+    def nulls(columns: Seq[String], name: String): Map[String, Long] = {
+      val df = spark.range(3).selectExpr(columns: _*)
+      val status = written(df, parquet, name)
+      val all = IndexableColumns.all(df.schema)
+      val f = footer(status, parquet, df.schema, all)
+      val truth = FileScan.scan(spark, Seq((0, status)), parquet, df.schema, all)(0)
+      f.stats.foreach { case (k, s) => assert(s.nullCount == truth.columns(k).nullCount, k) }
+      f.stats.collect { case (k, s) if k.path.length == 1 => k.path.head -> s.nullCount }
+    }
+    assert(nulls(full, "nested-full") == Map("a" -> 0L, "m" -> 0L, "s" -> 0L, "n" -> 0L))
+    // The field x of the struct is never null by itself, and Spark wrote n as required.
+    assert(nulls(some, "nested-some") == Map("s" -> 1L, "n" -> 0L))
+    assert(nulls(empty, "nested-empty") == Map.empty)
+  }
+
+  test("a struct is not counted when the file lacks a field of it, since Spark may read it as null") {
+    val status = written(spark.range(3).selectExpr("named_struct('x', id) s"), parquet, "nested-lacks")
+    val table = StructType.fromDDL("s struct<x: bigint, y: bigint>")
+    val column = IndexableColumns.all(table).find(_.path == Seq("s")).get
+    assert(!footer(status, parquet, table, Seq(column)).stats.contains(column))
+    val same = StructType.fromDDL("s struct<x: bigint>")
+    assert(footer(status, parquet, same, IndexableColumns.all(same)).stats.size == 2)
+  }
+
+  test("instants in microseconds and milliseconds") {
+    Seq("TIMESTAMP_MICROS" -> TimestampKind.Micros, "TIMESTAMP_MILLIS" -> TimestampKind.Millis).foreach {
+      case (name, kind) =>
+        val (f, schema) = check(name, "spark.sql.parquet.outputTimestampType" -> name)
+        assert(f.timestamps.contains(kind) && f.untrusted == Set(key(schema, "bin")))
+    }
+  }
+
+  test("bounds in the legacy calendar and of legacy decimals hold for the rows") {
+    val (f, schema) = check(
+      "legacy",
+      "spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY",
+      "spark.sql.parquet.int96RebaseModeInWrite" -> "LEGACY",
+      "spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS",
+      "spark.sql.parquet.writeLegacyFormat" -> "true"
+    )
+    assert(Seq("ancient", "ancient_ts").forall(c => f.untrusted(key(schema, c))))
+    assert(Seq("d", "ts").forall(c => f.stats.contains(key(schema, c)) || c == "ts"))
+    assert(f.sessionBound.isEmpty, "the file names its calendar and its zone")
+  }
+
+  test("a chunk with a NaN has no bounds, and a chunk with bounds has no NaN") {
+    val df = spark.range(10).selectExpr(
+      "if(id = 5, double('NaN'), double(id)) as nan",
+      "-0.0D as zero",
+      "if(id = 0, float('-Infinity'), float('NaN')) as mostly"
+    )
+    val status = written(df, parquet, "nan")
+    val f = footer(status, parquet, df.schema)
+    assertSound(f, scanned(status, parquet, df.schema))
+    assert(f.untrusted == Set("nan", "mostly").map(key(df.schema, _)))
+    assert(f.stats(key(df.schema, "zero")) == ColumnStats(java.lang.Long.valueOf(0), java.lang.Long.valueOf(0), 0, 0))
+  }
+
+  test("long strings without statistics are not taken for nulls") {
+    val df = spark.range(3).selectExpr("repeat(cast(id as string), 5000) as s", "id")
+    val f = footer(written(df, parquet, "long"), parquet, df.schema)
+    assert(f.untrusted == Set(key(df.schema, "s")) && f.stats.keySet == Set(key(df.schema, "id")))
+  }
+
+  test("strings of 300 bytes get short bounds") {
+    val df = spark.range(3).selectExpr("repeat(cast(id as string), 300) as s")
+    val status = written(df, parquet, "middling")
+    val f = footer(status, parquet, df.schema)
+    assertSound(f, scanned(status, parquet, df.schema))
+    assert(f.stats(key(df.schema, "s")).max.asInstanceOf[Array[Byte]].length == 128)
+  }
+
+  test("bounds have the type of a table with wider types, and narrower types are not trusted") {
+    val df = spark.range(10).selectExpr(
+      "int(id) as a",
+      "float(id) as f",
+      "cast(id as decimal(5,2)) as d",
+      "id as n",
+      "cast(id as decimal(12,2)) as m"
+    )
+    val status = written(df, parquet, "widened")
+    val table = StructType.fromDDL("a bigint, f double, d decimal(20,2), n int, m decimal(12,3)")
+    val f = footer(status, parquet, table)
+    val readable = StructType(table.take(3))
+    assert(f.untrusted == Set("n", "m").map(key(table, _)))
+    assertSound(f.copy(stats = f.stats), scanned(status, parquet, readable))
+  }
+
+  test("columns are found by exact names and in other cases; ambiguous and missing ones are recognized") {
+    val df = spark.range(3).selectExpr("id as Id", "named_struct('X', id) as s", "id as other")
+    val status = written(df, parquet, "names")
+    val table = StructType.fromDDL("id bigint, s struct<x: bigint, y: bigint>, other bigint, gone int")
+    val f = footer(status, parquet, table)
+    assert(f.stats.keySet == Set(key(table, "id"), key(table, "s", "x"), key(table, "other")))
+    assert(f.sessionBound == Map(key(table, "id") -> SessionBound.Always, key(table, "s", "x") -> SessionBound.Always))
+    assert(f.missing == Set(key(table, "s", "y"), key(table, "gone")))
+    under("spark.sql.caseSensitive" -> "true") {
+      val strict = footer(status, parquet, table)
+      assert(strict.missing == Set(key(table, "gone"), key(table, "s", "y")))
+      assert(strict.untrusted == Set(key(table, "id"), key(table, "s", "x")) && strict.sessionBound.size == 2)
+      val twice = written(spark.range(2).selectExpr("id as a", "id + 1 as A"), parquet, "twice")
+      under("spark.sql.caseSensitive" -> "false") {
+        val t = StructType.fromDDL("a bigint")
+        assert(footer(twice, parquet, t).untrusted == Set(key(t, "a")))
+      }
+    }
+  }
+
+  test("an all-null row group beside a full one") {
+    val df =
+      spark.range(20000).select(expr("if(id < 10000, null, id) as a"), expr("repeat(cast(id as string), 20) as pad"))
+    val status = written(df, parquet, "groups", Map("parquet.block.size" -> "20000"))
+    val f = footer(status, parquet, df.schema)
+    assertSound(f, scanned(status, parquet, df.schema))
+    assert(f.stats(key(df.schema, "a")).nullCount == 10000)
+  }
+
+  test("an empty file and a file that is not a Parquet file") {
+    val empty = footer(written(spark.range(0).toDF(), parquet, "empty"), parquet, StructType.fromDDL("id bigint"))
+    assert(empty.rows == 0 && empty.codec.isEmpty)
+    Seq("text" -> "this is no data file at all", "short" -> "", "magic" -> ("PAR1" + "x" * 40 + "PAR1")).foreach {
+      case (name, content) =>
+        val file = java.nio.file.Files.writeString(folder.resolve(s"$name.parquet"), content)
+        val e = intercept[NotDataFileException](footer(statusOf(file), parquet, StructType.fromDDL("id bigint")))
+        assert(e.path.endsWith(s"$name.parquet") && e.getMessage.contains(e.path))
+    }
+  }
+
+  test("a job reads many footers in order, with errors in the places of damaged files") {
+    val dir = folder.resolve("many").toString
+    spark.range(0, 600, 1, 600).write.parquet(dir)
+    val files = dataFiles(dir).sortBy(_.getPath.getName)
+    val bad = java.nio.file.Files.writeString(folder.resolve("bad.parquet"), "x")
+    val all = files.patch(300, Seq(statusOf(bad)), 0)
+    val schema = StructType.fromDDL("id bigint")
+    val seen = new java.util.concurrent.atomic.AtomicInteger
+    val read = Footers.tryAll(spark, all, parquet, schema, IndexableColumns.of(schema), n => seen.set(n))
+    assert(read.size == all.size && seen.get == all.size && read(300).isLeft)
+    assert(read.zip(all).forall { case (r, s) => r.fold(_.path, _.path) == s.getPath.toString })
+    assert(read.flatMap(_.toOption).map(_.rows).sum == 600)
+    assert(Footers.readAll(
+      spark,
+      files.take(20),
+      parquet,
+      schema,
+      IndexableColumns.of(schema)
+    ).map(_.path) == files.take(20).map(_.getPath.toString))
+  }
+}

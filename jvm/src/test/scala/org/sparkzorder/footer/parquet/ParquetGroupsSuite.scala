@@ -1,0 +1,69 @@
+package org.sparkzorder.footer.parquet
+
+import org.apache.parquet.schema.MessageTypeParser
+import org.apache.spark.sql.types.StructType
+import org.scalatest.funsuite.AnyFunSuite
+
+class ParquetGroupsSuite extends AnyFunSuite {
+
+  private def chunk(values: Long, nulls: Long) = ParquetChunk(values, rows = 4, Some(nulls).filter(_ >= 0), None)
+
+  /** The nulls of `g`, with the same chunks in each row group; in order of the leaves. */
+  private def nulls(field: String, countsRepeated: Boolean, rowGroups: Seq[ParquetChunk]*): Option[Long] = {
+    val message = MessageTypeParser.parseMessageType(s"message m { $field }")
+    val leaves = message.getPaths.toArray(Array.empty[Array[String]]).map(_.toSeq)
+    ParquetGroups.nulls(
+      message.getFields.get(0).asGroupType,
+      Seq("g"),
+      required = false,
+      countsRepeated,
+      rowGroups.map(chunks => leaves.zip(chunks).toMap.get _)
+    )
+  }
+
+  test("a struct with a required field is null where the field is") {
+    val struct = "optional group g { required int32 a; optional int32 b; }"
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 4))).contains(3L))
+    assert(nulls(
+      struct,
+      countsRepeated = false,
+      Seq(chunk(4, 3), chunk(4, 4)),
+      Seq(chunk(4, 1), chunk(4, 2))
+    ).contains(4L))
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, -1), chunk(4, 2))).isEmpty)
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 5), chunk(4, 2))).isEmpty)
+  }
+
+  test("optional fields tell of a struct only when one of them is never null") {
+    val struct = "optional group g { optional int32 a; optional group h { required int32 b; } }"
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 0))).contains(0L))
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 3), chunk(4, 1))).isEmpty)
+    assert(nulls(struct, countsRepeated = false, Seq(chunk(4, 0), chunk(4, 1)), Seq(chunk(4, 1), chunk(4, 1))).isEmpty)
+    assert(nulls(
+      struct,
+      countsRepeated = false,
+      Seq(chunk(4, 0), chunk(4, 1)),
+      Seq(chunk(4, 1), chunk(4, 0))
+    ).contains(0L))
+  }
+
+  test("a list without any null entry is never null, if the writer counts empty lists") {
+    val list = "optional group g (LIST) { repeated group list { required int32 element; } }"
+    assert(nulls(list, countsRepeated = true, Seq(chunk(9, 0))).contains(0L))
+    assert(nulls(list, countsRepeated = false, Seq(chunk(9, 0))).isEmpty)
+    // An entry without value may be a null list or an empty one.
+    assert(nulls(list, countsRepeated = true, Seq(chunk(9, 1))).isEmpty)
+    assert(nulls(list, countsRepeated = true, Seq(chunk(4, 4))).isEmpty)
+    assert(nulls(list, countsRepeated = true, Seq(chunk(3, 0))).isEmpty)
+  }
+
+  test("both types must have the same fields") {
+    def same(table: String, file: String) =
+      ParquetGroups.isSame(StructType.fromDDL(table), StructType.fromDDL(file))
+    assert(same("s struct<x: bigint, y: array<double>>", "s struct<x: int, y: array<float>>"))
+    assert(!same("s struct<x: bigint, y: int>", "s struct<x: bigint>"))
+    assert(!same("s struct<x: bigint>", "s struct<X: bigint>"))
+    assert(!same("a array<struct<x: int>>", "a array<struct<x: int, y: int>>"))
+    assert(!same("m map<int, int>", "m array<int>") && !same("m int", "m array<int>"))
+  }
+}

@@ -1,0 +1,302 @@
+package org.sparkzorder.optimize.check
+
+import java.nio.file.{Files, Path => JPath}
+import java.util.Base64
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.hive.ql.exec.vector.{BytesColumnVector, LongColumnVector}
+import org.apache.orc.{EncryptionAlgorithm, InMemoryKeystore, OrcFile, TypeDescription}
+import org.apache.parquet.crypto.keytools.{KmsClient, PropertiesDrivenCryptoFactory}
+import org.apache.spark.sql.{Row, SparkSession}
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.ZOrderSparkExtension
+import org.sparkzorder.errors.ZOrderAnalysisException
+import org.sparkzorder.footer.files.FooterReaders
+import org.sparkzorder.footer.{DataFormat, Encryption, FooterSettings}
+
+/** A key service for tests, which keeps its keys in plain sight. */
+class TestKms extends KmsClient {
+  override def initialize(conf: Configuration, id: String, url: String, token: String): Unit = ()
+  override def wrapKey(key: Array[Byte], master: String): String = master + ":" + Base64.getEncoder.encodeToString(key)
+  override def unwrapKey(wrapped: String, master: String): Array[Byte] =
+    Base64.getDecoder.decode(wrapped.stripPrefix(master + ":"))
+}
+
+class EncryptionSuite extends AnyFunSuite with BeforeAndAfterAll with BeforeAndAfterEach {
+
+  private lazy val spark: SparkSession = {
+    val session = SparkSession.builder().master("local[2]").appName("encryption")
+      .config("spark.sql.extensions", classOf[ZOrderSparkExtension].getName)
+      .config("spark.sql.shuffle.partitions", "2").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session
+  }
+  private lazy val base: JPath = Files.createTempDirectory("zorder-encryption")
+
+  override protected def afterAll(): Unit = {
+    spark.stop()
+    Files.walk(base).sorted(java.util.Comparator.reverseOrder[JPath]).forEach(p => Files.delete(p))
+    super.afterAll()
+  }
+
+  override protected def beforeEach(): Unit =
+    (keys.keySet ++ writing(false).keySet + outside._1 + "parquet.encryption.uniform.key").foreach(spark.conf.unset)
+
+  /** Settings that a reader of encrypted columns needs. */
+  private val keys = Map(
+    "parquet.crypto.factory.class" -> classOf[PropertiesDrivenCryptoFactory].getName,
+    "parquet.encryption.kms.client.class" -> classOf[TestKms].getName
+  )
+
+  /** Settings that a writer of encrypted columns needs as well. */
+  private def writing(plainFooter: Boolean): Map[String, String] = Map(
+    "parquet.encryption.column.keys" -> "k1:secret,s.deep",
+    "parquet.encryption.footer.key" -> "k2",
+    "parquet.encryption.plaintext.footer" -> plainFooter.toString
+  )
+
+  private def set(pairs: Map[String, String]): Unit = pairs.foreach { case (k, v) => spark.conf.set(k, v) }
+
+  private def write(name: String, options: Map[String, String]): String = {
+    val path = base.resolve(name).toString
+    spark.range(0, 300, 1, 3).selectExpr(
+      "id",
+      "'token' || id as secret",
+      "named_struct('deep', id * 1000, 'open', id) as s"
+    ).write.options(options).parquet(path)
+    path
+  }
+
+  private def rows(path: String, where: String): Set[Row] =
+    spark.read.parquet(path).where(where).collect().toSet
+
+  private def indexed(path: String): Set[String] = spark.sql(s"DESCRIBE SKIPPING INDEX ON parquet.`$path`").collect()
+    .filter(_.getAs[String]("status") == "indexed").map(_.getAs[String]("column")).toSet
+
+  private def kept(path: String, where: String): Long =
+    spark.sql(s"EXPLAIN SKIPPING SELECT * FROM parquet.`$path` WHERE $where").head().getAs[Long]("files_kept")
+
+  private def encryptions(path: String): Seq[Encryption] = {
+    val session = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession].sessionState
+    val folder = new Path(path)
+    folder.getFileSystem(session.newHadoopConf()).listStatus(folder).toSeq.filter(_.getPath.getName.endsWith("parquet"))
+      .map { f =>
+        val schema = spark.read.parquet(path).schema
+        FooterReaders.read(
+          f,
+          DataFormat.Parquet,
+          session.newHadoopConf(),
+          schema,
+          FooterSettings.of(session.conf)
+        ).encryption
+      }
+  }
+
+  private def names(path: String): Seq[String] = Files.list(JPath.of(path)).iterator.asScala.map(_.getFileName.toString)
+    .toSeq.filter(_.endsWith(".parquet")).sorted
+
+  private def refused(statement: String): ZOrderAnalysisException = {
+    val e = intercept[ZOrderAnalysisException](spark.sql(statement).collect())
+    assert(e.getCondition == "ZORDER_ENCRYPTED_FILES" && !e.getMessage.contains("token"))
+    e
+  }
+
+  test("if the footer is plain, the index has all columns but the encrypted ones") {
+    val path = write("plain_footer", keys ++ writing(plainFooter = true))
+    Seq(Map.empty[String, String], keys).foreach { known =>
+      set(known)
+      spark.sql(s"CREATE OR REPLACE SKIPPING INDEX ON parquet.`$path`")
+      assert(indexed(path) == Set("id", "s.open"), known)
+      assert(kept(path, "id = 5") == 1)
+    }
+    assert(kept(path, "secret = 'token5'") == 3 && rows(path, "secret = 'token5'").size == 1)
+    assert(kept(path, "s.deep = 5000") == 3 && rows(path, "s.deep = 5000").size == 1)
+  }
+
+  test("if the footer is encrypted, the index has nothing of the file") {
+    val path = write("secret_footer", keys ++ writing(plainFooter = false))
+    set(keys)
+    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+    assert(indexed(path).isEmpty && kept(path, "id = 5") == 3 && rows(path, "id = 5").size == 1)
+  }
+
+  for (plainFooter <- Seq(true, false)) {
+    test(s"encrypted columns stay encrypted, or OPTIMIZE refuses: plain footer $plainFooter") {
+      val path = write(s"rewritten_$plainFooter", keys ++ writing(plainFooter))
+      val before = names(path)
+      val statement = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '4')"
+      if (plainFooter) assert(refused(statement).getMessage.contains("the column `s"))
+      // A session that can only read them.
+      set(keys)
+      val all = rows(path, "true")
+      refused(statement)
+      // A session that encrypts fewer columns.
+      set(writing(plainFooter) + ("parquet.encryption.column.keys" -> "k1:secret"))
+      if (plainFooter) refused(statement)
+      assert(names(path) == before && rows(path, "true") == all)
+      set(writing(plainFooter))
+      spark.sql(statement).collect()
+      assert(names(path) != before && rows(path, "true") == all)
+      assert(encryptions(path).forall(e => e.columns == Set(Seq("secret"), Seq("s", "deep")) || e.footer))
+      assert(encryptions(path).forall(_.footer != plainFooter))
+      assert(indexed(path) == (if (plainFooter) Set("id", "s.open") else Set.empty))
+      assert(rows(path, "secret = 'token5' AND id = 5").size == 1)
+    }
+  }
+
+  test("OPTIMIZE encrypts as the options of the table say") {
+    spark.sql("DROP TABLE IF EXISTS told")
+    val options = (keys ++ writing(plainFooter = true)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
+    val location = base.resolve("told").toUri
+    spark.sql(
+      s"CREATE TABLE told (id BIGINT, secret STRING, s STRUCT<deep: BIGINT>) USING parquet OPTIONS ($options) LOCATION '$location'"
+    )
+    spark.sql(
+      "INSERT INTO told SELECT /*+ REPARTITION(3) */ id, 'token' || id, named_struct('deep', id) FROM range(300)"
+    )
+    spark.sql("OPTIMIZE told ZORDER BY (id) OPTIONS ('num-files' = '4')").collect()
+    assert(spark.table("told").where("secret = 'token7'").count() == 1)
+    set(keys)
+    assert(encryptions(location.getPath).forall(_.columns == Set(Seq("secret"), Seq("s", "deep"))))
+    spark.sql("DROP TABLE told")
+  }
+
+  test("if plain files are encrypted when they are rewritten, the index does not show their values either") {
+    val path = write("to_be_encrypted", Map.empty)
+    set(keys ++ writing(plainFooter = true))
+    spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (secret, id) OPTIONS ('num-files' = '4')").collect()
+    assert(encryptions(path).forall(_.columns.size == 2) && indexed(path) == Set("id", "s.open"))
+  }
+
+  /** Settings that leave the keys of a file beside it. */
+  private val outside = "parquet.encryption.key.material.store.internally" -> "false"
+
+  private def everything(path: String): Set[String] =
+    Files.walk(JPath.of(path)).iterator.asScala.map(_.toString).filterNot(_.endsWith(".crc")).toSet
+
+  private def without(extra: String)(statement: String): Unit = {
+    val message = refused(statement).getMessage
+    assert(message.contains(extra), message)
+    ()
+  }
+
+  for {
+    (kind, of) <- Seq(
+      "keys of columns" -> writing(plainFooter = false),
+      "a plain footer" -> writing(plainFooter = true),
+      "one key" -> Map("parquet.encryption.uniform.key" -> "k3")
+    )
+  } test(s"files whose keys are in files beside them are not touched: $kind") {
+    val path = write(s"outside_${kind.replace(' ', '_')}", keys ++ of + outside)
+    set(keys)
+    val before = everything(path)
+    assert(before.exists(_.contains("_KEY_MATERIAL_FOR_")))
+    set(of)
+    val byPath = s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')"
+    without("_KEY_MATERIAL_FOR_")(byPath)
+    without("_KEY_MATERIAL_FOR_")(s"$byPath DRY RUN")
+    withTable("outside", s"LOCATION '$path'") {
+      without("_KEY_MATERIAL_FOR_")("OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
+      without("_KEY_MATERIAL_FOR_")(
+        "OPTIMIZE outside ZORDER BY (id) OPTIONS ('num-files' = '2', 'commit.mode' = 'new-location')"
+      )
+    }
+    spark.sql(s"CREATE SKIPPING INDEX ON parquet.`$path`")
+    spark.sql(s"VACUUM parquet.`$path` RETAIN 0 HOURS")
+    assert(everything(path).filterNot(_.contains("_zorder")) == before && rows(path, "true").size == 300)
+  }
+
+  private def withTable(name: String, rest: String)(work: => Unit): Unit = {
+    spark.sql(
+      s"CREATE TABLE $name (id BIGINT, secret STRING, s STRUCT<deep: BIGINT, open: BIGINT>) USING parquet $rest"
+    )
+    try work
+    finally { spark.sql(s"DROP TABLE $name"); () }
+  }
+
+  test("new files would not find keys that Parquet puts beside them, so the setting is refused") {
+    val path = write("plain_but_outside", Map.empty)
+    set(keys ++ writing(plainFooter = true) + outside)
+    try without("store.internally")(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    finally spark.conf.unset(outside._1)
+    val options = (keys ++ writing(plainFooter = true) + outside).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
+    withTable("plain_but_outside", s"OPTIONS ($options) LOCATION '$path'") {
+      without("store.internally")("OPTIMIZE plain_but_outside ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    }
+  }
+
+  test("each statement says that a session has no key, and not that the file is damaged") {
+    val path = write("no_key", keys ++ writing(plainFooter = false))
+    def all(target: String) = Seq(
+      s"OPTIMIZE $target ZORDER BY (id) OPTIONS ('num-files' = '2')",
+      s"CREATE SKIPPING INDEX ON $target",
+      s"DESCRIBE CLUSTERING $target (id)"
+    )
+    all(s"parquet.`$path`").foreach(without("no key"))
+    withTable("no_key", s"LOCATION '$path'")(all("no_key").foreach(without("no key")))
+  }
+
+  test("keys in the options of a table open encrypted footers for all statements") {
+    val path = write("keys_of_table", keys ++ writing(plainFooter = false))
+    val options = (keys ++ writing(plainFooter = false)).map { case (k, v) => s"'$k' '$v'" }.mkString(", ")
+    withTable("keys_of_table", s"OPTIONS ($options) LOCATION '$path'") {
+      spark.sql("DESCRIBE CLUSTERING keys_of_table (id)").collect()
+      spark.sql("OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+      assert(spark.table("keys_of_table").count() == 300)
+      spark.sql("RESTORE keys_of_table TO VERSION AS OF 0").collect()
+      spark.sql(
+        "OPTIMIZE keys_of_table ZORDER BY (id) OPTIONS ('num-files' = '4', 'commit.mode' = 'in-place')"
+      ).collect()
+      assert(spark.table("keys_of_table").count() == 300)
+    }
+  }
+
+  test("RESTORE brings a file back that only its own key material opens, and VACUUM keeps it") {
+    val path = write("lost_material", keys ++ writing(plainFooter = false))
+    val before = names(path)
+    set(keys ++ writing(plainFooter = false))
+    spark.sql(s"OPTIMIZE parquet.`$path` ZORDER BY (id) OPTIONS ('num-files' = '2')").collect()
+    beforeEach()
+    withTable("lost_material", s"LOCATION '$path'") {
+      without("no key")("RESTORE lost_material TO VERSION AS OF 0")
+      val material = before.map(n => JPath.of(path, s"_KEY_MATERIAL_FOR_$n.json"))
+      material.foreach(m => Files.writeString(m, "{}"))
+      without("_KEY_MATERIAL_FOR_")("VACUUM lost_material RETAIN 0 HOURS")
+      spark.sql("RESTORE lost_material TO VERSION AS OF 0").collect()
+      assert(names(path) == before)
+      material.foreach(Files.delete)
+      spark.sql("VACUUM lost_material RETAIN 0 HOURS").collect()
+    }
+  }
+
+  test("encrypted ORC files are not rewritten, and their encrypted columns are not in the index") {
+    val folder = base.resolve("orc")
+    Files.createDirectories(folder)
+    val schema = TypeDescription.fromString("struct<id:bigint,secret:string>")
+    val keystore = new InMemoryKeystore().addKey("k1", EncryptionAlgorithm.AES_CTR_128, Array.fill(16)(1.toByte))
+    for (n <- 0 until 3) {
+      val options = OrcFile.writerOptions(new Configuration()).setSchema(schema).setKeyProvider(keystore)
+        .encrypt("k1:secret").masks("nullify:secret")
+      val writer = OrcFile.createWriter(new Path(folder.resolve(s"$n.orc").toString), options)
+      val batch = schema.createRowBatch()
+      for (i <- 0 until 100) {
+        batch.cols(0).asInstanceOf[LongColumnVector].vector(i) = n * 100L + i
+        batch.cols(1).asInstanceOf[BytesColumnVector].setVal(i, s"token$i".getBytes)
+      }
+      batch.size = 100
+      writer.addRowBatch(batch)
+      writer.close()
+    }
+    spark.sql(s"CREATE SKIPPING INDEX ON orc.`$folder`")
+    val columns = spark.sql(s"DESCRIBE SKIPPING INDEX ON orc.`$folder`").collect()
+      .filter(_.getAs[String]("status") == "indexed").map(_.getAs[String]("column")).toSet
+    assert(columns == Set("id"))
+    refused(s"OPTIMIZE orc.`$folder` ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    assert(Files.list(folder).iterator.asScala.count(_.toString.endsWith(".orc")) == 3)
+  }
+}

@@ -1,0 +1,151 @@
+package org.sparkzorder.optimize.keep
+
+import java.nio.file.{Files, Path => LocalPath}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.commons.io.FileUtils
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.orc.{OrcFile, OrcProto}
+import org.apache.orc.impl.RecordReaderImpl
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
+/**
+ * Bloom filters that the writers of parquet-java and ORC make, and that Spark's own readers use.
+ */
+class BloomFilterSuite extends AnyFunSuite with BeforeAndAfterAll {
+  private var spark: SparkSession = _
+  private val dir = Files.createTempDirectory("bloom")
+
+  override def beforeAll(): Unit = {
+    spark = SparkSession.builder().master("local[2]").config("spark.ui.enabled", "false")
+      .config("spark.sql.shuffle.partitions", "2").config("spark.sql.adaptive.enabled", "false")
+      .config("spark.sql.extensions", "org.sparkzorder.ZOrderSparkExtension").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    // If a dictionary holds all values of a chunk, readers use that, and no filter is written.
+    spark.conf.set("parquet.enable.dictionary", "false")
+  }
+
+  override def afterAll(): Unit = {
+    spark.stop()
+    FileUtils.deleteDirectory(dir.toFile)
+  }
+
+  /** 20,000 rows: `k` has few values, `u` is even and unique, and `s.v` is `u` as text. */
+  private def table(name: String, format: String): String = {
+    val folder = dir.resolve(name)
+    spark.range(0, 20000, 1, 4)
+      .selectExpr(
+        "id % 40 AS k",
+        "id * 7919 % 20000 * 2 AS u",
+        "struct(concat('v', id) AS v, id % 2 = 0 AS b) AS s",
+        "id AS `x.y`"
+      )
+      .write.format(format).save(folder.toString)
+    s"$format.`$folder`"
+  }
+
+  private def optimize(target: String, by: String, columns: String): Unit = {
+    spark.sql(s"OPTIMIZE $target FULL ZORDER BY ($by) OPTIONS ('num-files' = '4', 'bloom-filter-columns' = '$columns')")
+      .collect()
+    ()
+  }
+
+  private def files(name: String): Seq[LocalPath] =
+    dir.resolve(name).toFile.listFiles.toSeq.map(_.toPath).filter(_.getFileName.toString.matches("[^._].*"))
+
+  /** The columns that have a filter in every row group of every Parquet file. */
+  private def filtered(name: String): Set[String] = files(name).map { file =>
+    val input = HadoopInputFile.fromPath(new Path(file.toUri), new Configuration())
+    val reader = ParquetFileReader.open(input)
+    try {
+      val chunks = reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala)
+      chunks.groupBy(_.getPath.toDotString).collect {
+        case (c, all) if all.forall(_.getBloomFilterOffset > 0) => c
+      }.toSet
+    } finally reader.close()
+  }.reduce(_ & _)
+
+  private def rowsRead(query: String, settings: (String, String)*): Long = {
+    settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    try {
+      val frame = spark.sql(query)
+      frame.collect()
+      val plan = frame.asInstanceOf[org.apache.spark.sql.classic.DataFrame].queryExecution.executedPlan
+      plan.collect { case scan: FileSourceScanExec => scan.metrics("numOutputRows").value }.sum
+    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
+  }
+
+  test("the named columns of a Parquet table get Bloom filters, which readers use") {
+    val target = table("named", "parquet")
+    optimize(target, "k", "u, `s`.v")
+    assert(filtered("named") == Set("u", "s.v"))
+    val lookup = s"SELECT * FROM $target WHERE u = 12345"
+    assert(rowsRead(lookup) == 0)
+    assert(rowsRead(lookup, "parquet.filter.bloom.enabled" -> "false") > 0)
+    assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
+    assert(spark.sql(s"SELECT * FROM $target WHERE s.v = 'v77'").count() == 1)
+  }
+
+  test("the named columns of an ORC table get Bloom filters, which readers use") {
+    val target = table("orc", "orc")
+    optimize(target, "k", "u,s.v")
+    val schema = OrcFile.createReader(new Path(files("orc").head.toUri), OrcFile.readerOptions(new Configuration()))
+    val wanted = Set("u", "s.v").map(schema.getSchema.findSubtype(_).getId)
+    files("orc").foreach { file =>
+      val reader = OrcFile.createReader(new Path(file.toUri), OrcFile.readerOptions(new Configuration()))
+      val rows = reader.rows().asInstanceOf[RecordReaderImpl]
+      try
+        reader.getStripes.asScala.foreach { stripe =>
+          val streams = rows.readStripeFooter(stripe).getStreamsList.asScala
+          val found = streams.filter(_.getKind == OrcProto.Stream.Kind.BLOOM_FILTER_UTF8).map(_.getColumn).toSet
+          assert(found == wanted)
+        }
+      finally rows.close()
+    }
+    assert(spark.sql(s"SELECT * FROM $target WHERE u = 12346").count() == 1)
+  }
+
+  test("auto chooses the keys whose values have fewer rows than there are files that may contain them") {
+    val target = table("auto", "parquet")
+    optimize(target, "k, u", "auto")
+    assert(filtered("auto") == Set("u"))
+    optimize(target, "k, s.v", "AUTO")
+    assert(filtered("auto") == Set("s.v"))
+    // Few files may contain a value of a sorted column, so it needs no filter.
+    optimize(target, "u", "auto")
+    assert(filtered("auto").isEmpty)
+    optimize(target, "k, u", "none")
+    assert(filtered("auto").isEmpty)
+  }
+
+  test("columns that do not exist or cannot have a filter are refused, and no file changes") {
+    val target = table("refused", "parquet")
+    val before = files("refused")
+    def condition(columns: String): String =
+      intercept[SparkThrowable](optimize(target, "k", columns)).getCondition
+    assert(condition("u, nothing") == "ZORDER_COLUMN_NOT_FOUND")
+    assert(condition("u, U") == "ZORDER_DUPLICATE_COLUMN")
+    assert(condition("s.b") == "ZORDER_INVALID_OPTION_VALUE")
+    assert(condition("`x.y`") == "ZORDER_INVALID_OPTION_VALUE")
+    assert(condition("u,,k") == "ZORDER_INVALID_OPTION_VALUE")
+    assert(condition("") == "ZORDER_INVALID_OPTION_VALUE")
+    assert(files("refused") == before)
+  }
+
+  test("filters that old files have take a bounded part of a writer's memory") {
+    def most(columns: Int) =
+      BloomFilters.kept("parquet", (1 to columns).map(i => Seq(s"c$i"))).get("parquet.bloom.filter.max.bytes")
+    assert(most(0).isEmpty && most(1).isEmpty && most(32).isEmpty)
+    assert(most(33).contains((512 << 10).toString) && most(300).contains((64 << 10).toString))
+    assert(most(100000).contains("4096"))
+    assert(BloomFilters.kept("orc", Seq.fill(300)(Seq("c"))).keySet == Set("orc.bloom.filter.columns"))
+  }
+}

@@ -1,0 +1,229 @@
+package org.sparkzorder.optimize.keep
+
+import java.io.File
+import java.nio.ByteBuffer
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.hive.ql.exec.vector.{BytesColumnVector, LongColumnVector}
+import org.apache.orc.{OrcFile, TypeDescription}
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.simple.SimpleGroup
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.hadoop.metadata.FileMetaData
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.LocalSpark
+
+/**
+ * Files of other writers keep their schema and the entries of their footers, and Spark reads the
+ * same rows from them.
+ */
+class KeptFromInputsSuite extends AnyFunSuite with LocalSpark {
+
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
+
+  private val conf = new Configuration
+
+  private def data(folder: File): Seq[Path] = folder.listFiles.toSeq
+    .filter(f => f.isFile && !f.getName.startsWith(".")).sortBy(_.getName).map(f => new Path(f.toString))
+
+  private def footer(file: Path): FileMetaData = {
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(file, conf))
+    try reader.getFooter.getFileMetaData
+    finally reader.close()
+  }
+
+  /** Two files of forty rows together; `fill` gets the number of each row. */
+  private def parquet(name: String, schema: String, metadata: Map[String, String] = Map.empty)(
+      fill: (Group, Int) => Unit
+  ): File = {
+    val folder = new File(dir, name)
+    val message: MessageType = MessageTypeParser.parseMessageType(schema)
+    (0 until 2).foreach { f =>
+      val writer = ExampleParquetWriter.builder(new Path(folder.toString, s"in-$f.parquet")).withConf(conf)
+        .withType(message).withExtraMetaData(metadata.asJava).build()
+      try (0 until 20).foreach { i =>
+          val group = new SimpleGroup(message)
+          group.add("a", (f * 20 + i) * 7919 % 101)
+          fill(group, f * 20 + i)
+          writer.write(group)
+        }
+      finally writer.close()
+    }
+    folder
+  }
+
+  private def rows(format: String, folder: File): Seq[String] =
+    spark.read.format(format).load(folder.toString).collect().map(_.toString).toSeq.sorted
+
+  /** What was not kept, as the history says it. */
+  private def optimize(format: String, folder: File): String = {
+    val before = rows(format, folder)
+    assert(before.nonEmpty)
+    val table = s"$format.`$folder`"
+    spark.sql(s"OPTIMIZE $table FULL ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+    assert(rows(format, folder) == before)
+    spark.conf.set("spark.sql.parquet.enableVectorizedReader", "false")
+    assert(rows(format, folder) == before)
+    spark.conf.unset("spark.sql.parquet.enableVectorizedReader")
+    val history = spark.sql(s"DESCRIBE HISTORY $table").orderBy("version").collect().last
+    history.getAs[scala.collection.Map[String, String]]("operationMetrics").getOrElse("notKept", "")
+  }
+
+  private def keepsSchema(folder: File): Unit = {
+    val before = data(folder).map(footer(_).getSchema).distinct
+    assert(optimize("parquet", folder) == "")
+    assert(data(folder).map(footer(_).getSchema).distinct == before)
+  }
+
+  test("required columns, ids and Avro's schema stay") {
+    val avro = """{"type":"record","name":"r","fields":[{"name":"a","type":"int"}]}"""
+    val folder = parquet(
+      "ids",
+      """message avro.r {
+        required int32 a = 4;
+        required binary Text (STRING) = 9;
+        required group s = 10 { required int64 t (TIMESTAMP(MILLIS,true)) = 11; optional double x = 12; }
+        optional group l (LIST) = 13 { repeated group list { required int32 element = 14; } }
+      }""",
+      Map("parquet.avro.schema" -> avro, "mine" -> "yes")
+    ) { (group, i) =>
+      group.add("Text", s"t$i")
+      group.addGroup("s").add("t", 1600000000000L + i)
+      val list = group.addGroup("l")
+      (0 until i % 3).foreach(n => list.addGroup("list").add("element", n))
+    }
+    keepsSchema(folder)
+    data(folder).map(footer(_).getKeyValueMetaData.asScala).foreach { keys =>
+      assert(keys("parquet.avro.schema") == avro)
+      assert(keys("mine") == "yes")
+      assert(!keys.contains("writer.model.name"))
+    }
+  }
+
+  test("lists in two levels and repeated fields stay") {
+    val folder = parquet(
+      "lists",
+      """message old {
+        required int32 a;
+        optional group l (LIST) { repeated int32 array; }
+        optional group t (LIST) { repeated group t_tuple { required int32 x; optional binary y (STRING); } }
+        optional group n (LIST) { repeated group array (LIST) { repeated int32 array; } }
+        optional group hive (LIST) { repeated group bag { optional binary array_element (STRING); } }
+        repeated int64 bare;
+        repeated group groups { optional int32 x; }
+        optional group m (MAP) { repeated group map (MAP_KEY_VALUE) { required binary key (STRING); optional int32 value; } }
+      }"""
+    ) { (group, i) =>
+      if (i % 4 > 0) {
+        val list = group.addGroup("l")
+        (0 until i % 3).foreach(n => list.add("array", n))
+        val tuples = group.addGroup("t")
+        (0 until i % 3).foreach(n => tuples.addGroup("t_tuple").append("x", n))
+        val nested = group.addGroup("n")
+        (0 until i % 3).foreach { n =>
+          val inner = nested.addGroup("array")
+          (0 until n).foreach(k => inner.add("array", k))
+        }
+        val bag = group.addGroup("hive")
+        (0 until i % 3).foreach(n =>
+          if (n == 1) bag.addGroup("bag") else bag.addGroup("bag").append("array_element", "x")
+        )
+        group.addGroup("m").addGroup("map").append("key", s"k$i").append("value", i)
+      }
+      (0 until i % 3).foreach(n => group.add("bare", n.toLong))
+      (0 until i % 2).foreach(n => group.addGroup("groups").append("x", n))
+    }
+    keepsSchema(folder)
+  }
+
+  test("decimals stay in the type that the files have") {
+    val folder = parquet(
+      "decimals",
+      """message m {
+        required int32 a;
+        required fixed_len_byte_array(12) f (DECIMAL(9,2));
+        optional int64 l (DECIMAL(5,1));
+        optional binary wide (DECIMAL(30,1));
+      }"""
+    ) { (group, i) =>
+      def bytes(n: Int, length: Int) = {
+        val all = BigInt(n).toByteArray
+        org.apache.parquet.io.api.Binary.fromConstantByteArray(
+          Array.fill[Byte](length - all.length)(if (n < 0) -1 else 0) ++ all
+        )
+      }
+      group.add("f", bytes(i - 20, 12))
+      group.add("l", (i - 20).toLong)
+      if (i % 2 == 0) group.add("wide", bytes(i - 20, 3))
+    }
+    // Spark reads plain values in another way than those of a dictionary.
+    spark.conf.set("parquet.enable.dictionary", "false")
+    try keepsSchema(folder)
+    finally spark.conf.unset("parquet.enable.dictionary")
+  }
+
+  test("new files keep the spelling of names that the old files have, and case-sensitive sessions get right answers") {
+    val folder = parquet("spelling", "message m { required int32 a; optional int32 MixedCase; }") { (group, i) =>
+      if (i % 2 == 0) group.add("MixedCase", i)
+    }
+    spark.sql(s"CREATE TABLE spelled (a INT, mixedcase INT) USING parquet LOCATION '$folder'")
+    try {
+      spark.sql("OPTIMIZE spelled FULL ZORDER BY (mixedcase) OPTIONS ('num-files' = '2')").collect()
+      assert(data(folder).map(footer(_).getSchema.getType(1).getName).distinct == Seq("MixedCase"))
+      assert(spark.read.parquet(folder.toString).columns.toSeq == Seq("a", "MixedCase"))
+      def count = spark.sql("SELECT count(*) FROM spelled WHERE mixedcase IS NULL AND a >= 0").head().getLong(0)
+      assert(count == 20)
+      assert(spark.sql("SELECT count(*) FROM spelled WHERE mixedcase = 10").head().getLong(0) == 1)
+      spark.conf.set("spark.sql.caseSensitive", "true")
+      assert(count == 40)
+      spark.conf.set("spark.zorder.skipping.enabled", "false")
+      assert(count == 40)
+    } finally {
+      spark.conf.unset("spark.sql.caseSensitive")
+      spark.conf.unset("spark.zorder.skipping.enabled")
+      spark.sql("DROP TABLE spelled")
+    }
+  }
+
+  test("ORC: user metadata, names, Bloom filters and compression stay") {
+    val folder = new File(dir, "orc")
+    val schema = TypeDescription.fromString("struct<a:int,Text:string>")
+    (0 until 2).foreach { f =>
+      val options = OrcFile.writerOptions(conf).setSchema(schema).bloomFilterColumns("Text")
+        .compress(org.apache.orc.CompressionKind.ZLIB)
+      val writer = OrcFile.createWriter(new Path(folder.toString, s"in-$f.orc"), options)
+      writer.addUserMetadata("mine", ByteBuffer.wrap(Array[Byte](0, -1, 65)))
+      writer.addUserMetadata("differs", ByteBuffer.wrap(Array[Byte](f.toByte)))
+      val batch = schema.createRowBatch()
+      (0 until 20).foreach { i =>
+        batch.cols(0).asInstanceOf[LongColumnVector].vector(i) = (f * 20 + i) * 7919 % 101
+        batch.cols(1).asInstanceOf[BytesColumnVector].setVal(i, s"t$i".getBytes)
+        batch.size += 1
+      }
+      writer.addRowBatch(batch)
+      writer.close()
+    }
+    assert(optimize("orc", folder) == "key-value metadata `differs` (the files differ)")
+    data(folder).foreach { f =>
+      val reader = OrcFile.createReader(f, OrcFile.readerOptions(conf))
+      assert(reader.getSchema.getFieldNames.asScala.toSeq == Seq("a", "Text"))
+      assert(reader.getCompressionKind == org.apache.orc.CompressionKind.ZLIB)
+      assert(reader.getMetadataValue("mine") == ByteBuffer.wrap(Array[Byte](0, -1, 65)))
+      assert(!reader.hasMetadataValue("differs"))
+      assert(reader.hasMetadataValue("org.apache.spark.version"))
+      val stripe =
+        reader.rows().asInstanceOf[org.apache.orc.impl.RecordReaderImpl].readStripeFooter(reader.getStripes.get(0))
+      assert(stripe.getStreamsList.asScala.exists(s =>
+        s.getKind.toString.startsWith("BLOOM_FILTER") && s.getColumn == 2
+      ))
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package org.sparkzorder.optimize.plan
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.commit.{OutputFile, Record, WritingOperation}
+import org.sparkzorder.indexing.IndexedBounds
+import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.optimize.Rewrite
+import org.sparkzorder.optimize.options.OptimizeOptions
+import org.sparkzorder.table.{DataFolder, RelativePath}
+
+class FileSelectionSuite extends AnyFunSuite {
+
+  private val Minute = 60000L
+  private val root = new Path("file:/t")
+  private val names = new RelativePath(root)
+  private val layout = LayoutSpec(LayoutSpec.ZOrder, LayoutSpec.RangeMapping, LayoutSpec.EqualCuts, Seq(Seq("a") -> 1d))
+
+  /** Files of one folder. Each is a minute younger than the one before. */
+  private def folder(sizes: Long*): DataFolder = DataFolder(
+    root,
+    InternalRow.empty,
+    sizes.zipWithIndex.map { case (size, i) =>
+      new FileStatus(size, false, 1, 1, (i + 1) * Minute, new Path(root, s"f$i"))
+    }
+  )
+
+  private def record(files: Seq[FileStatus], layout: Option[LayoutSpec], parameters: (String, String)*): Record =
+    Record(
+      version = 1,
+      operationId = "id",
+      operation = "OPTIMIZE",
+      timestamp = 0,
+      userId = "u",
+      parameters = parameters.toMap,
+      metrics = Map.empty,
+      inputs = Nil,
+      outputs = files.map(f => OutputFile(names.of(f.getPath), f.getLen, f.getModificationTime, rows = 1)),
+      layout = layout.map(_.json)
+    )
+
+  private def selection(
+      of: DataFolder,
+      options: Seq[(String, String)] = Nil,
+      history: => Seq[WritingOperation] = Nil,
+      full: Boolean = false,
+      maxRecords: Long = 0
+  ): FileSelection = new FileSelection(
+    Seq(of),
+    OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30),
+    full,
+    maxRecords,
+    new FileWriters(names, history)
+  )
+
+  private def clustered(of: DataFolder, selection: FileSelection): Seq[Rewrite] = {
+    val withoutIndex = new IncrementalSelection(
+      columns = IndexedSeq.empty,
+      names = names,
+      snapshot = None,
+      indexed = new IndexedBounds(None, IndexedSeq.empty),
+      options = OptimizeOptions.parse(Nil, "parquet", tableBytes = 0),
+      limited = false,
+      read = _ => Nil
+    )
+    val rewrites = selection.clustered(layout, withoutIndex)
+    rewrites.foreach(r => assert(r.folder == of && r.files == of.files))
+    rewrites
+  }
+
+  private def reasons(rewrites: Seq[Rewrite]): Seq[String] = rewrites.map(_.reason)
+
+  private val target = "target-file-size-bytes" -> "100"
+
+  test("packing merges small files that follow each other in time, and splits large ones") {
+    val rewrites = selection(folder(10, 90, 20, 100, 30, 500), Seq(target)).packed(None)
+    assert(rewrites.map(_.files.map(_.getLen)) == Seq(Seq(10L, 20L, 30L), Seq(500L)))
+    assert(rewrites.map(_.outputFiles) == Seq(1, 5))
+    assert(reasons(rewrites) ==
+      Seq("there are files that are too small or too large", "there are files that are too large"))
+  }
+
+  test("packing leaves a group of too few files as it is") {
+    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "3")).packed(None).isEmpty)
+    assert(selection(folder(10, 100, 20), Seq(target, "min-input-files" -> "2")).packed(None).size == 1)
+  }
+
+  test("packing does not merge files whose rows do not fit into fewer files") {
+    val small = selection(folder(10, 20), Seq(target), maxRecords = 5)
+    assert(small.withFewerFiles(small.packed(None), _ => 2L).size == 1)
+    assert(small.withFewerFiles(small.packed(None), _ => 3L).isEmpty)
+  }
+
+  test("packing into a number of files does nothing if the same statement wrote the files before") {
+    val files = folder(10, 20, 30)
+    def rewrites(where: Option[String], parameters: (String, String)*) = {
+      val history = Seq(WritingOperation(record(files.files, None, parameters: _*), 5 * Minute))
+      selection(files, Seq("num-files" -> "2"), history).packed(where)
+    }
+    assert(rewrites(None, "num-files" -> "2").isEmpty)
+    assert(rewrites(Some("p = 1"), "num-files" -> "2", "predicate" -> "p = 1").isEmpty)
+    assert(reasons(rewrites(None, "num-files" -> "3")) == Seq("another number of files was asked for"))
+    assert(rewrites(None, "num-files" -> "2", "predicate" -> "p = 1").map(_.outputFiles) == Seq(2))
+  }
+
+  test("a folder that is in the layout is rewritten only if another number of files is asked for") {
+    val files = folder(10, 20, 30)
+    val history = Seq(WritingOperation(record(files.files, Some(layout)), 5 * Minute))
+    assert(clustered(files, selection(files, history = history)).isEmpty)
+    assert(clustered(files, selection(files, Seq("num-files" -> "3"), history)).isEmpty)
+    assert(clustered(files, selection(files, Seq("num-files" -> "2"), history)).map(_.outputFiles) == Seq(2))
+    // With so few rows to a file there have to be more files.
+    assert(clustered(files, selection(files, Seq("num-files" -> "2"), history, maxRecords = 1)).isEmpty)
+    assert(reasons(clustered(files, selection(files, history = history, full = true))) ==
+      Seq("a full rewrite was asked for"))
+  }
+
+  test("a folder with new files is rewritten as a whole if it is not known where its files are on the curve") {
+    val files = folder(10, 20, 30)
+    def written(by: Seq[FileStatus]) = Seq(WritingOperation(record(by, Some(layout)), 5 * Minute))
+    assert(reasons(clustered(files, selection(files))) == Seq("no file is known to be in this layout"))
+    assert(reasons(clustered(files, selection(files, history = written(files.files.take(2))))) ==
+      Seq("it is not known where files lie along the curve"))
+    assert(reasons(clustered(files, selection(files, Seq("num-files" -> "2"), written(files.files.take(2))))) ==
+      Seq("a number of files was asked for"))
+  }
+
+  test("the history is read only as far as records may have written the files") {
+    val files = folder(10, 20)
+    var read = 0
+    def operation(time: Long, of: Seq[FileStatus]) = { read += 1; WritingOperation(record(of, Some(layout)), time) }
+    // Clocks may differ by ten minutes.
+    val history = LazyList.from(Seq(20, 15, -10, -20, -30)).map(minute => operation(minute * Minute, Nil))
+    assert(new FileWriters(names, history).layoutsOf(files.files).isEmpty && read == 3)
+    read = 0
+    val found = LazyList.from(Seq(20, 15, -10)).map(minute => operation(minute * Minute, files.files))
+    assert(new FileWriters(names, found).layoutsOf(files.files).size == 2 && read == 1)
+  }
+
+  test("a file that RESTORE brought back under another name is found under the name that it was written with") {
+    val back = new FileStatus(10, false, 1, 1, Minute, new Path(root, "f0-restored-1"))
+    val restored = record(Nil, None).copy(
+      operation = "RESTORE",
+      outputs = Seq(OutputFile("f0-restored-1", 10, Minute, 1, source = Some("_zorder/trash/id/f0.retired")))
+    )
+    val history = Seq(restored, record(folder(10).files, Some(layout))).map(WritingOperation(_, 5 * Minute))
+    assert(new FileWriters(names, history).layoutsOf(Seq(back)).values.toSeq == Seq(layout.json))
+  }
+}

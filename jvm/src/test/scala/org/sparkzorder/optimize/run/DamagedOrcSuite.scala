@@ -1,0 +1,66 @@
+package org.sparkzorder.optimize.run
+
+import java.io.{File, RandomAccessFile}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.orc.OrcFile
+import org.apache.spark.SparkThrowable
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.LocalSpark
+
+/** ORC files whose stripes have a damaged footer. Their other footers are intact. */
+class DamagedOrcSuite extends AnyFunSuite with LocalSpark {
+
+  override protected def settings: Map[String, String] =
+    Map("spark.sql.extensions" -> "org.sparkzorder.ZOrderSparkExtension")
+
+  /** @param damage what to do with the bytes of the first stripe's footer */
+  private def table(name: String, codec: String, damage: Array[Byte] => Unit): (File, File) = {
+    val folder = new File(dir, name)
+    spark.range(0, 1000, 1, 2).selectExpr("id k", "concat('s', id) s", "timestamp_seconds(id) t", "id / 7 d")
+      .write.option("compression", codec).orc(folder.toString)
+    val file = folder.listFiles.filter(_.getName.endsWith(".orc")).min
+    val conf = new Configuration
+    val reader = OrcFile.createReader(new Path(file.toURI), OrcFile.readerOptions(conf))
+    val stripe = reader.getStripes.asScala.head
+    reader.close()
+    new File(folder, s".${file.getName}.crc").delete()
+    val at = stripe.getOffset + stripe.getIndexLength + stripe.getDataLength
+    val bytes = new Array[Byte](stripe.getFooterLength.toInt)
+    val access = new RandomAccessFile(file, "rw")
+    access.seek(at)
+    access.readFully(bytes)
+    damage(bytes)
+    access.seek(at)
+    access.write(bytes)
+    access.close()
+    (folder, file)
+  }
+
+  private val damages: Seq[(String, Array[Byte] => Unit)] = Seq(
+    "zeros" -> (b => java.util.Arrays.fill(b, 0.toByte)),
+    "noise" -> (b => new scala.util.Random(5).nextBytes(b))
+  )
+
+  for {
+    codec <- Seq("none", "zlib")
+    ((name, damage), i) <- damages.zipWithIndex
+  } test(s"$name, codec $codec: each statement names the file") {
+    val (folder, file) = table(s"$codec$i", codec, damage)
+    val names = folder.list.toSet
+    Seq(
+      s"OPTIMIZE orc.`$folder` ZORDER BY (k)",
+      s"OPTIMIZE orc.`$folder` ZORDER BY (k) DRY RUN",
+      s"CREATE SKIPPING INDEX ON orc.`$folder`"
+    ).foreach { sql =>
+      val error = intercept[Throwable](spark.sql(sql).collect())
+      assert(error.asInstanceOf[SparkThrowable].getCondition == "ZORDER_NOT_A_DATA_FILE", s"$sql: $error")
+      assert(error.getMessage.contains(file.getName), s"$sql: $error")
+    }
+    assert(folder.list.toSet == names)
+  }
+}

@@ -1,0 +1,167 @@
+package org.sparkzorder.write.check
+
+import java.lang.Double.longBitsToDouble
+
+import scala.util.Random
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.{CalendarInterval, UTF8String}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.write.task.LeadingFields
+
+class RowHashSuite extends AnyFunSuite {
+  private val random = new Random(16)
+
+  private val types: Seq[DataType] = Seq(
+    BooleanType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    StringType,
+    BinaryType,
+    DateType,
+    TimestampType,
+    DecimalType(9, 2),
+    DecimalType(38, 10),
+    CalendarIntervalType,
+    ArrayType(IntegerType),
+    ArrayType(StringType),
+    MapType(StringType, LongType),
+    StructType.fromDDL("a INT, b STRING, c STRUCT<d: DECIMAL(30, 3)>")
+  )
+
+  private def value(t: DataType): Any = t match {
+    case _ if random.nextInt(4) == 0 => null
+    case BooleanType                 => random.nextBoolean()
+    case ByteType                    => random.nextInt().toByte
+    case ShortType                   => random.nextInt().toShort
+    case IntegerType | DateType      => random.nextInt(5) - 2
+    case LongType | TimestampType    => random.nextLong()
+    case FloatType                   => random.nextFloat()
+    case DoubleType                  => random.nextGaussian()
+    case StringType                  => UTF8String.fromString(random.alphanumeric.take(random.nextInt(20)).mkString)
+    case BinaryType                  => random.nextBytes(random.nextInt(20))
+    case d: DecimalType              => Decimal(BigDecimal(random.nextInt(100000), d.scale), d.precision, d.scale)
+    case CalendarIntervalType        => new CalendarInterval(random.nextInt(), random.nextInt(), random.nextLong())
+    case ArrayType(e, _)             => ArrayData.toArrayData(Array.fill[Any](random.nextInt(4))(value(e)))
+    case s: StructType               => InternalRow.fromSeq(s.map(f => value(f.dataType)))
+    case MapType(_, v, _)            =>
+      val keys = Array.tabulate[Any](random.nextInt(4))(i => UTF8String.fromString(s"k$i"))
+      new ArrayBasedMapData(ArrayData.toArrayData(keys), ArrayData.toArrayData(keys.map(_ => value(v))))
+    case other => throw new IllegalArgumentException(other.sql)
+  }
+
+  private def schemaOf(types: Seq[DataType]) = StructType(types.zipWithIndex.map { case (t, i) =>
+    StructField(s"c$i", t)
+  })
+  private def unsafe(types: Seq[DataType], values: Seq[Any]): UnsafeRow =
+    UnsafeProjection.create(types.toArray).apply(InternalRow.fromSeq(values)).copy()
+
+  private def hashOf(t: DataType, v: Any): Long = new RowHash(schemaOf(Seq(t))).of(unsafe(Seq(t), Seq(v)))
+
+  test("a row has the same hash whatever fields follow, as a view, as a copy, and as values") {
+    for (n <- Seq(1, 2, 17, 61, 62, 63, 64, 65, 130); _ <- 0 until 4) {
+      val own = Seq.fill(n)(types(random.nextInt(types.length)))
+      val values = own.map(value)
+      val schema = schemaOf(own)
+      val hash = new RowHash(schema)
+      val expected = hash.of(unsafe(own, values))
+      val more = Seq(BinaryType, LongType, LongType, IntegerType)
+      val longer = unsafe(own ++ more, values ++ more.map(value))
+      assert(hash.of(longer) == expected)
+      assert(hash.of(new LeadingFields(schema).of(longer)) == expected)
+      assert(hash.of(InternalRow.fromSeq(values)) == expected)
+    }
+  }
+
+  test("every value of every type changes the hash, and so does its position") {
+    types.foreach { t =>
+      val values = Iterator.continually(value(t)).take(100).toSeq
+      val rows = values.map(v => unsafe(Seq(t), Seq(v)))
+      val hashes = rows.map(new RowHash(schemaOf(Seq(t))).of)
+      assert(hashes.distinct.length == rows.distinct.length, t)
+      val two = new RowHash(schemaOf(Seq(t, t)))
+      for ((a, b) <- values.zip(values.tail) if unsafe(Seq(t), Seq(a)) != unsafe(Seq(t), Seq(b)))
+        assert(two.of(unsafe(Seq(t, t), Seq(a, b))) != two.of(unsafe(Seq(t, t), Seq(b, a))), t)
+    }
+  }
+
+  test("values that SQL calls equal, and values with the same bytes in memory, have different hashes") {
+    assert(hashOf(DoubleType, 0.0) != hashOf(DoubleType, -0.0))
+    val (quiet, other) = (longBitsToDouble(0x7ff8000000000000L), longBitsToDouble(0x7ff8000000000001L))
+    assert(hashOf(DoubleType, quiet) != hashOf(DoubleType, other))
+    assert(hashOf(LongType, 0L) != hashOf(LongType, null))
+    assert(hashOf(StringType, UTF8String.EMPTY_UTF8) != hashOf(StringType, null))
+    def bytes(b: Byte*) = b.toArray
+    // Padded to words, these have the same bytes.
+    assert(hashOf(BinaryType, bytes(1, 0)) != hashOf(BinaryType, bytes(1)))
+    val two = Seq(StringType, StringType)
+    def strings(a: String, b: String) =
+      new RowHash(schemaOf(two)).of(unsafe(two, Seq(a, b).map(UTF8String.fromString)))
+    assert(Set(strings("ab", "c"), strings("a", "bc"), strings("abc", ""), strings("", "abc")).size == 4)
+  }
+
+  test("the sum does not depend on order or parts, and changes when values are lost, doubled or swapped") {
+    val two = Seq(LongType, StringType)
+    val hash = new RowHash(schemaOf(two))
+    def sum(rows: Seq[(Long, String)]) = RowSum.of(rows.map { case (n, s) =>
+      RowSum(1, hash.of(unsafe(two, Seq(n, UTF8String.fromString(s)))))
+    })
+    for (_ <- 0 until 50) {
+      val rows = Seq.fill(2 + random.nextInt(50))((random.nextInt(20).toLong, s"s${random.nextInt(20)}"))
+      val whole = sum(rows)
+      assert(sum(random.shuffle(rows)) == whole)
+      val (a, b) = rows.splitAt(random.nextInt(rows.length))
+      assert(sum(b) + sum(a) == whole)
+      val i = random.nextInt(rows.length)
+      assert(sum(rows.patch(i, Nil, 1)) != whole)
+      val j = rows.indexWhere(_ != rows(i))
+      if (j >= 0) {
+        assert(sum(rows.updated(i, rows(j))).hash != whole.hash)
+        val swapped = rows.updated(i, (rows(j)._1, rows(i)._2)).updated(j, (rows(i)._1, rows(j)._2))
+        assert((sum(swapped) == whole) == (swapped.sorted == rows.sorted))
+        // An exclusive or would not notice the loss of rows that a table has an even number of
+        // times.
+        assert(sum(rows :+ rows(i) :+ rows(i)).hash != sum(rows :+ rows(j) :+ rows(j)).hash)
+      }
+    }
+  }
+
+  test("an iterator reports its sums once, and only after its last row") {
+    val two = Seq(LongType, IntegerType)
+    val rows = Seq(0, 0, 2, 0, 2).zipWithIndex.map { case (file, i) => unsafe(two, Seq[Any](i.toLong, file)) }
+    val hash = new RowHash(schemaOf(Seq(LongType)))
+    var told = Seq.empty[Map[Int, RowSum]]
+    val iterator = new HashingIterator(rows.iterator, hash, 1, told :+= _)
+    rows.foreach { row =>
+      assert(iterator.hasNext && told.isEmpty)
+      assert(iterator.next() eq row)
+    }
+    assert(told.isEmpty)
+    assert(!iterator.hasNext && !iterator.hasNext)
+    def sum(of: Int*) = RowSum(of.length.toLong, of.map(i => hash.of(rows(i))).sum)
+    assert(told == Seq(Map(0 -> sum(0, 1, 3), 2 -> sum(2, 4))))
+  }
+
+  test("the result of a task that runs again replaces that of its first run") {
+    val read = new ReadRows
+    def task(partition: Int, ofFiles: (Int, RowSum)*): Unit = {
+      val own = read.copy()
+      own.reset()
+      assert(own.isZero)
+      own.add(partition -> ofFiles.toMap)
+      read.merge(own)
+    }
+    task(0, 0 -> RowSum(2, 5), 1 -> RowSum(1, 7))
+    task(1, 1 -> RowSum(3, -9))
+    task(0, 0 -> RowSum(2, 5), 1 -> RowSum(1, 7))
+    assert(read.ofFiles == Map(0 -> RowSum(2, 5), 1 -> RowSum(4, -2)))
+  }
+}

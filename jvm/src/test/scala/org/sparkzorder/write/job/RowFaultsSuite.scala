@@ -1,0 +1,198 @@
+package org.sparkzorder.write.job
+
+import java.io.File
+
+import org.apache.spark.{SparkThrowable, TaskContext}
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{ColumnarRule, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.LocalSpark
+
+/** The shuffle loses, doubles or mixes up rows. OPTIMIZE must end before it publishes anything. */
+class RowFaultsSuite extends AnyFunSuite with LocalSpark {
+
+  override protected def settings: Map[String, String] = Map(
+    "spark.sql.extensions" -> s"org.sparkzorder.ZOrderSparkExtension,${classOf[FaultyShuffles].getName}"
+  )
+
+  private def table(name: String): File = {
+    val folder = new File(dir, name)
+    spark.range(0, 2000, 1, 4).selectExpr(
+      "id % 50 k",
+      "id v",
+      "if(id % 3 = 0, null, concat('s', id % 7)) s",
+      "cast(if(id % 5 = 0, '-0.0', '0.0') as double) d",
+      "id % 2 p"
+    ).write.partitionBy("p").parquet(folder.toString)
+    folder
+  }
+
+  private def rows(folder: File): Seq[String] =
+    spark.read.parquet(folder.toString).collect().map(_.toString).sorted.toSeq
+
+  private def files(folder: File): Seq[String] =
+    org.apache.commons.io.FileUtils.listFiles(folder, null, true).toArray.toSeq.map(_.toString).sorted
+      .filter(_.endsWith(".parquet"))
+
+  private def optimize(folder: File, options: String = ""): Unit =
+    spark.sql(s"OPTIMIZE parquet.`$folder` ZORDER BY (k) OPTIONS ('num-files' = '3'$options)").collect()
+
+  private val count = "ZORDER_ROW_COUNT_MISMATCH"
+  private val hash = "ZORDER_ROW_HASH_MISMATCH"
+
+  private val faults: Seq[(String, String, Iterator[UnsafeRow] => Iterator[UnsafeRow])] = Seq(
+    ("a row lost", count, _.zipWithIndex.collect { case (row, i) if i != 3 => row }),
+    ("a row doubled", count, _.zipWithIndex.flatMap { case (row, i) => Seq.fill(if (i == 3) 2 else 1)(row) }),
+    ("a partition of the shuffle lost", count, _ => Iterator.empty),
+    ("a row doubled in place of another", hash, changed(rows => rows.updated(1, rows.head))),
+    (
+      "two rows with one value swapped",
+      hash,
+      changed { rows =>
+        val (a, b) = (rows.head, rows(1))
+        val v = a.getLong(1)
+        a.setLong(1, b.getLong(1))
+        b.setLong(1, v)
+        rows
+      }
+    ),
+    (
+      "-0.0 that is 0.0",
+      hash,
+      changed { rows =>
+        rows.foreach(row => if (row.getDouble(3) == 0) row.setDouble(3, 0.0))
+        rows
+      }
+    ),
+    (
+      "a null that is none",
+      hash,
+      changed { rows =>
+        rows.find(_.isNullAt(2)).foreach(_.setNotNullAt(2))
+        rows
+      }
+    )
+  )
+
+  private def changed(change: Seq[UnsafeRow] => Seq[UnsafeRow]): Iterator[UnsafeRow] => Iterator[UnsafeRow] =
+    rows => change(rows.map(_.copy()).toSeq).iterator
+
+  for {
+    ((name, condition, fault), i) <- faults.zipWithIndex
+    behind <- Seq(false, true)
+  } test(s"$name, ${if (behind) "behind" else "before"} the shuffle") {
+    val folder = table(s"t$i-$behind")
+    val (before, filesBefore) = (rows(folder), files(folder))
+    FaultyShuffles.fault = Some((behind, fault))
+    val error =
+      try intercept[Exception](optimize(folder))
+      finally FaultyShuffles.fault = None
+    assert(error.asInstanceOf[SparkThrowable].getCondition == condition, error)
+    assert(Seq("p=0", "p=1").exists(p => error.getMessage.contains(s"$folder/$p")), error.getMessage)
+    assert(rows(folder) == before && files(folder) == filesBefore)
+    optimize(folder)
+    assert(rows(folder) == before && files(folder) != filesBefore)
+  }
+
+  test("rows get into another folder's files") {
+    val folder = table("mixed")
+    val before = rows(folder)
+    // All rows of the table are written, and no others, so counts of the whole table would show
+    // nothing.
+    FaultyShuffles.exchange = true
+    val error =
+      try intercept[Exception](optimize(folder))
+      finally FaultyShuffles.exchange = false
+    assert(error.asInstanceOf[SparkThrowable].getCondition == count, error)
+    assert(rows(folder) == before)
+  }
+
+  test("the history has the hash of all rows, the same for the same rows") {
+    def hashes(folder: File) = {
+      optimize(folder, ", 'max-concurrent-file-group-rewrites' = '2', 'max-file-group-size-bytes' = '1'")
+      spark.sql(s"OPTIMIZE parquet.`$folder` FULL ZORDER BY (v)").collect()
+      spark.sql(
+        s"DESCRIBE HISTORY parquet.`$folder`"
+      ).selectExpr("operationMetrics['rowHash']").collect().map(_.getString(0))
+    }
+    val found = Seq("h1", "h2").flatMap(name => hashes(table(name)))
+    assert(found.length == 4 && found.distinct.length == 1, found)
+    assert(found.head.matches("[0-9a-f]{16}"))
+  }
+
+  test("the history has no hash of rows with values that must be hidden") {
+    spark.sql(
+      "CREATE TABLE hidden USING parquet TBLPROPERTIES ('zorder.index.exclude-columns' = 's') " +
+        "AS SELECT id k, 'secret' s FROM range(100)"
+    )
+    spark.sql("OPTIMIZE hidden ZORDER BY (k) OPTIONS ('num-files' = '2')").collect()
+    val metrics = spark.sql("DESCRIBE HISTORY hidden").head().getAs[Map[String, String]]("operationMetrics")
+    assert(metrics.contains("numAddedFiles") && !metrics.contains("rowHash"))
+  }
+}
+
+/** Adds faults to the shuffles of a session, like a plug-in with a bug. */
+private class FaultyShuffles extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = extensions.injectColumnar(_ =>
+    new ColumnarRule {
+      override def preColumnarTransitions: Rule[SparkPlan] = FaultyShuffles.Insert
+    }
+  )
+}
+
+private object FaultyShuffles {
+  type Fault = Iterator[UnsafeRow] => Iterator[UnsafeRow]
+
+  /**
+   * Whether the fault is after the shuffle, and what happens to the rows of its second partition.
+   */
+  @volatile var fault: Option[(Boolean, Fault)] = None
+
+  /** Whether the first and the last partition of the shuffle are swapped. */
+  @volatile var exchange = false
+
+  object Insert extends Rule[SparkPlan] {
+    override def apply(plan: SparkPlan): SparkPlan =
+      if (!exchange && fault.isEmpty) plan
+      else plan.transformUp {
+        case s: ShuffleExchangeExec if exchange => Exchanged(s)
+        case s: ShuffleExchangeExec             =>
+          val (behind, change) = fault.get
+          if (behind) Faulty(change, s) else s.withNewChildren(Seq(Faulty(change, s.child))).asInstanceOf[SparkPlan]
+      }
+  }
+
+  final case class Faulty(fault: Fault, child: SparkPlan) extends UnaryExecNode {
+    override def output: Seq[Attribute] = child.output
+    override def outputPartitioning: Partitioning = child.outputPartitioning
+    override protected def withNewChildInternal(newChild: SparkPlan): Faulty = copy(child = newChild)
+    override protected def doExecute(): RDD[InternalRow] = Faulty.inserted(fault, child.execute())
+  }
+
+  object Faulty {
+    private def inserted(fault: Fault, rdd: RDD[InternalRow]): RDD[InternalRow] =
+      rdd.mapPartitions { rows =>
+        if (TaskContext.getPartitionId() == 1) fault(rows.asInstanceOf[Iterator[UnsafeRow]]) else rows
+      }
+  }
+
+  final case class Exchanged(child: SparkPlan) extends UnaryExecNode {
+    override def output: Seq[Attribute] = child.output
+    override def outputPartitioning: Partitioning = child.outputPartitioning
+    override protected def withNewChildInternal(newChild: SparkPlan): Exchanged = copy(child = newChild)
+    override protected def doExecute(): RDD[InternalRow] = {
+      val rdd = child.execute()
+      val last = rdd.getNumPartitions - 1
+      def part(i: Int) = org.apache.spark.rdd.PartitionPruningRDD.create(rdd, (n: Int) => n == i)
+      val order = last +: (1 until last) :+ 0
+      rdd.sparkContext.union(order.map(part))
+    }
+  }
+}

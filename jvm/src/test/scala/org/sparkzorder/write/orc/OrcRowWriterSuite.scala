@@ -1,0 +1,233 @@
+package org.sparkzorder.write.orc
+
+import java.io.File
+import java.util.{Random, TimeZone}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.orc.TypeDescription
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.sparkzorder.LocalSpark
+import org.sparkzorder.write.preserve.KeptOrcSchema
+
+/** Spark's readers read what was written, for each type, nested in each way, with nulls at each level. */
+class OrcRowWriterSuite extends AnyFunSuite with LocalSpark {
+
+  private val scalars: Seq[DataType] = Seq(
+    BooleanType,
+    ByteType,
+    ShortType,
+    IntegerType,
+    LongType,
+    FloatType,
+    DoubleType,
+    StringType,
+    BinaryType,
+    DateType,
+    TimestampType,
+    TimestampNTZType,
+    DecimalType(9, 2),
+    DecimalType(18, 18),
+    DecimalType(38, 10),
+    YearMonthIntervalType(),
+    DayTimeIntervalType()
+  )
+
+  private val shapes: Seq[DataType => DataType] = Seq(
+    identity,
+    t => ArrayType(ArrayType(ArrayType(t))),
+    t => MapType(StringType, MapType(IntegerType, t)),
+    t => ArrayType(new StructType().add("f", ArrayType(t)).add("m", MapType(LongType, t))),
+    t => new StructType().add("f", t).add("m", MapType(IntegerType, new StructType().add("f", t)))
+  )
+
+  private val microsOfYear = 31556952L * 1000000L
+
+  /** @param ancient whether values before 1900 may come */
+  private final class Values(random: Random, ancient: Boolean) {
+
+    def row(schema: StructType): InternalRow = InternalRow.fromSeq(schema.map(f => nullable(f.dataType)))
+
+    private def nullable(t: DataType): Any = if (random.nextInt(5) == 0) null else of(t)
+
+    private def times(n: => Any): Array[Any] = Array.fill(random.nextInt(4))(n)
+
+    private def of(t: DataType): Any = t match {
+      case s: StructType    => row(s)
+      case a: ArrayType     => new GenericArrayData(times(nullable(a.elementType)))
+      case MapType(k, v, _) =>
+        val keys = times(of(k))
+        // Keys in no order, and sometimes one of them twice.
+        if (keys.length > 1 && random.nextBoolean()) keys(keys.length - 1) = keys(0)
+        new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(keys.map(_ => nullable(v))))
+      case BooleanType => random.nextBoolean()
+      case ByteType    => random.nextInt().toByte
+      case ShortType   => random.nextInt().toShort
+      case IntegerType => pick(random.nextInt(), Int.MinValue, Int.MaxValue, 0)
+      case LongType    => pick(random.nextLong(), Long.MinValue, Long.MaxValue, 0L)
+      case FloatType   => pick(random.nextFloat(), -0.0f, Float.NaN, Float.MinPositiveValue, Float.NegativeInfinity)
+      case DoubleType  => pick(random.nextGaussian(), -0.0d, Double.NaN, Double.MaxValue, Double.PositiveInfinity)
+      case StringType  =>
+        UTF8String.fromString(pick("", "ä", "x " * random.nextInt(40), s"k${random.nextInt(9)}", "\u0000"))
+      case BinaryType => pick(Array.empty[Byte], bytes)
+      case DateType   => pick(0, -1, if (ancient) random.nextInt(1000000) - 700000 else random.nextInt(40000) - 20000)
+      case TimestampNTZType => random.nextLong() >> 8
+      case TimestampType    => instant
+      case d: DecimalType   =>
+        val digits = new java.math.BigInteger(1 + random.nextInt(d.precision * 3), random)
+        val signed = if (random.nextBoolean()) digits.negate else digits
+        Decimal(new java.math.BigDecimal(signed, d.scale), d.precision, d.scale)
+      case _: YearMonthIntervalType => random.nextInt()
+      case _: DayTimeIntervalType   => random.nextLong()
+      case other                    => throw new IllegalArgumentException(other.catalogString)
+    }
+
+    private def instant: Long = {
+      val micros = pick(
+        random.nextInt().toLong * 1000000L,
+        (random.nextInt() * 1000L).toLong * 1000L,
+        random.nextLong() % (60L * microsOfYear),
+        -1500000L - random.nextInt(10000000),
+        -1000000L - random.nextInt(1000),
+        if (ancient) random.nextLong() % (1900L * microsOfYear) - 1900L * microsOfYear / 100L else 0L
+      )
+      // No ORC file can hold a fraction of this second.
+      if (micros > -1000000L && micros < 0L) 0L else micros
+    }
+
+    private def bytes: Array[Byte] = {
+      val b = new Array[Byte](random.nextInt(300))
+      random.nextBytes(b)
+      b
+    }
+
+    private def pick[T](values: T*): T = values(random.nextInt(values.size))
+  }
+
+  private def schemaOf(shape: DataType => DataType, types: Seq[DataType]): StructType =
+    StructType(types.zipWithIndex.map { case (t, i) => StructField(s"c$i", shape(t)) })
+
+  private def write(
+      file: File,
+      rows: Seq[InternalRow],
+      schema: StructType,
+      settings: OrcFileSettings,
+      conf: (String, String)*
+  ): Unit = {
+    val context = new TaskAttemptContextImpl(new Configuration, new TaskAttemptID("t", 0, TaskType.MAP, 0, 0))
+    val writer = new OrcRowWriter(file.toString, schema, context, settings)
+    val unsafe = UnsafeProjection.create(schema)
+    try rows.foreach(row => writer.write(unsafe(row)))
+    finally writer.close()
+  }
+
+  private def settingsOf(schema: StructType, proleptic: Boolean): OrcFileSettings =
+    OrcFileSettings(KeptOrcSchema.of(schema, Nil).schema, Some(proleptic), Map.empty, batchSize = 7)
+
+  private def read(file: File, schema: StructType): DataFrame = spark.read.schema(schema).orc(file.toString)
+
+  /** The rows as text in which all values differ that Spark distinguishes. */
+  private def texts(rows: Iterator[InternalRow], schema: StructType): Seq[String] = {
+    val unsafe = UnsafeProjection.create(schema)
+    rows.map(row => unsafe(row).toString).toVector
+  }
+
+  private def textsOf(frame: DataFrame): Seq[String] =
+    texts(frame.queryExecution.executedPlan.executeCollect().iterator, frame.schema)
+
+  private def vectorized(on: Boolean)(body: => Unit): Unit = {
+    val keys = Seq("spark.sql.orc.enableVectorizedReader", "spark.sql.orc.enableNestedColumnVectorizedReader")
+    keys.foreach(spark.conf.set(_, on))
+    try body
+    finally keys.foreach(spark.conf.unset(_))
+  }
+
+  private def hasMap(t: DataType): Boolean = t.catalogString.contains("map<")
+
+  private def inZone(id: String)(body: => Unit): Unit = {
+    val before = TimeZone.getDefault
+    TimeZone.setDefault(TimeZone.getTimeZone(id))
+    try body
+    finally TimeZone.setDefault(before)
+  }
+
+  for (proleptic <- Seq(false, true))
+    test(s"all types nested in all ways are read as they were written, proleptic = $proleptic") {
+      val values = new Values(new Random(7), ancient = false)
+      for ((shape, s) <- shapes.zipWithIndex) {
+        val schema = schemaOf(shape, scalars)
+        val rows = Seq.fill(60)(values.row(schema))
+        val file = new File(dir, s"types-$s-$proleptic.orc")
+        write(file, rows, schema, settingsOf(schema, proleptic))
+        val expected = texts(rows.iterator, schema)
+        vectorized(on = true)(assert(textsOf(read(file, schema)) == expected))
+        // The row reader makes a sorted map of each map.
+        if (!hasMap(schema)) vectorized(on = false)(assert(textsOf(read(file, schema)) == expected))
+      }
+    }
+
+  test("dates and timestamps of all times, in several time zones") {
+    val schema = schemaOf(identity, Seq(DateType, TimestampType, ArrayType(DateType), ArrayType(TimestampType)))
+    for (zone <- Seq("UTC", "America/Los_Angeles", "Asia/Kolkata"); proleptic <- Seq(false, true))
+      inZone(zone) {
+        val values = new Values(new Random(11), ancient = true)
+        val file = new File(dir, s"times-${zone.replace('/', '-')}-$proleptic.orc")
+        write(file, Seq.fill(300)(values.row(schema)), schema, settingsOf(schema, proleptic))
+        // Some ancient days exist in one calendar only, so a first reading may shift values. What is
+        // read once must be read again after a rewrite.
+        val once = read(file, schema).queryExecution.executedPlan.executeCollect().map(_.copy()).toSeq
+        val again = new File(dir, s"again-${zone.replace('/', '-')}-$proleptic.orc")
+        write(again, once, schema, settingsOf(schema, proleptic))
+        val expected = texts(once.iterator, schema)
+        vectorized(on = true)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
+        vectorized(on = false)(assert(textsOf(read(again, schema)) == expected, s"$zone $proleptic"))
+      }
+  }
+
+  test("a value that ORC would change is an error") {
+    def refused(value: Any, t: DataType, orc: String): String = {
+      val schema = new StructType().add("c", t)
+      val settings = settingsOf(schema, proleptic = false).copy(schema = TypeDescription.fromString(s"struct<c:$orc>"))
+      intercept[IllegalStateException](write(
+        new File(dir, s"refused-$orc.orc"),
+        Seq(InternalRow(value)),
+        schema,
+        settings
+      )).getMessage
+    }
+    assert(refused(-1L, TimestampType, "timestamp").contains("last second before 1970"))
+    assert(refused(UTF8String.fromString("abcd"), StringType, "varchar(3)").contains("4 characters"))
+    assert(refused(UTF8String.fromString("ab "), StringType, "char(3)").contains("space at its end"))
+  }
+
+  test("types and attributes that all files have are kept, and others are reported") {
+    val table =
+      new StructType().add("a", LongType).add("S", new StructType().add("t", TimestampType)).add("c", StringType)
+    def file(text: String, ids: (Int, String)*): TypeDescription = {
+      val schema = TypeDescription.fromString(text)
+      ids.foreach { case (column, id) => schema.findSubtype(column).setAttribute("id", id) }
+      schema
+    }
+    val instant = "timestamp with local time zone"
+    val same = Seq(
+      file(s"struct<A:bigint,s:struct<T:$instant>,c:char(3)>", 1 -> "1", 3 -> "2"),
+      file(s"struct<A:bigint,s:struct<T:$instant>>", 1 -> "1", 3 -> "3")
+    )
+    val kept = KeptOrcSchema.of(table, same)
+    assert(kept.schema.toString == s"struct<A:bigint,s:struct<T:$instant>,c:string>")
+    assert(kept.schema.findSubtype(1).getAttributeValue("id") == "1")
+    assert(kept.lost == Seq("type attribute `id` of `S`.`t`", "stored type of `c`"))
+    assert(kept.respelled)
+    val other = KeptOrcSchema.of(table, Seq(file(s"struct<a:int,S:struct<t:timestamp>,c:varchar(3)>")))
+    assert(other.schema.toString == "struct<a:bigint,S:struct<t:timestamp>,c:varchar(3)>")
+    assert(other.lost == Seq("stored type of `a`"))
+  }
+}

@@ -1,0 +1,256 @@
+package org.sparkzorder.write.preserve
+
+import scala.collection.mutable.ArrayBuffer
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.io.api.{Binary, RecordConsumer}
+import org.apache.parquet.schema.{MessageType, MessageTypeParser, Type, Types}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{BOOLEAN, DOUBLE}
+import org.scalatest.funsuite.AnyFunSuite
+
+class KeptSchemaSuite extends AnyFunSuite {
+
+  private def schema(fields: String): MessageType = MessageTypeParser.parseMessageType(s"message m { $fields }")
+
+  private def kept(spark: String, inputs: String*): (String, Seq[String]) = {
+    val result = KeptSchema.of(schema(spark), inputs.map(schema))
+    (result.schema.toString, result.lost)
+  }
+
+  private def is(spark: String, inputs: String*)(fields: String, lost: String*): Unit =
+    assert(kept(spark, inputs: _*) == ((schema(fields).toString, lost.toSeq)))
+
+  test("names, ids and required columns are kept where all files agree") {
+    is("optional int32 a;", "required int32 A = 3;")("required int32 A = 3;")
+    is("optional int32 a;", "required int32 A = 3;", "optional int32 A = 3;")("optional int32 A = 3;")
+    is("optional int32 a;", "required int32 A = 3;", "required int32 a = 4;")(
+      "required int32 a;",
+      "spelling of the name of `a`",
+      "field id of `a`"
+    )
+    is("optional int32 a; optional int32 b;", "required int32 a; required int32 b;", "required int32 a;")(
+      "required int32 a; optional int32 b;"
+    )
+  }
+
+  test("columns whose names differ only in case keep their names, whichever of them a file has") {
+    val table = "optional int32 Case; optional binary cASE (STRING);"
+    is(table, table)(table)
+    is(table, "optional binary cASE (STRING); optional int32 Case;")(table)
+    is(table, "required int32 Case;", "required binary cASE (STRING);")(table)
+    is(table, "optional binary cASE (STRING);")(table)
+    is(table, "optional int32 case;")(table)
+    is(s"optional group s { $table }", s"optional group S { $table }")(s"optional group S { $table }")
+    assert(KeptSchema.leaves(schema(table), schema(table)).isEmpty)
+  }
+
+  test("each of the table's fields finds its own field of a file, and no two find the same") {
+    val names = Seq("a", "A", "b", "B", "c")
+    val orders = names.toSet.subsets().map(_.toSeq).flatMap(_.permutations).toIndexedSeq
+    orders.foreach { file =>
+      names.toSet.subsets().map(_.toSeq).foreach { table =>
+        val found = FileSpelling.find(table, file)(identity)
+        assert(found.flatten.distinct == found.flatten, s"$table in $file")
+        table.zip(found).foreach { case (wanted, one) =>
+          assert(one.forall(_.equalsIgnoreCase(wanted)))
+          if (file.contains(wanted)) assert(one.contains(wanted), s"$table in $file")
+        }
+      }
+    }
+  }
+
+  test("columns of nulls only keep their type, unless a default or another file may give them values") {
+    val nulls = "optional int32 n (UNKNOWN);"
+    is("optional int32 n;", nulls)(nulls)
+    is("optional int32 n; optional int32 a;", s"$nulls optional int32 a;", "optional int32 a;")(
+      "optional int32 n; optional int32 a;",
+      "stored type of `n`"
+    )
+    is("optional int32 n;", nulls, "optional int32 n;")("optional int32 n;", "stored type of `n`")
+    // The executors get the type in a footer, and the writer of statistics compares its values.
+    val conf = new Configuration(false)
+    KeptFooter(Some(schema(nulls)), Map.empty).put(conf)
+    val sent = KeptFooter.in(conf).schema.get
+    assert(sent.toString == schema(nulls).toString)
+    assert(!Statistics.createStats(sent.getType(0)).hasNonNullValue)
+  }
+
+  test("a value in a column of nulls only is an error") {
+    val node = KeptNode.root(schema("optional int32 n;"), schema("optional int32 n (UNKNOWN);"))
+    assert(node.isNeeded)
+    val consumer = new KeptConsumer(new NoRecords, node)
+    consumer.startMessage()
+    consumer.startField("n", 0)
+    assert(intercept[IllegalStateException](consumer.addInteger(1)).getMessage.contains("`n`"))
+  }
+
+  /** Takes fields, but no values. */
+  private final class NoRecords extends RecordConsumer {
+    override def startMessage(): Unit = ()
+    override def endMessage(): Unit = ()
+    override def startField(name: String, index: Int): Unit = ()
+    override def endField(name: String, index: Int): Unit = ()
+    override def startGroup(): Unit = ()
+    override def endGroup(): Unit = ()
+    override def addInteger(value: Int): Unit = fail("a value was written")
+    override def addLong(value: Long): Unit = fail("a value was written")
+    override def addBoolean(value: Boolean): Unit = fail("a value was written")
+    override def addBinary(value: Binary): Unit = fail("a value was written")
+    override def addFloat(value: Float): Unit = fail("a value was written")
+    override def addDouble(value: Double): Unit = fail("a value was written")
+  }
+
+  test("the finest unit wins, and the loss is reported") {
+    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    is(micros, millis)(millis)
+    is(micros, millis, micros)(micros, "timestamp unit of `t`")
+    is("optional int96 t;", "optional int96 t;", millis)("optional int96 t;", "timestamp unit of `t`")
+    is(micros, "optional int64 t (TIMESTAMP(MILLIS,false));")(micros, "stored type of `t`")
+  }
+
+  test("types that Spark reads as the same type are kept") {
+    is("optional int32 a (INTEGER(16,true));", "optional int32 a (INTEGER(8,false));")(
+      "optional int32 a (INTEGER(8,false));"
+    )
+    is("optional int64 a;", "optional int32 a (INTEGER(32,false));")("optional int32 a (INTEGER(32,false));")
+    is("optional int32 a;", "optional int32 a (INTEGER(32,true));", "optional int32 a;")("optional int32 a;")
+    is("optional binary a (STRING);", "optional binary a (JSON);")("optional binary a (JSON);")
+    is("optional binary a (STRING);", "optional binary a (STRING);", "optional binary a;")(
+      "optional binary a (STRING);",
+      "stored type of `a`"
+    )
+    is("optional binary a;", "optional fixed_len_byte_array(4) a;")("optional fixed_len_byte_array(4) a;")
+    is("optional int32 a (DECIMAL(9,2));", "optional fixed_len_byte_array(4) a (DECIMAL(9,2));")(
+      "optional fixed_len_byte_array(4) a (DECIMAL(9,2));"
+    )
+  }
+
+  test("the length of a type that should have none is ignored") {
+    def of(length: Int) = new MessageType(
+      "m",
+      Seq(DOUBLE, BOOLEAN).map(t => Types.optional(t).length(length).named(t.name): Type).asJava
+    )
+    Seq(Seq(8), Seq(0, 8), Seq(8, 1)).foreach { lengths =>
+      assert(KeptSchema.of(of(0), lengths.map(of)).lost.isEmpty, lengths)
+    }
+    is("optional fixed_len_byte_array(4) a;", "optional fixed_len_byte_array(5) a;")(
+      "optional fixed_len_byte_array(4) a;",
+      "stored type of `a`"
+    )
+  }
+
+  test("types are not kept if values would change or become unreadable") {
+    is("optional int64 a;", "optional int32 a;")("optional int64 a;", "stored type of `a`")
+    is("optional double a;", "optional float a;")("optional double a;", "stored type of `a`")
+    is("optional int32 a (DECIMAL(9,2));", "optional int32 a (DECIMAL(7,2));")(
+      "optional int32 a (DECIMAL(9,2));",
+      "stored type of `a`"
+    )
+    // Spark's vectorized reader fails for these types.
+    is("optional int64 a (DECIMAL(12,3));", "optional binary a (DECIMAL(12,3));")(
+      "optional int64 a (DECIMAL(12,3));",
+      "stored type of `a`"
+    )
+  }
+
+  private val three = "optional group l (LIST) { repeated group list { optional int32 element; } }"
+  private val two = "optional group l (LIST) { repeated int32 array; }"
+
+  test("lists keep their shape where all files have the same shape") {
+    is(three, two)(two)
+    is(three, "repeated int32 l;")("repeated int32 l;")
+    is(three, two, three)(three, "list encoding of `l`")
+    is(three + " optional int32 b;", "repeated int32 l;", "optional int32 b;")(
+      three + " optional int32 b;",
+      "list encoding of `l`"
+    )
+    val hive = "optional group l (LIST) { repeated group bag { optional int32 array_element; } }"
+    is(three, hive)(hive)
+  }
+
+  /** Records the calls that reach the file's own consumer. */
+  private final class Calls extends RecordConsumer {
+    val seen = new ArrayBuffer[String]
+    def startMessage(): Unit = ()
+    def endMessage(): Unit = ()
+    def startField(name: String, index: Int): Unit = seen += s"$name@$index"
+    def endField(name: String, index: Int): Unit = seen += s"/$name"
+    def startGroup(): Unit = seen += "{"
+    def endGroup(): Unit = seen += "}"
+    def addInteger(value: Int): Unit = seen += s"i$value"
+    def addLong(value: Long): Unit = seen += s"l$value"
+    def addBoolean(value: Boolean): Unit = seen += value.toString
+    def addBinary(value: Binary): Unit = seen += value.getBytes.map(b => f"$b%02x").mkString
+    def addFloat(value: Float): Unit = seen += value.toString
+    def addDouble(value: Double): Unit = seen += value.toString
+  }
+
+  private def through(spark: String, file: String)(records: RecordConsumer => Unit): Seq[String] = {
+    val calls = new Calls
+    val consumer = new KeptConsumer(calls, KeptNode.root(schema(spark), schema(file)))
+    consumer.startMessage()
+    records(consumer)
+    consumer.endMessage()
+    calls.seen.toSeq
+  }
+
+  private def value(consumer: RecordConsumer, name: String)(add: => Unit): Unit = {
+    consumer.startField(name, 0)
+    add
+    consumer.endField(name, 0)
+  }
+
+  test("a value that the type of the files cannot hold is an error") {
+    val micros = "optional int64 t (TIMESTAMP(MICROS,true));"
+    val millis = "optional int64 t (TIMESTAMP(MILLIS,true));"
+    assert(through(micros, millis)(c => value(c, "t")(c.addLong(-5000))) == Seq("t@0", "l-5", "/t"))
+    intercept[IllegalStateException](through(micros, millis)(c => value(c, "t")(c.addLong(-5001))))
+    val unsigned = "optional int32 t (INTEGER(32,false));"
+    assert(through(
+      "optional int64 t;",
+      unsigned
+    )(c => value(c, "t")(c.addLong(4294967295L))) == Seq("t@0", "i-1", "/t"))
+    Seq(-1L, 4294967296L).foreach { n =>
+      intercept[IllegalStateException](through("optional int64 t;", unsigned)(c => value(c, "t")(c.addLong(n))))
+    }
+    val fixed = "optional fixed_len_byte_array(3) t (DECIMAL(5,2));"
+    val number = "optional int32 t (DECIMAL(5,2));"
+    assert(through(number, fixed)(c => value(c, "t")(c.addInteger(-2))) == Seq("t@0", "fffffe", "/t"))
+  }
+
+  test("a null is an error where the files have none") {
+    intercept[IllegalStateException](through("optional int32 a;", "required int32 a;")(_ => ()))
+    intercept[IllegalStateException](through(three, "repeated int32 l;")(_ => ()))
+    intercept[IllegalStateException] {
+      through(three, two) { c =>
+        value(c, "l") {
+          c.startGroup()
+          value(c, "list") {
+            c.startGroup()
+            c.endGroup()
+          }
+          c.endGroup()
+        }
+      }
+    }
+  }
+
+  test("the entries of a list are written without Spark's group around each") {
+    def list(c: RecordConsumer): Unit = value(c, "l") {
+      c.startGroup()
+      value(c, "list") {
+        (1 to 2).foreach { i =>
+          c.startGroup()
+          value(c, "element")(c.addInteger(i))
+          c.endGroup()
+        }
+      }
+      c.endGroup()
+    }
+    assert(through(three, two)(list) == Seq("l@0", "{", "array@0", "i1", "i2", "/array", "}", "/l"))
+    assert(through(three, "repeated int32 l;")(list) == Seq("l@0", "i1", "i2", "/l"))
+  }
+}
