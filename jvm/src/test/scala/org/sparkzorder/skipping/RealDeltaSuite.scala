@@ -144,7 +144,7 @@ object RealDeltaSuite {
   /** Conditions of which a file is read in vain. */
   private val exceptions: Seq[Exception] = Seq(
     Exception(
-      Set("parquet footers", "orc footers"),
+      Set("orc footers"),
       raw"arr_col|map_col|struct_col IS",
       "of arrays, maps and structs the nulls are counted by OPTIMIZE's own write, not read from footers"
     ),
