@@ -56,7 +56,7 @@ def test_the_location_is_switched_and_late_files_are_brought_over(
         spark.sql("VACUUM t RETAIN 0 HOURS")
         assert ids() == (ROWS + 1, ROWS + 1)
         assert not server.open_uploads()
-        left = [n for n in spark.run(f"result = files({root!r})") if "_lock-" in n or "_switch-" in n or "_tmp-" in n]
+        left = [n for n in spark.run(f"result = files({root!r})") if "_lock-" in n or ".moving" in n or "_tmp-" in n]
         assert not left
 
 

@@ -147,7 +147,8 @@ def _all(
 
 
 def _needs(row: Row) -> bool:
-    return bool(row.files and row.new_bytes and row.gain_bytes) or row.state.startswith("half published")
+    is_gain = bool(row.files and row.new_bytes and row.gain_bytes)
+    return is_gain or bool(row.stale_appends) or row.state.startswith("half published")
 
 
 def _gain_of_byte(row: Row) -> float:

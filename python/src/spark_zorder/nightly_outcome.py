@@ -25,6 +25,7 @@ COLUMNS = (
     "drift",
     "trash_bytes",
     "last_optimize",
+    "stale_appends",
 )
 """What is told of each table, in this order."""
 

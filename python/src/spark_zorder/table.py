@@ -452,7 +452,7 @@ def show_clustering(spark: Session, database: str | None = None) -> DataFrame:
     Returns:
         A row for each table, first those that an `OPTIMIZE` would gain most for: `table`, `format`, `state`, `files`,
             `bytes`, `small_files`, `layout`, `mean_files`, `bound_files`, `new_bytes`, `drift`, `trash_bytes`,
-            `last_optimize`, `gain_bytes`.
+            `last_optimize`, `gain_bytes`, `stale_appends`.
 
     Examples:
         >>> result = events.optimize(["user", "day"], options={"num-files": 16})

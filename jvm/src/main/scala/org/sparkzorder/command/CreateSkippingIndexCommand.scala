@@ -29,7 +29,7 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.recover(place)
-    CatalogTables.carryLate(place, operation)
+    CatalogTables.copyForward(place, operation)
     val table = PlainTables.open(place)
     val chosen = CreateSkippingIndexCommand.chosen(table, columns)
     val folder = TableSideFolder.of(table)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{CatalogStateFile, History, HistoryEntry, TableFolder, TableState, Trash}
+import org.sparkzorder.commit.{History, HistoryEntry, LocationHistory, TableFolder, TableState, Trash, Way}
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 
@@ -36,7 +36,7 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
   private def rows(table: TableLocation): Seq[Row] = {
     val folder = TableSideFolder.of(table)
     val (history, folders) = History.summaries(folder)
-    val ofCatalog = DescribeHistoryCommand.retiredByCatalog(folder)
+    val left = DescribeHistoryCommand.inEarlierFolders(folder, history)
     val trash = Trash.all(folder, history, folders.toSeq).map(t => t.operation.operationId -> t).toMap
     // An undone operation ended before the one that got its version, so it comes after it here.
     (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map {
@@ -44,7 +44,7 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
         val r = entry.record
         val retired = trash.get(r.operationId)
         val (files, bytes) =
-          ofCatalog.getOrElse(r.operationId, retired.fold((0L, 0L))(t => (t.files.size.toLong, t.bytes)))
+          left.getOrElse(r.operationId, retired.fold((0L, 0L))(t => (t.files.size.toLong, t.bytes)))
         val metrics = r.metrics ++ entry.publishMillis.map("publishMillis" -> _.toString) ++
           DescribeHistoryCommand.outcome(entry) ++ Map(
             "numTrashFiles" -> files.toString,
@@ -58,11 +58,16 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 object DescribeHistoryCommand {
 
   /** Number and bytes of the files that are kept in earlier folders, by operation. */
-  private def retiredByCatalog(folder: TableFolder): Map[String, (Long, Long)] =
-    CatalogStateFile.read(folder).folders.flatMap(_.watches).filterNot(_.newer).distinctBy(_.folder)
-      .groupMapReduce(_.operationId)(w => (w.known.size.toLong, w.known.map(_.length).sum)) {
-        case ((files, bytes), (more, moreBytes)) => (files + more, bytes + moreBytes)
-      }
+  private def inEarlierFolders(folder: TableFolder, history: Seq[HistoryEntry]): Map[String, (Long, Long)] =
+    if (!history.exists(_.record.way == Way.Catalog)) Map.empty
+    else {
+      val locations = LocationHistory.read(folder)
+      history.filter(_.record.way == Way.Catalog).map { e =>
+        val left = e.record.switches.filter(c => locations.leftBy(c.from).exists(_.operationId == e.record.operationId))
+        val files = if (e.state == History.Vacuumed) Nil else left.flatMap(_.inputs)
+        e.record.operationId -> ((files.size.toLong, files.map(_.length).sum))
+      }.toMap
+    }
 
   /** Why an operation was undone, or why another process finished it. */
   private def outcome(entry: HistoryEntry): Map[String, String] = entry.outcome.fold(Map.empty[String, String]) { o =>

@@ -70,7 +70,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
     TableRecovery.recover(place)
     val looked = Option.when(place.catalogTable.isEmpty)(OptimizePlanner.look(place))
     CommitMode.refusePath(session, place, looked)
-    if (!statement.dryRun) CatalogTables.carryLate(place, "OPTIMIZE")
+    if (!statement.dryRun) CatalogTables.copyForward(place, "OPTIMIZE")
     val listed = OptimizePlanner.list(place, looked.getOrElse(OptimizePlanner.look(place)))
     OptimizePlanner.check(listed.table, statement)
     if (!statement.dryRun)

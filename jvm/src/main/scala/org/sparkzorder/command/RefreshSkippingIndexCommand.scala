@@ -28,7 +28,7 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
   override protected def reported(session: SparkSession): Seq[Row] = {
     val place = PlainTables.locate(session, target)
     TableRecovery.recover(place)
-    CatalogTables.carryLate(place, operation)
+    CatalogTables.copyForward(place, operation)
     val folder = TableSideFolder.of(place)
     def current(): IndexSnapshot = TableIndex.of(place, folder).getOrElse(throw ZOrderErrors.indexNotFound(place.name))
     val before = current()

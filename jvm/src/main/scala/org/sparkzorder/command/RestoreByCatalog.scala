@@ -1,12 +1,10 @@
 package org.sparkzorder.command
 
-import org.apache.hadoop.fs.Path
-
 import org.sparkzorder.commit._
 import org.sparkzorder.indexing.CompleteFiles
 import org.sparkzorder.table.{CachedTable, PlainTable, SessionCatalogLocations, TableSideFolder}
 
-/** `RESTORE` of a table that is published through the catalog, which is told of earlier folders. */
+/** `RESTORE` of a table that moves to new folders: the catalog is told of earlier ones. */
 private[command] object RestoreByCatalog {
 
   /**
@@ -23,13 +21,8 @@ private[command] object RestoreByCatalog {
     val folder = TableSideFolder.of(table)
     CatalogTables.settleUnder(table, lock)
     val locations = new SessionCatalogLocations(table)
-    val state = CatalogStateFile.read(folder)
     val records = History.newestFirst(folder).map(_.record).takeWhile(_.version > version).toVector
-    val ways = CatalogTables.unclearTold(table) {
-      val current = locations.all()
-      val late = CatalogCopies.lateIn(folder, state, _: Path, current.map(_.swap))
-      CatalogRestore.plan(version, records, state, current, folder.ops.list, late)
-    }
+    val ways = CatalogRestore.plan(version, records, LocationHistory.read(folder), locations.all(), folder.ops)
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
     CompleteFiles.refuseSecret(table, damaged)
@@ -41,13 +34,13 @@ private[command] object RestoreByCatalog {
     )
     if (ways.nonEmpty) {
       val committer = new CatalogCommitter(folder, lock, locations, rowsOf, TableSideFolder.historySettings(table))
-      committer.begin(ways.map(w => LocationUpdate(w.slot, w.from, w.to)), None)
-      CatalogRestore.expect(folder, lock, ways)
-      val switches = ways.map { w =>
-        CatalogRestore.switch(w, CatalogCopies.carried(folder, lock, w.brought, w.to).zip(w.brought))
+      committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
+      val changes = ways.map { w =>
+        CopyForward.announce(folder, lock, w.brought, w.to)
+        CatalogRestore.change(w, CopyForward.carried(folder, lock, w.brought, w.to).zip(w.brought))
       }
       CachedTable.following(table) {
-        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = switches))
+        try committer.commit(recordOf(plan).copy(inputs = Nil, outputs = Nil, switches = changes))
         finally table.refreshCaches()
       }
     }

@@ -41,7 +41,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
     val place = PlainTables.locate(session, target)
     CommitMode.refusePath(place.session, place)
     TableRecovery.recover(place)
-    CatalogTables.carryLate(place, operation)
+    CatalogTables.copyForward(place, operation)
     val table = PlainTables.open(place)
     val byCatalog = CatalogTables.isOne(table)
     // These checks come before the lock, which would create the side folder of a table that has no

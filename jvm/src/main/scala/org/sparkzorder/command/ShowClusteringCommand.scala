@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
+import org.sparkzorder.commit.{CatalogRecovery, LockState, TableState, WorkerThreads}
 import org.sparkzorder.optimize.report.ClusteringStatus
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
@@ -50,7 +50,7 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
 
   private def rowOf(session: ClassicSession, table: TableIdentifier): TableRow = {
     val name = table.copy(catalog = None).unquotedString
-    def without(state: String): TableRow = TableRow(name, None, state, None)
+    def without(state: String): TableRow = TableRow(name, None, state, None, None)
     SparkSession.setActiveSession(session)
     try {
       val metadata = session.sessionState.catalog.getTableMetadata(table)
@@ -59,7 +59,8 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
         val place = PlainTables.locate(session, TableTarget(table.database.toSeq :+ table.table))
         val state = stateOf(session, TableState.look(place.root, TableSideFolder.of(place).ops))
         val opened = PlainTables.open(place)
-        TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)))
+        val stale = if (CatalogTables.isOne(place)) CatalogTables.staleAppends(place).count(!_.isCopied) else 0
+        TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }
     } catch {
       case e: SparkThrowable if Option(e.getCondition).exists(NotOurs) => without(s"not ours: ${words(e)}")
@@ -75,8 +76,9 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
     case side: TableState.SideFolder =>
       side.lockState(TableLocking.settings(session)) match {
         case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
-        case _ if side.underWay    => "half published: the next statement recovers it"
-        case _                     => Quiet
+        case _ if side.underWay || CatalogRecovery.moving(side.statuses).nonEmpty =>
+          "half published: the next statement recovers it"
+        case _ => Quiet
       }
   }
 
@@ -107,7 +109,8 @@ object ShowClusteringCommand {
       name: String,
       format: Option[String],
       state: String,
-      status: Option[ClusteringStatus]
+      status: Option[ClusteringStatus],
+      staleAppends: Option[Long]
   ) {
     def gain: Long = status.fold(-1L)(_.gainBytes)
 
@@ -125,7 +128,8 @@ object ShowClusteringCommand {
       status.flatMap(_.drift).orNull,
       status.map(_.trashBytes).orNull,
       status.flatMap(_.lastOptimize).map(new Timestamp(_)).orNull,
-      status.map(_.gainBytes).orNull
+      status.map(_.gainBytes).orNull,
+      staleAppends.orNull
     )
   }
 
@@ -144,4 +148,5 @@ object ShowClusteringCommand {
     .add("trash_bytes", LongType)
     .add("last_optimize", TimestampType)
     .add("gain_bytes", LongType)
+    .add("stale_appends", LongType)
 }

@@ -5,7 +5,7 @@ import java.util.UUID
 import org.sparkzorder.commit._
 import org.sparkzorder.table.{SharedLocations, TableLocation, TableSideFolder}
 
-/** `VACUUM` of a table that is published through the catalog: it deletes earlier folders. */
+/** `VACUUM` of a table that moves to new folders: it deletes earlier ones. */
 private[command] object VacuumByCatalog {
 
   /** @param isOld whether an operation's retired files may go */
@@ -13,9 +13,13 @@ private[command] object VacuumByCatalog {
     val folder = TableSideFolder.of(table)
     val records = (History.summaries(folder)._1.map(_.record) ++ History.undone(folder).map(_.record))
       .map(r => r.operationId -> r).toMap
-    def isOldWatch(w: Watch): Boolean = records.get(w.operationId).fold(true)(isOld)
-    val current = CatalogTables.current(table)
-    CatalogVacuum.expired(folder, CatalogStateFile.read(folder), current, CatalogTables.settled(table), isOldWatch)
+    CatalogVacuum.expired(
+      folder,
+      LocationHistory.read(folder),
+      CatalogTables.located(table),
+      records.get(_).fold(true)(isOld),
+      System.currentTimeMillis()
+    )
   }
 
   /** Deletes them, and returns what was deleted. */
@@ -24,11 +28,11 @@ private[command] object VacuumByCatalog {
     TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
       val folder = TableSideFolder.of(table)
       CatalogTables.recoverUnder(table, lock)
-      // What is brought over now is deleted by the next VACUUM only: queries may be reading it.
+      // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
       val gone = expired(table, isOld)
       CatalogTables.settleUnder(table, lock)
-      val current = CatalogTables.current(table).values.toSet
-      CatalogVacuum.run(folder, lock, gone, current, System.currentTimeMillis())
+      val history = LocationHistory.read(folder)
+      CatalogVacuum.run(folder, lock, gone, history, CatalogTables.located(table), System.currentTimeMillis())
       gone
     }
   }

@@ -1,6 +1,6 @@
 package org.sparkzorder.commit
 
-/** The names of copies of late files, in the folder that the catalog names now. */
+/** The names of copies of stale appends, in the folder that the catalog names now. */
 private[sparkzorder] object CarriedName {
 
   /** Begins the names of copies. */

@@ -7,9 +7,9 @@ import org.slf4j.LoggerFactory
 
 /**
  * Publishes an operation by telling the catalog of new folders, by the steps in
- * `docs/design/commit-catalog.md`. It is used once: [[begin]], then [[commit]] or [[abort]].
+ * `docs/design/commit.md`. It is used once: [[begin]], then [[commit]] or [[abort]].
  *
- * @param home the table's side folder
+ * @param home the folder with the table's side folder
  * @param rowsOf the number of rows that a file says it has; None if it is not complete
  */
 final class CatalogCommitter(
@@ -22,32 +22,32 @@ final class CatalogCommitter(
   import CatalogCommitter._
 
   private val ops = home.ops
-  private val files = new CatalogSideFiles(home)
 
-  /** The folders that the slots leave, as they were listed before the job read them. */
+  /** The folders that the table leaves, as they were listed before the job read them. */
   private var found = Map.empty[String, Seq[FileMeta]]
-  private var generation = Option.empty[Path]
-  private var switched = false
+  private var made = Option.empty[Path]
+  private var isRecorded = false
 
   /**
-   * Steps 2 and 3: looks at the folders, and makes the new ones. No row is touched.
+   * Looks at the folders, and makes the new ones. No row is touched.
    *
-   * @param made the generation of the new folders; None if the slots go back to folders that are there
+   * @param directory of the new folders; None if partitions go back to folders that are there
    * @throws CommitConflictException when the catalog names another folder than the caller has listed
    */
-  def begin(moves: Seq[LocationUpdate], made: Option[Path]): Unit = {
+  def begin(moves: Seq[LocationUpdate], directory: Option[Path]): Unit = {
     refuseMoved(moves)
     found = WorkerThreads.map(moves.map(_.from).distinct, home.threads)(dir => dir.toString -> ops.list(dir)).toMap
-    generation = made
-    made.foreach { folder =>
-      files.writeManifest(lock, folder)
-      Failpoints.hit("after-generation-manifest")
+    made = directory
+    if (directory.isDefined) {
+      lock.check()
+      StagingDirectories.write(home, lock.operationId, Nil)
+      Failpoints.hit("after-manifest")
       moves.foreach { m =>
         lock.check()
         ops.mkdirsLike(m.to, m.from)
       }
     }
-    Failpoints.hit("after-generation-folders")
+    Failpoints.hit("after-stage-folders")
   }
 
   /** The file of an old folder as it was when [[begin]] looked, if it is still the one that was listed. */
@@ -61,34 +61,43 @@ final class CatalogCommitter(
    * @return the copies, in the order of the files
    */
   def copied(some: Seq[FileMeta], to: Path): Seq[FileMeta] = {
-    CatalogCopies.copy(home, lock, some.map(m => m -> FileNames.child(to, m.name)), to)
+    CopyForward.copy(home, lock, some.map(m => m -> FileNames.child(to, m.name)), to)
     val there = ops.list(to).map(m => m.name -> m).toMap
     some.map(m => there.getOrElse(m.name, throw new IOException(s"the copy of ${m.path} in $to vanished")))
   }
 
   /**
-   * Steps 7 to 13.
+   * Everything from the last look at the old folders to the history.
    *
-   * @param record with the switches; any version, as the next one is given here
-   * @return the record as it is in the history, with the slots that have moved
+   * @param record with the changes; any version, as the next one is given here
+   * @return the record as it is in the history, with the partitions that have moved
    * @throws CommitConflictException when others changed inputs or locations: then nothing has moved,
    *   or only other partitions
    */
   def commit(record: Record): Record = {
     require(record.operationId == lock.operationId, s"the lock is held by ${lock.operationId}")
-    val carried = withAppended(record.copy(way = Way.Catalog))
-    val numbered = carried.copy(version = nextVersion())
+    val complete = withAppended(record.copy(way = Way.Catalog))
+    val numbered = complete.copy(version = nextVersion())
     Record.fault(numbered).foreach(why => throw new IllegalArgumentException(why))
     refuseMoved(numbered.switches.map(_.move))
-    if (generation.isEmpty) numbered.switches.foreach(dropStale)
-    writeState(numbered)
-    Failpoints.hit("after-catalog-state")
+    if (made.isEmpty) numbered.switches.foreach(dropStale)
+    numbered.switches.foreach(leaveSentinel)
+    Failpoints.hit("after-sentinels")
+    val path = home.record(numbered, RecordState.Moving)
     lock.check()
-    files.writeSwitch(lock, numbered)
-    switched = true
-    refuseDiscarded(numbered)
+    AtomicFile.put(ops, home.newTemporary(), path, RecordJson.write(numbered))(lock.check())
+    isRecorded = true
+    refuseDiscarded(path)
     Failpoints.hit("before-commit-point")
     WorkerThreads.toTheEnd(s"zorder-commit-${lock.operationId}", alone = home.threads > 1)(exchange(numbered, _))
+  }
+
+  /** Others may append to an old folder, and overwrite it, without knowing that the table has left it. */
+  private def leaveSentinel(change: LocationChange): Unit = {
+    lock.check()
+    val path = StaleAppends.sentinel(new Path(change.from), lock.operationId)
+    ops.mkdirs(path.getParent)
+    if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
   }
 
   private def nextVersion(): Long = {
@@ -99,10 +108,10 @@ final class CatalogCommitter(
   }
 
   private def refuseMoved(moves: Seq[LocationUpdate]): Unit = {
-    val now = catalog.current(moves.map(_.slot))
-    val moved = moves.filterNot(m => now.get(m.slot).contains(m.from))
+    val now = catalog.current(moves.map(_.partition))
+    val moved = moves.filterNot(m => now.get(m.partition).contains(m.from))
     if (moved.nonEmpty)
-      throw new CommitConflictException(moved.map(_.slot.toString), "the catalog names another location by now")
+      throw new CommitConflictException(moved.map(_.partition.toString), "the catalog names another location by now")
   }
 
   /** The record with the files that others appended since, once these are in the new folders. */
@@ -121,7 +130,10 @@ final class CatalogCommitter(
     val known = inputs.map(i => FileNames.name(i.path)).toSet
     val complete = now.filterNot(m => known(m.name)).flatMap(m => rowsOf(m).map(m -> _))
     if (complete.isEmpty || rounds == 0) switch
-    else withAppended(CatalogCopies.appended(home, lock, switch, complete), rounds - 1)
+    else {
+      if (made.isEmpty) CopyForward.announce(home, lock, complete.map(_._1), new Path(switch.to))
+      withAppended(CopyForward.appended(home, lock, switch, complete), rounds - 1)
+    }
   }
 
   /**
@@ -140,61 +152,12 @@ final class CatalogCommitter(
    * A recovery that took us for dead removes the manifest and then looks for the record. We write the
    * record and then look for the manifest. So one of us sees the other, and the folder stays.
    */
-  private def refuseDiscarded(record: Record): Unit =
-    if (generation.isDefined && !files.hasManifest(record.operationId)) {
-      ops.delete(files.switch(record.operationId))
+  private def refuseDiscarded(record: Path): Unit =
+    if (made.isDefined && !ops.exists(home.manifest(lock.operationId))) {
+      ops.delete(record)
       throw new LockLostException(lock.path, "another process has removed what this operation wrote")
     }
 
-  /** Both folders of a switch watch the other one, since others may set the location back. */
-  private def writeState(record: Record): Unit = {
-    record.switches.foreach { s =>
-      val path = StaleAppends.sentinel(new Path(s.from), record.operationId)
-      ops.mkdirs(path.getParent)
-      if (!ops.exists(path)) ops.writeNew(path, Array.emptyByteArray)
-    }
-    Failpoints.hit("after-sentinels")
-    val before = CatalogStateFile.read(home, lock.listing())
-    // The new folders have these rows as well, and no longer under names by which a reader would notice.
-    val doubles = WorkerThreads.map(record.switches.map(s => new Path(s.from)).distinct, home.threads) { from =>
-      from -> CatalogCopies.doubles(home, before, from)
-    }
-    val state = StaleAppends.having(before, doubles)
-    val now = System.currentTimeMillis()
-    def watch(folder: String, files: Seq[KnownFile], newer: Boolean) =
-      Watch(folder, record.operationId, now, files, newer = newer)
-    val entries = record.switches.flatMap { s =>
-      val inputs = s.inputs.filter(i => FileNames.parent(i.path) == s.from)
-        .map(i => KnownFile(FileNames.name(i.path), i.length, i.modificationTime, i.etag))
-      val outputs = s.outputs.map(o => KnownFile(FileNames.name(o.path), o.length, o.modificationTime, o.etag))
-      def entry(path: String) =
-        state.folder(new Path(path)).getOrElse(CatalogFolder(path, s.slot, "", Nil, Nil))
-      Seq(
-        entry(s.to).copy(
-          operationId = record.operationId,
-          own = outputs.map(_.name).distinct,
-          abandoned = false,
-          outdated = false
-        )
-          .having(entry(s.from).has ++ outputs.map(_.name).filter(CarriedName.isOne) ++ appended(state, s))
-          .watching(watch(s.from, inputs, newer = false)),
-        entry(s.from).watching(watch(s.to, outputs, newer = true))
-      )
-    }
-    CatalogStateFile.write(home, lock, state.updated(entries))
-  }
-
-  /**
-   * The names of copies of what others appended to the old folder. No copies are made of a file that all
-   * folders know which watch the old one.
-   */
-  private def appended(state: CatalogState, s: LocationChange): Seq[String] = {
-    val watches = state.folders.flatMap(_.watches).filter(_.folder == s.from)
-    s.inputs.map(i => FileMeta(new Path(i.path), i.length, i.modificationTime, isDirectory = false, i.etag))
-      .filterNot(m => watches.forall(_.knows(m))).map(CarriedName.of)
-  }
-
-  /** Steps 10 to 13. */
   private def exchange(record: Record, interrupted: () => Boolean): Record = {
     if (interrupted()) throw new InterruptedException("interrupted before the commit point")
     lock.check()
@@ -216,7 +179,7 @@ final class CatalogCommitter(
     try orLeave(record) {
         val ended =
           CatalogRecovery.end(home, lock, catalog, record, millis, failure.map(_.getMessage).orElse(overwritten))
-        carryLate(ended)
+        copyForward()
         tidy()
         ended
       }
@@ -238,7 +201,7 @@ final class CatalogCommitter(
       if (changed.isEmpty) None
       else {
         lock.check()
-        catalog.move(changed.map { case (s, _) => LocationUpdate(s.slot, new Path(s.to), new Path(s.from)) })
+        catalog.move(changed.map { case (s, _) => LocationUpdate(s.partition, new Path(s.to), new Path(s.from)) })
         Some(s"others changed or deleted files of the old folder, such as ${changed.head._2.head}")
       }
     } catch {
@@ -253,9 +216,9 @@ final class CatalogCommitter(
       .filterNot(i => now.get(FileNames.name(i.path)).exists(i.isThis(_, timed = true))).map(_.path)
   }
 
-  /** Step 12. The operation has succeeded by now, and the next statement would do it as well. */
-  private def carryLate(record: Record): Unit =
-    try CatalogCopies.carry(home, lock, record.switches.map(s => new Path(s.to)), catalog.located(), rowsOf)
+  /** The operation has succeeded by now, and the next statement would do it as well. */
+  private def copyForward(): Unit =
+    try CopyForward.run(home, lock, LocationHistory.read(home), catalog.located().keySet, rowsOf)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         log.warn(s"files that others have just written to an earlier folder of ${home.root} stay there for now", e)
@@ -276,15 +239,18 @@ final class CatalogCommitter(
     catch {
       case e: IOException =>
         lock.abandon()
-        throw new IncompletePublishException(files.switch(record.operationId), e)
+        throw new IncompletePublishException(home.record(record, RecordState.Moving), e)
     }
 
   /** Removes the new folders, unless the catalog may have been told of them. */
-  def abort(): Unit = if (!switched)
-    try CatalogRecovery.discard(home, lock, lock.operationId, generation)
-    catch {
+  def abort(): Unit = if (!isRecorded)
+    try {
+      lock.check()
+      VersionDirectory.discard(home, lock.operationId)
+      ops.delete(home.manifest(lock.operationId))
+    } catch {
       case e @ (_: IOException | _: CommitException) =>
-        log.warn(s"cannot remove ${generation.getOrElse("what was begun")}, the next statement will", e)
+        log.warn(s"cannot remove ${made.getOrElse("what was begun")}, the next statement will", e)
         lock.abandon()
     }
 }
@@ -292,6 +258,6 @@ final class CatalogCommitter(
 private object CatalogCommitter {
   private val log = LoggerFactory.getLogger(classOf[CatalogCommitter])
 
-  /** How often a folder is listed until no new file has come. What comes later is a late file. */
+  /** How often a folder is listed until no new file has come. What comes later is copied after the switch. */
   private val Rounds = 5
 }

@@ -2,21 +2,21 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-/** A slot gets another location. */
-final case class LocationUpdate(slot: CatalogPartition, from: Path, to: Path)
+/** A partition, or the table, gets another location. */
+final case class LocationUpdate(partition: CatalogPartition, from: Path, to: Path)
 
 /** Where the catalog says that the files of a table are. */
 trait CatalogLocations {
 
   /**
-   * The present locations. A slot that the catalog does not know is left out.
+   * The present locations. A partition that the catalog does not know is left out.
    *
    * @throws java.io.IOException when the catalog does not answer
    */
-  def current(slots: Seq[CatalogPartition]): Map[CatalogPartition, Path]
+  def current(partitions: Seq[CatalogPartition]): Map[CatalogPartition, Path]
 
   /**
-   * The locations of all slots of the table.
+   * The locations of all partitions of the table, or of the table itself if it has none.
    *
    * @throws java.io.IOException when the catalog does not answer
    */
@@ -26,8 +26,8 @@ trait CatalogLocations {
   final def located(): Map[Path, CatalogPartition] = all().map(_.swap)
 
   /**
-   * Changes locations, in as few calls as possible. A slot that is not at `from` any more is left as
-   * it is.
+   * Changes locations, in as few calls as possible. A partition that is not at `from` any more is
+   * left as it is.
    *
    * @throws java.io.IOException when a call failed. It may have taken effect, or take effect later
    */
@@ -35,21 +35,20 @@ trait CatalogLocations {
 }
 
 /**
- * What an operation does to one slot of a table that is published through the catalog. Names of files
- * are absolute.
+ * What an operation does to one partition, or to a table without any. Names of files are absolute.
  *
- * @param from the folder that the slot leaves, absolute
+ * @param from the folder that it leaves, absolute
  * @param to the folder that it gets
  * @param inputs all files of the old folder whose rows the new one has
  * @param outputs all files that the operation brought to the new folder; those that are copies of
  *                files that others had appended have their `source`
  */
 final case class LocationChange(
-    slot: CatalogPartition,
+    partition: CatalogPartition,
     from: String,
     to: String,
     inputs: Seq[InputFile],
     outputs: Seq[OutputFile]
 ) {
-  def move: LocationUpdate = LocationUpdate(slot, new Path(from), new Path(to))
+  def move: LocationUpdate = LocationUpdate(partition, new Path(from), new Path(to))
 }

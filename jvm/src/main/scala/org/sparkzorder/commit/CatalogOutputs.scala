@@ -5,23 +5,23 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 
 /**
- * A file that a task has written for a generation.
+ * A file that a task has written for a new folder.
  *
  * @param staged where it is, on a file system
  * @param upload what makes it a file, on an object store
  */
-final case class GenerationOutput(staged: Path, upload: Option[OpenUpload], folder: Path, name: String) {
+final case class PlacedOutput(staged: Path, upload: Option[OpenUpload], folder: Path, name: String) {
   def to: Path = FileNames.child(folder, name)
 }
 
-/** Brings what tasks have written to its place in a generation, which no query reads yet. */
+/** Brings what tasks have written to its place in a new folder, which no query reads yet. */
 private[sparkzorder] object CatalogOutputs {
 
-  /** Where tasks write the files of a slot. Made on file systems. */
-  def staging(home: TableFolder, generation: Path, slot: String, operationId: String): Path = {
-    val folder = TableFolder(generation, home.ops, home.threads)
-    ObjectFileOps.storeOf(home).map(folder.uploadsOf(slot, operationId, _)).getOrElse {
-      val dir = folder.stagingOf(slot, operationId)
+  /** Where tasks write the files of a partition. Made on file systems. */
+  def staging(home: TableFolder, directory: Path, partition: String, operationId: String): Path = {
+    val folder = TableFolder(directory, home.ops, home.threads)
+    ObjectFileOps.storeOf(home).map(folder.uploadsOf(partition, operationId, _)).getOrElse {
+      val dir = folder.stagingOf(partition, operationId)
       home.ops.mkdirs(dir)
       dir
     }
@@ -31,7 +31,7 @@ private[sparkzorder] object CatalogOutputs {
    * @return the files as they are now, in the order of the outputs
    * @throws java.io.IOException when one of them is gone
    */
-  def place(home: TableFolder, lock: Lock, generation: Path, outputs: Seq[GenerationOutput]): Seq[FileMeta] = {
+  def place(home: TableFolder, lock: Lock, directory: Path, outputs: Seq[PlacedOutput]): Seq[FileMeta] = {
     val store = ObjectFileOps.storeOf(home)
     WorkerThreads.each(outputs, home.threads) { o =>
       lock.checkInARow()
@@ -43,7 +43,7 @@ private[sparkzorder] object CatalogOutputs {
       }
     }
     if (store.isDefined)
-      StorePlaces.discard(store.get, TableFolder(generation, home.ops, home.threads), lock.operationId)
+      StorePlaces.discard(store.get, TableFolder(directory, home.ops, home.threads), lock.operationId)
     else
       outputs.map(_.staged.getParent).distinct.foreach { staging =>
         home.ops.deleteRecursive(staging)

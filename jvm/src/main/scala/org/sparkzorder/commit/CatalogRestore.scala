@@ -3,14 +3,14 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 
 /**
- * How a slot goes back to an earlier folder.
+ * How a partition goes back to an earlier folder.
  *
  * @param there the files of that folder whose rows count
  * @param brought files of other folders that are copied to it, since others appended them later
- * @param left the files that have the slot's rows now: those of the folder that it leaves, and late ones
+ * @param left the files of the folder that it leaves
  */
 final case class WayBack(
-    slot: CatalogPartition,
+    partition: CatalogPartition,
     from: Path,
     to: Path,
     there: Seq[FileMeta],
@@ -18,27 +18,20 @@ final case class WayBack(
     left: Seq[FileMeta]
 )
 
-/** Plans a RESTORE of a table that is published through the catalog. Pure but for listings. */
+/** Plans a RESTORE of a table that moves to new folders. Pure but for listings. */
 private[sparkzorder] object CatalogRestore {
 
-  /** Walks back from one slot's current folder. `rows` are the files that have its rows, by path. */
-  private final class Walk(
-      version: Long,
-      state: CatalogState,
-      list: Path => Seq[FileMeta],
-      start: Path,
-      late: Seq[StaleAppend]
-  ) {
+  /** Walks back from the folder that a partition has now. `rows` are the files that have its rows, by path. */
+  private final class Walk(version: Long, history: LocationHistory, ops: FileOps, start: Path) {
     private var at = start
 
     // What others change from now on is found by the last look at these files.
-    private val begun = visible(start)
-    private val all = begun ++ late.map(_.meta)
+    private val all = visible(start)
     private var rows: Map[String, FileMeta] = keyed(all)
 
     private def keyed(files: Seq[FileMeta]) = files.map(m => m.path.toString -> m).toMap
 
-    private def visible(dir: Path): Seq[FileMeta] = list(dir).filter(StaleAppends.isVisible)
+    private def visible(dir: Path): Seq[FileMeta] = ops.list(dir).filter(StaleAppends.isVisible)
 
     /** Takes back one operation. */
     def back(switch: LocationChange): Unit = {
@@ -57,83 +50,65 @@ private[sparkzorder] object CatalogRestore {
       at = from
     }
 
-    def ended(slot: CatalogPartition): WayBack = {
+    def ended(partition: CatalogPartition): WayBack = {
       val folders = rows.values.map(_.path.getParent).toSeq.distinct
       val now = keyed(folders.flatMap(visible))
       val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toSeq.sorted
       if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
       val (there, elsewhere) = rows.keys.toSeq.sorted.map(now).partition(_.path.getParent == at)
-      // Of a late file that was brought over, the original may be in the folder itself.
+      // Of a stale append that was copied forward, the original may be in the folder itself.
       val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))
       val kept = there ++ back.map(m => originals(CarriedName.of(m)))
-      // The original of a file that was brought over, and whose copy was deleted since.
-      val watches = state.folders.flatMap(_.watches).filter(w => w.folder == at.toString && !w.newer)
-      val had = state.rowsIn(start)
+      // The original of a file that was copied forward, and whose copy was deleted since.
+      val isReplaced = history.replacedIn(at.toString)
+      val isCarried = StaleAppends.carried(at, ops)
       val deleted = visible(at).filter { m =>
-        (watches.exists(_.knows(m)) || had(m)) &&
-        !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path)
+        (isReplaced(m) || isCarried(m)) && !CarriedName.isOne(m.name) && !kept.exists(_.path == m.path)
       }
       if (deleted.nonEmpty)
         throw new NotRestorableException(version, RestoreObstacle.Changed, deleted.map(_.path.toString))
-      WayBack(slot, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.of), all)
+      WayBack(partition, start, at, kept.distinctBy(_.path), brought.distinctBy(CarriedName.of), all)
     }
   }
 
   /**
-   * The ways back of all slots that have moved since a version.
+   * The ways back of all partitions that have moved since a version. Stale appends have been copied forward.
    *
    * @param records published operations after that version, newest first
-   * @param state which files of which folders are known
-   * @param current where the catalog says that the slots are
-   * @param late the late files of each current folder
+   * @param current where the catalog says that the partitions are
    * @throws NotRestorableException when files of the version are gone, or others have changed the table
    */
   def plan(
       version: Long,
       records: Seq[Record],
-      state: CatalogState,
+      history: LocationHistory,
       current: Map[CatalogPartition, Path],
-      list: Path => Seq[FileMeta],
-      late: Path => Seq[StaleAppend]
+      ops: FileOps
   ): Seq[WayBack] = {
     records.find(r => r.switches.isEmpty && (r.inputs.nonEmpty || r.outputs.nonEmpty)).foreach { r =>
       throw new NotRestorableException(
         version,
         RestoreObstacle.Gone,
-        Seq(s"files of version ${r.version}, which was published by renames")
+        Seq(s"files of version ${r.version}, which was published in place")
       )
     }
-    val slots = records.flatMap(_.switches.map(_.slot)).distinct
-    slots.flatMap { slot =>
+    records.flatMap(_.switches.map(_.partition)).distinct.flatMap { partition =>
       // A partition that was dropped does not come back.
-      current.get(slot).map { folder =>
-        val walk = new Walk(version, state, list, folder, late(folder))
-        records.flatMap(_.switches.filter(_.slot == slot)).foreach(walk.back)
-        walk.ended(slot)
+      current.get(partition).map { folder =>
+        val walk = new Walk(version, history, ops, folder)
+        records.flatMap(_.switches.filter(_.partition == partition)).foreach(walk.back)
+        walk.ended(partition)
       }
     }.filter(way => way.from != way.to)
   }
 
-  /**
-   * Says in the state that the folders which the slots leave have the rows of the copies that will be
-   * made. So the copies are no late files, whatever happens to us.
-   */
-  def expect(home: TableFolder, lock: Lock, ways: Seq[WayBack]): Unit = {
-    val state = CatalogStateFile.read(home)
-    val having = for {
-      way <- ways if way.brought.nonEmpty
-      folder <- state.folder(way.from)
-    } yield folder.having(way.brought.map(CarriedName.of))
-    if (having.nonEmpty) CatalogStateFile.write(home, lock, state.updated(having))
-  }
-
-  /** The switch for a way back, once the files are in its folder. */
-  def switch(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): LocationChange = {
+  /** The change for a way back, once the files are in its folder. */
+  def change(way: WayBack, copies: Seq[(FileMeta, FileMeta)]): LocationChange = {
     def output(m: FileMeta, source: Path) =
       OutputFile(m.path.toString, m.length, m.modificationTime, 0L, source = Some(source.toString), etag = m.etag)
     LocationChange(
-      way.slot,
+      way.partition,
       way.from.toString,
       way.to.toString,
       way.left.map(m => InputFile(m.path.toString, m.length, m.modificationTime, 0L, m.etag)),

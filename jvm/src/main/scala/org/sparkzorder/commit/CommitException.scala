@@ -114,7 +114,7 @@ final class UnfinishedOperationException(val records: Seq[Path])
     extends CommitException(s"an operation has come to no end: ${records.map(_.getName).mkString(", ")}", null)
 
 /**
- * There are late files, but the rows that they were added to may have been replaced.
+ * There are stale appends, but the rows that they were added to may have been replaced.
  *
  * @param folder that was overwritten
  */

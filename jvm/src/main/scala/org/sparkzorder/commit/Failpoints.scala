@@ -39,12 +39,11 @@ object Failpoints {
     "vacuum-1"
   )
 
-  /** More names, which an OPTIMIZE reaches that is published through the catalog. */
+  /** Those that an OPTIMIZE reaches that moves the table to a new folder. */
   val byCatalog: Seq[String] = Seq(
-    "after-generation-manifest",
-    "after-generation-folders",
+    "after-manifest",
+    "after-stage-folders",
     "after-sentinels",
-    "after-catalog-state",
     "before-commit-point",
     "after-commit-point",
     "after-carried",

@@ -9,7 +9,7 @@ package org.sparkzorder.commit
  * @param parameters as `DESCRIBE HISTORY` shows them
  * @param layout canonical JSON of the layout, by which an incremental OPTIMIZE knows which files it
  *               may leave
- * @param switches what an operation did that was published through the catalog. Such an operation has
+ * @param switches what an operation did that moved the table to new folders. Such an operation has
  *                 no inputs and outputs of its own, since no file of the table was moved
  * @param root the table's root when files were exchanged, by which a copy of the table is known
  */

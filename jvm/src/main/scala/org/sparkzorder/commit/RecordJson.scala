@@ -90,7 +90,9 @@ object RecordJson {
 
   private def writeSwitch(node: ObjectNode, switch: LocationChange): Unit = {
     // An array, since the order of partition columns counts.
-    switch.slot.values.foldLeft(node.putArray("slot")) { case (array, (column, value)) => array.add(column).add(value) }
+    switch.partition.values.foldLeft(node.putArray("partition")) { case (array, (column, value)) =>
+      array.add(column).add(value)
+    }
     node.put("from", switch.from)
     node.put("to", switch.to)
     writeFiles(node, switch.inputs, switch.outputs)
@@ -245,7 +247,7 @@ object RecordJson {
           case JsonToken.START_ARRAY if Reader.lists(name)    => found(name) = files()
           case JsonToken.START_OBJECT if Reader.objects(name) => found(name) = texts(name)
           case JsonToken.START_ARRAY if name == "switches"    => found(name) = switches()
-          case JsonToken.START_ARRAY if name == "slot"        => found(name) = slot()
+          case JsonToken.START_ARRAY if name == "partition"   => found(name) = partition()
           case JsonToken.VALUE_NULL                           => ()
           case _                                              =>
             json.skipChildren()
@@ -278,18 +280,18 @@ object RecordJson {
       while (json.nextToken() != JsonToken.END_ARRAY) {
         val f = fields()
         val inputs = f.files("inputs").map(i => InputFile(i.path, i.length, i.modificationTime, i.rows, i.etag))
-        all += LocationChange(f.slot, f.text("from"), f.text("to"), inputs, f.files("outputs"))
+        all += LocationChange(f.partition, f.text("from"), f.text("to"), inputs, f.files("outputs"))
       }
       all.toSeq
     }
 
-    private def slot(): CatalogPartition = {
+    private def partition(): CatalogPartition = {
       val words = mutable.ArrayBuffer.empty[String]
       while (json.nextToken() != JsonToken.END_ARRAY) {
-        if (json.currentToken != JsonToken.VALUE_STRING) fail("'slot' is not an array of texts")
+        if (json.currentToken != JsonToken.VALUE_STRING) fail("'partition' is not an array of texts")
         words += json.getText
       }
-      if (words.length % 2 != 0) fail("'slot' is not an array of pairs")
+      if (words.length % 2 != 0) fail("'partition' is not an array of pairs")
       CatalogPartition(words.toVector.grouped(2).map(pair => pair.head -> pair.last).toVector)
     }
 
@@ -327,9 +329,9 @@ object RecordJson {
         case _            => fail(s"'$name' is not an object")
       }
 
-      def slot: CatalogPartition = get("slot") match {
+      def partition: CatalogPartition = get("partition") match {
         case s: CatalogPartition => s
-        case _                   => fail("'slot' is not an array")
+        case _                   => fail("'partition' is not an array")
       }
 
       /** Empty when there is none. */
@@ -371,6 +373,6 @@ object RecordJson {
     /** The fields that every record has before its files. */
     val before: Set[String] =
       Set("format", "way", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
-    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "slot")
+    val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "partition")
   }
 }

@@ -38,7 +38,7 @@ private[commit] final class RecoveryUnderLock private (
   }
 
   private def settleRecords(): Seq[String] =
-    SideListing.records(lock.listing()).filter(_.state.isUnfinished).map(settle)
+    SideListing.records(lock.listing()).filter(_.state == RecordState.Publishing).map(settle)
 
   /** Finishes or undoes an operation that died while it published its files. */
   private def settle(file: RecordFile): String = {
@@ -76,7 +76,10 @@ private[commit] final class RecoveryUnderLock private (
       Trash.tidy(folder, lock)
     }
     val stagings = deadStagings(statuses)
-    stagings.foreach(StoragePlaces.of(folder).rollBack)
+    stagings.foreach { id =>
+      VersionDirectory.discard(folder, id)
+      StoragePlaces.of(folder).rollBack(id)
+    }
     removeTemporary(statuses)
     IndexFiles.prune(folder, statuses)
     stagings.map(id => s"removed the files of operation $id")

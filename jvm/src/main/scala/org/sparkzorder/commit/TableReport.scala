@@ -107,7 +107,8 @@ object TableReport {
     try {
       val record = RecordJson.read(folder, file)
       val places = StoragePlaces.of(folder)
-      val located = places.of(record, isRecovery = true)
+      // What the catalog was told of new folders, only the catalog knows.
+      val located = if (file.state == RecordState.Moving) Nil else places.of(record, isRecovery = true)
       val found = located.map(l => new FilesOfPlace(folder, record, l.work))
       UnfinishedReport(
         file,

@@ -152,11 +152,9 @@ object Uninstall {
   private final case class Removed(left: Seq[LeftAlone], retired: Seq[FileMeta])
 
   private def reason(left: FileMeta): String =
-    if (CatalogStateFile.isThere(Seq(left)) || StaleAppends.isSentinel(left)) OfCatalog
-    else Unknown
+    if (StaleAppends.isNote(left)) OfCatalog else Unknown
 
-  private val OfCatalog =
-    "it tells of a table that is published through the catalog: without it no query would notice late files"
+  private val OfCatalog = "it tells that the table has left this folder: a file that comes to it later is in no table"
   private val Unknown = "it is, or holds, something that spark-zorder did not make"
 
   /** Whether it is a folder that several tables may use. */

@@ -3,8 +3,8 @@ package org.sparkzorder.commit
 import org.apache.hadoop.fs.Path
 
 /**
- * Folders of tables that are published through the catalog. `/wh/t__zorder/v0000000007-<operation>`
- * has the files of version 7 of the table whose side folder is in `/wh/t`, its *home*. With partitions
+ * Folders of tables whose operations write to a new location. `/wh/t__zorder/v0000000007-<operation>`
+ * has the files of version 7 of the table whose side folder is in `/wh/t`, its *root*. With partitions
  * there are folders such as `p=1` below.
  */
 private[sparkzorder] object VersionDirectory {
@@ -23,9 +23,29 @@ private[sparkzorder] object VersionDirectory {
     FileNames.child(parent, s"${SideNames.versionName(version)}-$operationId")
   }
 
-  /** The folder of a slot in a generation. `relative` is empty for the table itself. */
-  def slot(generation: Path, relative: String): Path =
-    if (relative.isEmpty) generation else FileNames.child(generation, relative)
+  /** The folder of a partition in a version's folder. `relative` is empty for the table itself. */
+  def partition(directory: Path, relative: String): Path =
+    if (relative.isEmpty) directory else FileNames.child(directory, relative)
+
+  /**
+   * Deletes the new folder of an operation that never told the catalog of it, with uploads that are open in it.
+   * The manifest goes first, and then comes the look for a record: see [[CatalogCommitter]].
+   */
+  def discard(root: TableFolder, operationId: String): Unit = parentOf(root.root).foreach { parent =>
+    root.ops.list(parent).filter(m => m.isDirectory && Name.matches(m.name) && m.name.endsWith(s"-$operationId"))
+      .foreach { made =>
+        root.ops.delete(root.manifest(operationId))
+        Failpoints.hit("after-manifest-removed")
+        val isRecorded = CatalogRecovery.moving(root.ops.list(root.side))
+          .flatMap(History.readable(root, _)).exists(_.operationId == operationId)
+        if (!isRecorded) {
+          ObjectFileOps.storeOf(root)
+            .foreach(StorePlaces.discard(_, TableFolder(made.path, root.ops, root.threads), operationId))
+          root.ops.deleteRecursive(made.path)
+          root.ops.deleteEmpty(parent)
+        }
+      }
+  }
 
   /** The generation that a path is, or is in. */
   def generationOf(path: Path): Option[Path] =

@@ -168,6 +168,19 @@ object ZOrderErrors {
     "home" -> home
   )
 
+  /**
+   * @param current the folder that the catalog names
+   * @param version that left it
+   * @param newer the folder to which the rows had moved
+   */
+  def locationSetBack(target: String, current: String, version: Long, newer: String): Throwable = analysis(
+    "ZORDER_LOCATION_SET_BACK",
+    "table" -> target,
+    "current" -> current,
+    "version" -> version.toString,
+    "newer" -> newer
+  )
+
   /** @param how what to do */
   def publishWay(target: String, now: String, asked: String, how: String): Throwable =
     analysis("ZORDER_PUBLISH_WAY", "table" -> target, "now" -> now, "asked" -> asked, "how" -> how)
@@ -182,10 +195,6 @@ object ZOrderErrors {
     analysis("ZORDER_TABLE_MOVED", "table" -> target, "path" -> now)
 
   def publishedByCatalog(path: String): Throwable = analysis("ZORDER_PUBLISHED_BY_CATALOG", "path" -> path)
-
-  /** The same for a query. */
-  def readByPath(path: Path, cause: Throwable): Throwable =
-    new ZOrderRuntimeException("ZORDER_PUBLISHED_BY_CATALOG", Map("path" -> path.toUri.getPath), cause)
 
   def streamOfCatalogTable(path: String): Throwable = analysis("ZORDER_STREAM_OF_CATALOG_TABLE", "path" -> path)
 
@@ -219,13 +228,6 @@ object ZOrderErrors {
 
   def sharedFolder(target: String, one: String, other: String, how: String): Throwable =
     analysis("ZORDER_SHARED_FOLDER", "table" -> target, "one" -> one, "other" -> other, "how" -> how)
-
-  def linkedLocation(target: String, location: Path, other: String): Throwable =
-    new ZOrderRuntimeException(
-      "ZORDER_LINKED_LOCATION",
-      Map("table" -> target, "location" -> location.toUri.getPath, "other" -> other),
-      null
-    )
 
   def linkedFiles(target: String, first: String, count: Int): Throwable =
     analysis("ZORDER_LINKED_FILES", "table" -> target, "path" -> first, "count" -> count.toString)

@@ -231,7 +231,7 @@ object TableIndex {
   ): Unit = {
     val out = new ByteArrayOutputStream
     IndexFile.write(out, contents)
-    // Also folders outside of the table's, as of partitions and of tables that are published through the catalog.
+    // Also folders outside of the table's, as of partitions and of tables that move to new folders.
     val folders = files.iterator.map(id => table.names.resolve(id.path).getParent).filter(isOnSameStorage(table, _))
     IndexFiles.write(folder, lock, out.toByteArray, folder.ops.commonMode(folders.toSet.toSeq))
     RecordedWorkload.forget(excluded, folder)

@@ -9,40 +9,21 @@ import org.apache.spark.sql.execution.datasources.{
   PartitioningAwareFileIndex
 }
 
-import org.sparkzorder.commit.WorkerThreads
-
-/**
- * A listing as the query should see it: while an operation is half published, and with files that
- * others wrote to earlier folders of the table.
- */
+/** A listing as the query should see it while an operation is half published. */
 private[sparkzorder] object CorrectedListing {
 
   /** @param from the index that made the listing */
   def of(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =
     if (!views.exists(_.corrects)) listing
     else
-      // Each folder may take a look into an earlier one.
-      WorkerThreads.map(listing, if (views.exists(_.late.isDefined)) Threads else 1) { directory =>
+      listing.map { directory =>
         val folders =
-          if (directory.files.isEmpty) emptyFolders(directory, from).map(_ -> Seq.empty[FileStatusWithMetadata])
-          else directory.files.groupBy(_.getPath.getParent).toSeq
+          if (directory.files.isEmpty) emptyFolders(directory, from)
+          else directory.files.map(_.getPath.getParent).distinct
         val left = directory.files.filterNot(f => views.exists(_.hides(f.fileStatus)))
-        val added =
-          for {
-            v <- views
-            (folder, files) <- folders
-            file <- v.movedTo(folder) ++ (if (isWhole(folder, from)) v.lateIn(folder, files.map(_.fileStatus)) else Nil)
-          } yield FileStatusWithMetadata(file)
+        val added = for { v <- views; folder <- folders; file <- v.movedTo(folder) } yield FileStatusWithMetadata(file)
         directory.copy(files = left ++ added.filterNot(a => left.exists(_.getPath == a.getPath)))
       }
-
-  private val Threads = 32
-
-  /** Whether the query reads all of a folder. One that names files gets these files only. */
-  private def isWhole(folder: Path, from: FileIndex): Boolean = from match {
-    case _: CatalogFileIndex => true
-    case other => other.rootPaths.exists(r => r == folder || s"$folder/".startsWith(s"${r.toString.stripSuffix("/")}/"))
-  }
 
   /** The folders of a directory without files. */
   private def emptyFolders(directory: PartitionDirectory, from: FileIndex): Seq[Path] = from match {

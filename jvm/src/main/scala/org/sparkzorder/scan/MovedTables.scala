@@ -30,7 +30,8 @@ private[scan] object MovedTables {
   ): Option[InMemoryFileIndex] =
     for {
       t <- table if t.partitionColumnNames.isEmpty
-      root <- location.rootPaths.headOption if views.exists(_.isEarlier(root))
+      root <- location.rootPaths.headOption
+      if views.exists(_.location.exists(_ != Targets.qualified(session, root)))
       now <- locationOf(session, t)
       if now != Targets.qualified(session, root) && views.exists(v => VersionDirectory.isOf(v.root, now))
     } yield new InMemoryFileIndex(session, Seq(now), options, Some(schema))

@@ -13,39 +13,29 @@ import org.sparkzorder.table.PlacedFile
  *   none
  * @param version the last published version of the table; 0 if there is none
  * @param overlay corrections to the listing while an operation that we may not finish is half published
- * @param late set if the table is published through the catalog and has earlier folders
+ * @param findLocation where the newest operation has put a table without partitions, if it moves to new folders. Called
+ *   for a table of the catalog
  */
 final class ScanSnapshot(
     val folder: TableFolder,
     load: => Option[IndexSnapshot],
     val version: Long,
     val overlay: Option[Correction],
-    val late: Option[StaleAppendScan] = None
+    findLocation: => Option[Path]
 ) {
   lazy val snapshot: Option[IndexSnapshot] = load
+  lazy val location: Option[Path] = findLocation
 
   def root: Path = folder.root
 
   /** Whether a query that does without this view may read other rows. */
-  def corrects: Boolean = overlay.isDefined || late.isDefined
-
-  /** Whether the table had its files in this folder before, and may have it no more. */
-  def isEarlier(path: Path): Boolean = late.exists(_.state.isEarlier(path))
+  def corrects: Boolean = overlay.isDefined
 
   def hides(file: FileStatus): Boolean = overlay.exists(_.hidden.contains(file.getPath))
 
   /** Files of a folder that an operation has moved for the moment. */
   def movedTo(folder: Path): Seq[FileStatus] =
     overlay.fold(Seq.empty[FileStatus])(_.added.getOrElse(folder, Nil).map(_.status))
-
-  /**
-   * Files that others wrote to earlier folders.
-   *
-   * @param folder of the listing
-   * @param listed its files
-   */
-  def lateIn(folder: Path, listed: => Seq[FileStatus]): Seq[FileStatus] =
-    late.fold(Seq.empty[FileStatus])(_.beside(folder, listed))
 
   override def equals(other: Any): Boolean = other match {
     case that: ScanSnapshot =>

@@ -11,21 +11,12 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.classic
-import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, PartitioningAwareFileIndex, PathFilterFactory}
+import org.apache.spark.sql.execution.datasources.{PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
-import org.sparkzorder.errors.ZOrderErrors
-import org.sparkzorder.table.{
-  ForeignFormats,
-  Homes,
-  PlacedFile,
-  PlacedFiles,
-  RecoveryErrors,
-  SessionCatalogLocations,
-  Targets
-}
+import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}
 
 /** How a scan sees its tables, with half-done operations finished, undone or read around. */
 private[scan] object ScanSnapshots extends Logging {
@@ -37,74 +28,20 @@ private[scan] object ScanSnapshots extends Logging {
    * @param listing of the relation's index
    * @param options of the relation, which may choose files
    * @param named files that the query names itself
-   * @param homes folders with side folders that tell of some partitions of a catalog's table, if they are known
    */
   def of(
       session: SparkSession,
       listing: Listing,
       options: Map[String, String],
       table: Option[CatalogTable],
-      named: Option[NamedFiles],
-      homes: Seq[Path] = Nil
+      named: Option[NamedFiles]
   ): Option[Seq[ScanSnapshot]] = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
-    val all = roots(classicSession, listing, table, named, homes)
+    val all = roots(classicSession, listing, table, named)
     // A folder without a side folder may be the name by which the listing shows files of another table.
-    val known = if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all, table)
-    val views = known ++ table.flatMap(overwritten(classicSession, _, known, options))
-    table.foreach(refuseOverwritten(classicSession, _, views))
-    refuseEmptied(listing, table, views)
+    val views = if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all)
     if (views.isEmpty) None else Some(views)
   }
-
-  /**
-   * A view of a table with partitions whose folder was overwritten, and the side folder with it, after
-   * its partitions had moved. Partitions that are in the folder itself may be those of a new table.
-   */
-  private def overwritten(
-      session: classic.SparkSession,
-      table: CatalogTable,
-      views: Seq[ScanSnapshot],
-      options: Map[String, String]
-  ): Option[ScanSnapshot] =
-    for {
-      uri <- table.storage.locationUri if table.partitionColumnNames.nonEmpty
-      home = Targets.qualified(session, new Path(uri)) if !views.exists(_.root == home)
-      beside <- VersionDirectory.parentOf(home) if !Targets.isSurelyMissing(session, beside)
-      folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
-      late <- lateBy(folder, options, Some(() => located(session, table)), isGeneration)(
-        CatalogStateFile.readBeside(folder)
-      )
-    } yield new ScanSnapshot(folder, None, 0L, None, Some(late))
-
-  private def isGeneration(folder: Path): Boolean = VersionDirectory.generationOf(folder).isDefined
-
-  private def located(session: classic.SparkSession, table: CatalogTable): Map[Path, CatalogPartition] =
-    new SessionCatalogLocations(session, table, table.identifier.quotedString).located()
-
-  /**
-   * Refuses to read a folder above partitions that have moved and whose files VACUUM has deleted: a
-   * listing does not show that there was anything.
-   */
-  private def refuseEmptied(listing: Listing, table: Option[CatalogTable], views: Seq[ScanSnapshot]): Unit =
-    listing.of match {
-      case _: CatalogFileIndex => ()
-      case index               =>
-        for { view <- views; late <- view.late } late.emptiedBelow(index.rootPaths).foreach { e =>
-          throw table.fold(ZOrderErrors.readByPath(view.root, null)) { t =>
-            val name = t.identifier.quotedString
-            ZOrderErrors.lateFilesUnclear(name, e.newer, e.folder, e.files, StaleAppends.Emptied, null)
-          }
-        }
-    }
-
-  /** Costs something only for a table whose folder an operation made, and of which no side folder tells. */
-  private def refuseOverwritten(session: classic.SparkSession, table: CatalogTable, views: Seq[ScanSnapshot]): Unit =
-    if (VersionDirectory.homeOf(new Path(table.location)).isDefined) {
-      val location = Targets.qualified(session, new Path(table.location))
-      if (!views.exists(_.late.exists(_.state.folder(location).isDefined)))
-        Homes.refuseOverwritten(session, table.identifier.quotedString, location)
-    }
 
   /**
    * The listed files, corrected for a half-published operation. Includes folders from which all files that the query reads
@@ -140,8 +77,7 @@ private[scan] object ScanSnapshots extends Logging {
       session: classic.SparkSession,
       listing: Listing,
       options: Map[String, String],
-      roots: Seq[Path],
-      table: Option[CatalogTable]
+      roots: Seq[Path]
   ): Seq[ScanSnapshot] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
@@ -152,9 +88,7 @@ private[scan] object ScanSnapshots extends Logging {
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole(listing, folders, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
-      Try(settled.flatMap(t =>
-        view(session, t.folder, t.state, folders, options, table.map(t => () => located(session, t)))
-      )) match {
+      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options))) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
@@ -171,18 +105,12 @@ private[scan] object ScanSnapshots extends Logging {
       session: classic.SparkSession,
       listing: Listing,
       table: Option[CatalogTable],
-      named: Option[NamedFiles],
-      homes: Seq[Path]
+      named: Option[NamedFiles]
   ): Seq[Path] =
     table match {
       case Some(t) =>
-        // If the location of the table alone was changed, its partitions have another home.
-        val others = listing.of match {
-          case _: CatalogFileIndex => homes
-          case pruned              => this.homes(pruned.rootPaths)
-        }
         val location = Targets.qualified(session, new Path(t.location))
-        (home(location) +: (tablesAbove(session, location) ++ others)).distinct
+        (home(location) +: tablesAbove(session, location)).distinct
       case None =>
         val files = named.fold(Set.empty[Path])(_.paths)
         (listing.of.rootPaths.filterNot(files) ++ named.toSeq.flatMap(_.folders))
@@ -193,24 +121,16 @@ private[scan] object ScanSnapshots extends Logging {
   private def tablesAbove(session: classic.SparkSession, folder: Path): Seq[Path] =
     Targets.spellings(session, folder).filter(ForeignFormats.isPartition).map(ForeignFormats.withTablesAbove(_).last)
 
-  /** The homes of the tables whose operations made some of these folders. */
-  private[scan] def homes(folders: Seq[Path]): Seq[Path] =
-    folders.distinct.flatMap(VersionDirectory.homeOf).distinct
-
-  /** Of a folder that an operation has published through the catalog, the folder with its side folder. */
+  /** Of a folder that an operation has made, the folder with the table's side folder. */
   private def home(folder: Path): Path = VersionDirectory.homeOf(folder).getOrElse(folder)
 
-  /**
-   * @param tables that the query reads
-   * @param located as for [[StaleAppendScan]]
-   */
+  /** @param tables that the query reads */
   private def view(
       session: classic.SparkSession,
       folder: TableFolder,
       settled: ReadableState,
       tables: Seq[TableFolder],
-      options: Map[String, String],
-      located: Option[() => Map[Path, CatalogPartition]]
+      options: Map[String, String]
   ): Option[ScanSnapshot] = settled.state match {
     case state: TableState.SideFolder =>
       val fs = Targets.fileSystem(session, folder.root)
@@ -223,42 +143,14 @@ private[scan] object ScanSnapshots extends Logging {
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
       val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new ScanSnapshot(folder, snapshot, state.version, around, late(folder, state, options, located)))
+      Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state)))
     case _ => None
   }
 
-  /** @throws org.sparkzorder.errors.ZOrderRuntimeException when it cannot be told which folders count */
-  private def late(
-      folder: TableFolder,
-      side: TableState.SideFolder,
-      options: Map[String, String],
-      located: Option[() => Map[Path, CatalogPartition]]
-  ): Option[StaleAppendScan] =
-    if (!CatalogStateFile.isThere(side)) None
-    else {
-      if (located.isDefined) CatalogStateFile.throughLink(folder, side.statuses).foreach { other =>
-        throw ZOrderErrors.linkedLocation(RecoveryErrors.quoted(folder.root), folder.root, other.toUri.getPath)
-      }
-      lateBy(folder, options, located)(CatalogStateFile.read(folder, side.statuses))
-    }
-
-  private def lateBy(
-      folder: TableFolder,
-      options: Map[String, String],
-      located: Option[() => Map[Path, CatalogPartition]],
-      reads: Path => Boolean = _ => true
-  )(read: => CatalogState): Option[StaleAppendScan] = {
-    val name = RecoveryErrors.quoted(folder.root)
-    try Some(read).filter(_.folders.exists(_.watches.nonEmpty)).map(new StaleAppendScan(
-        folder,
-        _,
-        name,
-        options,
-        located,
-        reads
-      ))
-    catch { case e @ (_: UnreadableRecordException | _: IOException) => throw ZOrderErrors.recoveryFailed(name, e) }
-  }
+  /** Where the newest operation has put a table without partitions, if it moves to new folders. */
+  private def movedTo(state: TableState.SideFolder): Option[Path] =
+    try state.lastRecord.flatMap(_.switches.find(_.partition.isTable)).map(change => new Path(change.to))
+    catch { case _: FileNotFoundException | _: UnreadableRecordException => None }
 
   private def overlay(
       fs: org.apache.hadoop.fs.FileSystem,
@@ -278,20 +170,6 @@ private[scan] object ScanSnapshots extends Logging {
   }
 
   private val seenWhole = new SeenListings
-
-  /**
-   * For tables that are published through the catalog, the number of the state with which a listing was
-   * compared. With a later state an older listing may lack files that were brought over meanwhile.
-   */
-  private val seenStates = new ListingCache[Map[Path, Long]]
-
-  /** The same by folder, since Spark makes a new index for each query that names partitions. */
-  private val seenFolders = new SeenFolders
-
-  private def stateNumber(state: TableState): Long = state match {
-    case side: TableState.SideFolder => CatalogStateFile.number(side.statuses).getOrElse(0L)
-    case TableState.NoSideFolder     => 0L
-  }
 
   /** A table that a scan reads from, in a state in which it may be read. */
   private final case class SettledTable(folder: TableFolder, state: ReadableState)
@@ -320,17 +198,12 @@ private[scan] object ScanSnapshots extends Logging {
   /** Whether an operation was published since the tables were settled. */
   private def isMovedSince(settled: Seq[SettledTable]): Boolean = settled.exists { before =>
     val now = TableState.look(before.folder.root, before.folder.ops)
-    isMoved(before.state, now) || stateNumber(before.state.state) != stateNumber(now)
+    isMoved(before.state, now)
   }
 
   /** Notes that the listing is whole up to the newest operation, and has it searched for retired names. */
   private def remember(listing: Listing, tables: Seq[TableFolder], settled: Seq[SettledTable]): Unit =
     settled.filter(_.state.around.isEmpty).foreach { t =>
-      val number = stateNumber(t.state.state)
-      if (number > 0) {
-        seenStates.put(listing.of, Map(t.folder.root -> number))(_ ++ _)
-        seenFolders.put(listing.all, number)
-      }
       val operations = SeenOperations.of(t.state.state)
       if (operations != SeenOperations.none && operations != seenWhole.get(listing.of, t.folder.root)) {
         seenWhole.put(listing.of, t.folder.root, operations)
@@ -372,8 +245,6 @@ private[scan] object ScanSnapshots extends Logging {
     case side: TableState.SideFolder =>
       val seen = seenWhole.get(listing.of, side.folder.root)
       val unseen = seen.unseen(side)
-      seenStates.get(listing.of).fold(0L)(_.getOrElse(side.folder.root, 0L)) != stateNumber(side) &&
-      !seenFolders.areSeen(listing.all, stateNumber(side)) ||
       unseen.nonEmpty && isStale(ListedNames.of(side.folder, tables).of(files), side, unseen, seen.mayLack(side))
     case TableState.NoSideFolder => false
   }

@@ -6,13 +6,12 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.InsertIntoHadoopFsRelationCommand
 
-import org.sparkzorder.commit.VersionDirectory
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{Homes, Targets}
 
 /**
- * Refuses to overwrite a folder that a table has left, because another driver has published it through
- * the catalog since this session looked it up. The overwrite would not reach the table, and would delete
+ * Refuses to overwrite a folder that a table has left, because another driver has moved it since this session
+ * looked it up. The overwrite would not reach the table, and would delete
  * the side folder. Partitions are looked up in the catalog by each statement, so this is about tables
  * without.
  */
@@ -27,7 +26,7 @@ class StaleOverwrites(session: SparkSession) extends (LogicalPlan => Unit) {
   private def refuse(output: Path, table: CatalogTable): Unit = {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val path = Targets.qualified(classicSession, output)
-    if (Homes.stateOf(session, VersionDirectory.homeOf(path).getOrElse(path)).isEarlier(path))
+    if (Homes.hasLeft(session, path))
       MovedTables.locationOf(classicSession, table).filter(_ != path).foreach { now =>
         classicSession.sessionState.catalog.refreshTable(table.identifier)
         throw ZOrderErrors.tableMoved(table.identifier.quotedString, now.toUri.getPath)

@@ -59,7 +59,7 @@ private[stream] final class TableStreamSource(
 
   /** Such a table gets a new folder with each operation, and the stream's log knows files of one folder. */
   private def refuseCatalogTable(): Unit =
-    if (!SparkOwn.isPattern(base) && Homes.stateOf(session, Homes.of(session, base)).folders.nonEmpty)
+    if (!SparkOwn.isPattern(base) && Homes.isMoving(session, base))
       throw ZOrderErrors.streamOfCatalogTable(base.toUri.getPath)
 
   override def latestOffset(start: ReadOffset, limit: ReadLimit): ReadOffset = {

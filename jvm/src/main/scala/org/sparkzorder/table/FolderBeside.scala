@@ -9,7 +9,7 @@ import org.sparkzorder.commit.{FileMeta, FileOps, StaleAppends, VersionDirectory
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
- * A table that is published through the catalog gets a folder beside its own. Refuses this where others
+ * A table that moves to new folders gets one beside its own. Refuses this where others
  * may take that folder for a part of their data, before anything is made.
  */
 private[sparkzorder] object FolderBeside {

@@ -3,18 +3,10 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 
-import org.sparkzorder.commit.{
-  CatalogState,
-  CatalogStateFile,
-  ObjectStores,
-  StaleAppends,
-  TableFolder,
-  TableState,
-  VersionDirectory
-}
+import org.sparkzorder.commit.{LocationHistory, ObjectStores, StaleAppends, TableFolder, TableState, VersionDirectory}
 import org.sparkzorder.errors.ZOrderErrors
 
-/** Finds the side folder of a table that is published through the catalog. */
+/** Finds the side folder of a table that moves to new folders. */
 private[sparkzorder] object Homes {
 
   /**
@@ -22,8 +14,22 @@ private[sparkzorder] object Homes {
    * the location is a folder that an operation made, else the location itself.
    */
   def of(session: SparkSession, location: Path): Path =
-    VersionDirectory.homeOf(location).filter(home => stateOf(session, home).folder(location).isDefined)
-      .getOrElse(location)
+    VersionDirectory.homeOf(location).filter(home => tells(session, home)).getOrElse(location)
+
+  private def tells(session: SparkSession, home: Path): Boolean = {
+    val ops = ObjectStores.ops(Targets.fileSystem(session, home))
+    LocationHistory.isUsedBy(TableState.look(home, ops))
+  }
+
+  /** Whether a folder is the home of a table that moves to new folders, is one of these, or is above them. */
+  def isMoving(session: SparkSession, folder: Path): Boolean =
+    (folder +: (VersionDirectory.homeOf(folder) ++ VersionDirectory.homeBeside(folder)).toSeq).exists(tells(session, _))
+
+  /** Whether a table has left this folder for another one. */
+  def hasLeft(session: SparkSession, folder: Path): Boolean = {
+    val home = VersionDirectory.homeOf(folder).getOrElse(folder)
+    tells(session, home) && historyOf(session, home).leftBy(folder.toString).isDefined
+  }
 
   /**
    * Refuses a table whose catalog names a folder that an operation made, while its home has files and no
@@ -35,11 +41,8 @@ private[sparkzorder] object Homes {
     VersionDirectory.homeOf(location).foreach { home =>
       val ops = ObjectStores.ops(Targets.fileSystem(session, home))
       val files = ops.list(home).filter(StaleAppends.isVisible)
-      if (files.nonEmpty && stateOf(session, home).folder(location).isEmpty) {
-        val reason =
-          if (CatalogStateFile.isThere(TableState.look(home, ops)))
-            "its side folder tells of other folders, as in a copy"
-          else "the table as it was before was overwritten"
+      if (files.nonEmpty && !tells(session, home)) {
+        val reason = "the table as it was before was overwritten"
         throw ZOrderErrors.lateFilesUnclear(name, home, location, files.map(_.path), reason, null)
       }
     }
@@ -50,24 +53,14 @@ private[sparkzorder] object Homes {
    */
   def refuseChanged(table: TableLocation, folders: Seq[Path]): Unit =
     for {
-      folder <- folders.iterator
-      home <- VersionDirectory.homeOf(folder)
-      if home != table.root && stateOf(table.session, home).folder(folder).isDefined
+      (home, some) <- folders.flatMap(f => VersionDirectory.homeOf(f).map(_ -> f)).groupMap(_._1)(_._2)
+      if home != table.root && tells(table.session, home)
+      folder <- some.find(f => historyOf(table.session, home).folders(f.toString))
     } {
       def shown(path: Path) = path.toUri.getPath
       throw ZOrderErrors.locationChanged(table.name, shown(table.location), shown(folder), shown(home))
     }
 
-  /** The state of a table that is published through the catalog; empty for other tables. */
-  def stateOf(session: SparkSession, home: Path): CatalogState = {
-    val folder = TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home)))
-    stateIn(TableState.look(home, folder.ops))
-  }
-
-  /** The same, if the side folder was looked at. */
-  def stateIn(looked: TableState): CatalogState = looked match {
-    case side: TableState.SideFolder if CatalogStateFile.isThere(side) =>
-      CatalogStateFile.read(side.folder, side.statuses)
-    case _ => CatalogState.Empty
-  }
+  private def historyOf(session: SparkSession, home: Path): LocationHistory =
+    LocationHistory.read(TableFolder(home, ObjectStores.ops(Targets.fileSystem(session, home))))
 }

@@ -31,12 +31,12 @@ private[sparkzorder] final class SessionCatalogLocations(
 
   override def all(): Map[CatalogPartition, Path] =
     if (columns.isEmpty) current(Seq(CatalogPartition.Table))
-    else asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> located(p)).toMap
+    else asked("list the partitions of")(catalog.listPartitions(name)).map(p => partitionOf(p) -> located(p)).toMap
 
-  override def current(slots: Seq[CatalogPartition]): Map[CatalogPartition, Path] =
-    if (slots.isEmpty) Map.empty
+  override def current(some: Seq[CatalogPartition]): Map[CatalogPartition, Path] =
+    if (some.isEmpty) Map.empty
     else if (columns.isEmpty) Map(CatalogPartition.Table -> qualified(new Path(asked("look up")(metadata()).location)))
-    else partitions(slots).map { case (slot, p) => slot -> located(p) }
+    else found(some).map { case (partition, p) => partition -> located(p) }
 
   override def move(moves: Seq[LocationUpdate]): Unit =
     if (columns.isEmpty) moves.foreach { m =>
@@ -46,9 +46,9 @@ private[sparkzorder] final class SessionCatalogLocations(
       }
     }
     else {
-      val now = partitions(moves.map(_.slot))
+      val now = found(moves.map(_.partition))
       val changed = moves.flatMap { m =>
-        now.get(m.slot).filter(located(_) == m.from).map { p =>
+        now.get(m.partition).filter(located(_) == m.from).map { p =>
           p.copy(storage = p.storage.copy(locationUri = Some(m.to.toUri)))
         }
       }
@@ -57,18 +57,19 @@ private[sparkzorder] final class SessionCatalogLocations(
 
   private def metadata(): CatalogTable = catalog.getTableMetadata(name)
 
-  private def partitions(slots: Seq[CatalogPartition]): Map[CatalogPartition, CatalogTablePartition] =
-    if (slots.sizeIs > AskedOneByOne) {
-      val wanted = slots.toSet
-      asked("list the partitions of")(catalog.listPartitions(name)).map(p => slotOf(p) -> p)
-        .filter(found => wanted(found._1)).toMap
+  private def found(some: Seq[CatalogPartition]): Map[CatalogPartition, CatalogTablePartition] =
+    if (some.sizeIs > AskedOneByOne) {
+      val wanted = some.toSet
+      asked("list the partitions of")(catalog.listPartitions(name)).map(p => partitionOf(p) -> p)
+        .filter(p => wanted(p._1)).toMap
     } else
-      slots.flatMap { slot =>
-        try Some(slot -> asked("look up a partition of")(catalog.getPartition(name, slot.values.toMap)))
+      some.flatMap { partition =>
+        try Some(partition -> asked("look up a partition of")(catalog.getPartition(name, partition.values.toMap)))
         catch { case _: NoSuchPartitionException => None }
       }.toMap
 
-  private def slotOf(p: CatalogTablePartition): CatalogPartition = CatalogPartition(columns.map(c => c -> p.spec(c)))
+  private def partitionOf(p: CatalogTablePartition): CatalogPartition =
+    CatalogPartition(columns.map(c => c -> p.spec(c)))
 
   private def located(p: CatalogTablePartition): Path = qualified(new Path(p.location))
 
@@ -88,8 +89,8 @@ private[sparkzorder] object SessionCatalogLocations {
   /** So few partitions are looked up one by one. */
   private val AskedOneByOne = 16
 
-  /** The folder of a slot below that of its generation, such as `p=1/q=2`. Empty for the table itself. */
-  def folderOf(slot: CatalogPartition): String = slot.values.foldLeft("") { case (above, (column, value)) =>
+  /** The folder of a partition below that of its version, such as `p=1/q=2`. Empty for the table itself. */
+  def folderOf(partition: CatalogPartition): String = partition.values.foldLeft("") { case (above, (column, value)) =>
     FileNames.in(above, ExternalCatalogUtils.getPartitionPathString(column, value))
   }
 }

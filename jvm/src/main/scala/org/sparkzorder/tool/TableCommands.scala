@@ -118,7 +118,10 @@ private[tool] final class TableCommands(folder: TableFolder, settings: LockSetti
       node.put("missing", found.missing)
       node.put(
         "recovery",
-        if (found.away.nonEmpty) "needs a choice" else if (found.goesOn) "finishes it" else "undoes it"
+        if (found.file.state == RecordState.Moving) "the next statement asks the catalog"
+        else if (found.away.nonEmpty) "needs a choice"
+        else if (found.goesOn) "finishes it"
+        else "undoes it"
       )
       val unclear = node.putArray("unclear")
       found.away.foreach(f => unclear.add(f.sentence))

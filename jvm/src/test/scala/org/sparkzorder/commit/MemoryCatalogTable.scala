@@ -7,18 +7,20 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 
 /**
- * A table that is published through a catalog in memory. Each slot begins with three files of two
+ * A table that moves to new folders, in a catalog in memory. Each partition begins with three files of two
  * rows.
  *
- * @param slots its partitions, or the table itself
+ * @param partitions of the table, or the table itself
  */
-final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
-  CatalogStateFile.forget()
+final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   val fs = new MemoryFs
   val home = new Path("mem:/t")
   val liveness = new FakeLiveness
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
+
+  /** How long ago operations are to seem, in milliseconds. */
+  var age = 0L
 
   /** What the catalog says. */
   val locations: mutable.Map[CatalogPartition, Path] = mutable.Map.empty
@@ -39,17 +41,17 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
       if (hangs) hanging = moves
       if (hangs) throw new Died
       // A metastore without transactions moves one partition after the other.
-      moves.foreach(m => ops.elsewhere(s"catalog: move ${m.slot}", changes = true)(land(m)))
+      moves.foreach(m => ops.elsewhere(s"catalog: move ${m.partition}", changes = true)(land(m)))
     }
   }
 
-  def land(m: LocationUpdate): Unit = if (locations.get(m.slot).contains(m.from)) locations(m.slot) = m.to
+  def land(m: LocationUpdate): Unit = if (locations.get(m.partition).contains(m.from)) locations(m.partition) = m.to
 
-  private def relative(slot: CatalogPartition): String = if (slot.isTable) "" else slot.toString
+  private def relative(partition: CatalogPartition): String = if (partition.isTable) "" else partition.toString
 
-  for { (slot, s) <- slots.zipWithIndex; i <- 1 to 3 } {
-    val folder = VersionDirectory.slot(home, relative(slot))
-    locations(slot) = folder
+  for { (partition, s) <- partitions.zipWithIndex; i <- 1 to 3 } {
+    val folder = VersionDirectory.partition(home, relative(partition))
+    locations(partition) = folder
     val first = 100 * s + 10 * i
     fs.put(s"${folder.toUri.getPath}/part-$i.parquet", Set(first, first + 1), 100L)
   }
@@ -63,27 +65,14 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
     fs.file(p).isDefined && FileNames.isData(name)
   }
 
-  /** What a reader of the catalog without the extension sees. */
+  /** What a reader of the catalog sees, with and without the extension. */
   def plainRows: Seq[Int] = fs.rows(locations.values.toSeq.distinct.flatMap(dataIn))
 
-  /** What a reader with the extension sees; None if it fails since nobody can tell which rows count. */
-  def seenRows: Option[Seq[Int]] = {
-    val hook = fs.changed
-    fs.changed = () => ()
-    try {
-      val ops = new MemoryOps(fs)
-      val state = CatalogStateFile.read(folder(ops))
-      val late = locations.values.toSeq.flatMap { current =>
-        if (state.folder(current).isEmpty) Nil
-        else {
-          def located = locations.toMap.map(_.swap)
-          StaleAppends.ofSlot(state, current, ops.list(current).filter(StaleAppends.isVisible), ops, located)
-        }
-      }
-      Some(fs.rows(locations.values.toSeq.distinct.flatMap(dataIn) ++ late.map(_.meta.path.toUri.getPath)))
-    } catch { case _: StaleAppendsUnclearException => None }
-    finally fs.changed = hook
-  }
+  def history(ops: FileOps = new MemoryOps(fs)): LocationHistory = LocationHistory.read(folder(ops))
+
+  /** Folders whose locations were set back: statements refuse them. */
+  def setBack: Seq[SetBack] =
+    history().setBack(locations.values.toSet).filter(b => dataIn(b.newer).nonEmpty)
 
   private def rowsOf(m: FileMeta): Option[Long] = fs.file(m.path.toUri.getPath).map(_.rows.size.toLong)
 
@@ -92,16 +81,14 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
     try {
       Recovery.recoverUnder(folder(ops), lock, settings)
       CatalogRecovery.settle(folder(ops), lock, catalog)
-      CatalogRecovery.returnAbandoned(folder(ops), lock, catalog, catalog.current(slots), settled(ops))
-      val current = catalog.all()
-      CatalogCopies.carry(folder(ops), lock, current.values.toSeq, current.map(_.swap), rowsOf)
+      CatalogRecovery.returnGivenUp(folder(ops), lock, catalog, catalog.all(), history(ops))
+      val located = catalog.all().values.toSet
+      history(ops).setBack(located).find(b => ops.list(b.newer).exists(StaleAppends.isVisible)).foreach { b =>
+        throw new MemoryCatalogTable.Refused(b)
+      }
+      CopyForward.run(folder(ops), lock, history(ops), located, rowsOf)
       work(lock)
     } finally lock.release()
-  }
-
-  private def settled(ops: FileOps): CatalogPartition => Option[Path] = {
-    val records = History.read(folder(ops)).map(_.record)
-    slot => records.iterator.flatMap(_.switches).find(_.slot == slot).map(s => new Path(s.to))
   }
 
   private def records(ops: FileOps): Seq[Record] = History.read(folder(ops)).map(_.record)
@@ -112,12 +99,12 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
     locked(ops, catalog, id) { lock =>
       val committer = new CatalogCommitter(folder(ops), lock, catalog, rowsOf)
       try {
-        val at = catalog.current(slots)
-        val generation = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
-        val moves = at.toSeq.sortBy(_._1.toString).map { case (slot, from) =>
-          LocationUpdate(slot, from, VersionDirectory.slot(generation, relative(slot)))
+        val at = catalog.all()
+        val directory = VersionDirectory.of(home, records(ops).headOption.fold(0L)(_.version) + 1, id)
+        val moves = at.toSeq.sortBy(_._1.toString).map { case (partition, from) =>
+          LocationUpdate(partition, from, VersionDirectory.partition(directory, relative(partition)))
         }
-        committer.begin(moves, Some(generation))
+        committer.begin(moves, Some(directory))
         val switches = moves.map { m =>
           val inputs = ops.list(m.from).filter(StaleAppends.isVisible).sortBy(_.name)
           val (kept, rewritten) = if (keeps) inputs.splitAt(1) else (Nil, inputs)
@@ -131,7 +118,7 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
           val copies = committer.copied(kept, m.to)
             .map(c => OutputFile(c.path.toString, c.length, c.modificationTime, rowsOf(c).getOrElse(0L)))
           val in = inputs.map(i => InputFile(i.path.toString, i.length, i.modificationTime, rowsOf(i).getOrElse(0L)))
-          LocationChange(m.slot, m.from.toString, m.to.toString, in, made ++ copies)
+          LocationChange(m.partition, m.from.toString, m.to.toString, in, made ++ copies)
         }
         // The call hangs, and the process is taken for dead.
         catalog.hangs = hangs
@@ -147,29 +134,21 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
   }
 
   private def recordOf(id: String, operation: String, switches: Seq[LocationChange]) =
-    Record(0L, id, operation, fs.clock, "me", Map.empty, Map.empty, Nil, Nil, switches = switches)
+    Record(0L, id, operation, System.currentTimeMillis() - age, "me", Map.empty, Map.empty, Nil, Nil, switches = switches)
 
   def restore(ops: MemoryOps, id: String, to: Long): Unit = {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val state = CatalogStateFile.read(here)
-      val current = catalog.all()
-      val ways = CatalogRestore.plan(
-        to,
-        records(ops).takeWhile(_.version > to),
-        state,
-        current,
-        ops.list,
-        CatalogCopies.lateIn(here, state, _, current.map(_.swap))
-      )
+      val since = records(ops).takeWhile(_.version > to)
+      val ways = CatalogRestore.plan(to, since, history(ops), catalog.all(), ops)
       if (ways.nonEmpty) {
         val committer = new CatalogCommitter(here, lock, catalog, rowsOf)
         try {
-          committer.begin(ways.map(w => LocationUpdate(w.slot, w.from, w.to)), None)
-          CatalogRestore.expect(here, lock, ways)
+          committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
           val switches = ways.map { w =>
-            CatalogRestore.switch(w, CatalogCopies.carried(here, lock, w.brought, w.to).zip(w.brought))
+            CopyForward.announce(here, lock, w.brought, w.to)
+            CatalogRestore.change(w, CopyForward.carried(here, lock, w.brought, w.to).zip(w.brought))
           }
           val record = recordOf(id, History.RestoreOperation, switches)
           committer.commit(record.copy(parameters = Map(History.RestoreParameter -> to.toString)))
@@ -187,9 +166,9 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
     val catalog = new Catalog(ops)
     locked(ops, catalog, id) { lock =>
       val here = folder(ops)
-      val gone =
-        CatalogVacuum.expired(here, CatalogStateFile.read(here), catalog.current(slots), settled(ops), _ => true)
-      CatalogVacuum.run(here, lock, gone, locations.values.toSet, System.currentTimeMillis())
+      val (located, now) = (catalog.all().values.toSet, System.currentTimeMillis())
+      val gone = CatalogVacuum.expired(here, history(ops), located, _ => true, now)
+      CatalogVacuum.run(here, lock, gone, history(ops), located, now)
     }
   }
 
@@ -202,7 +181,8 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
       case e: Died =>
         liveness.running -= id
         Some(e)
-      case e @ (_: IOException | _: CommitException | _: InterruptedException) => Some(e)
+      case e @ (_: IOException | _: CommitException | _: InterruptedException | _: MemoryCatalogTable.Refused) =>
+        Some(e)
     }
 
   /** A statement that brings all to its end. */
@@ -222,7 +202,11 @@ final class MemoryCatalogTable(val slots: Seq[CatalogPartition]) {
   }
 
   def litter: Seq[String] =
-    fs.below("/t/_zorder").filter(p =>
-      Seq("_switch-", "_generation-", "_lock-", "_tmp-", "staging").exists(p.contains(_))
-    )
+    fs.below("/t/_zorder").filter(p => Seq(".moving", "_lock-", "_tmp-", "staging").exists(p.contains(_)))
+}
+
+object MemoryCatalogTable {
+
+  /** As statements refuse a location that was set back. */
+  final class Refused(val back: SetBack) extends RuntimeException(back.toString)
 }

@@ -32,7 +32,7 @@ private[sparkzorder] object CommitMode {
    * @throws org.apache.spark.sql.AnalysisException when the table cannot be published so
    */
   def isCatalog(table: TableLocation, state: TableState, asked: Option[String]): Boolean = {
-    val isPublishedSo = CatalogStateFile.isThere(state)
+    val isPublishedSo = LocationHistory.isUsedBy(state)
     if (isPublishedSo && asked.contains(OptionTable.InPlace))
       throw ZOrderErrors.publishWay(table.name, OptionTable.NewLocation, OptionTable.InPlace, "A table stays with it")
     val byCatalog = isPublishedSo || asked.contains(OptionTable.NewLocation)
@@ -72,33 +72,29 @@ private[sparkzorder] object CommitMode {
   }
 
   /**
-   * The slots of the folders that a statement is about.
+   * What the folders that a statement is about are in the catalog.
    *
    * @throws org.apache.spark.sql.AnalysisException when a folder is none of them, or is not ours to
    *   leave
    */
-  def slots(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
+  def partitions(table: PlainTable, folders: Seq[DataFolder]): Map[Path, CatalogPartition] = {
     val all = new SessionCatalogLocations(table).located()
     folders.map { f =>
-      val slot = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
+      val partition = all.getOrElse(f.path, throw ZOrderErrors.publishFolder(table.name, f.path.toUri.getPath))
       val isOurs = f.path == table.root || table.names.isBelow(f.path) ||
         VersionDirectory.homeOf(f.path).contains(table.root)
       if (!isOurs) throw ZOrderErrors.partitionOutsideTable(f.path.toString, table.root.toString)
-      f.path -> slot
+      f.path -> partition
     }.toMap
   }
 
   /**
-   * Refuses a folder of a table that is published through the catalog, in a statement that names it by
+   * Refuses a folder of a table that moves to new ones, in a statement that names it by
    * its path.
    *
    * @param looked the state of its side folder, if it is known
    */
   def refusePath(session: SparkSession, table: TableLocation, looked: Option[TableState] = None): Unit =
-    if (table.catalogTable.isEmpty) {
-      val others = VersionDirectory.homeOf(table.root) ++ VersionDirectory.homeBeside(table.root)
-      val own = looked.fold(Homes.stateOf(session, table.root))(Homes.stateIn)
-      if (own.folders.nonEmpty || others.exists(Homes.stateOf(session, _).folders.nonEmpty))
-        throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
-    }
+    if (table.catalogTable.isEmpty && (looked.exists(LocationHistory.isUsedBy) || Homes.isMoving(session, table.root)))
+      throw ZOrderErrors.publishedByCatalog(table.root.toUri.getPath)
 }

@@ -35,7 +35,7 @@ import org.sparkzorder.write.sample.UnitLayouts
  * @param density where the values of the keys are dense, if that does not depend on the data alone
  * @param reappeared files that are back under a name that an operation retired, so their rows are
  *   probably there twice
- * @param slots what the folders are in the catalog, if it is told of new ones; None if files are
+ * @param partitions what the folders are in the catalog, if it is told of new ones; None if files are
  *   exchanged in their folders
  */
 private[sparkzorder] final case class OptimizePlan(
@@ -57,7 +57,7 @@ private[sparkzorder] final case class OptimizePlan(
     auto: Option[AutoReport],
     density: Option[UnitLayouts.Density],
     reappeared: Seq[Reappeared],
-    slots: Option[Map[Path, CatalogPartition]] = None
+    partitions: Option[Map[Path, CatalogPartition]] = None
 ) {
 
   /** How many files stay in the folders of the rewrites. */

@@ -53,17 +53,17 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
     val version = TableSideFolder.version(listed.state)
     val scope = scopeOfStatement
     val layout = layoutFor(scope)
-    val slots =
-      if (CommitMode.isCatalog(table, listed.state, asked.commitMode)) Some(CommitMode.slots(table, scope.folders))
+    val partitions =
+      if (CommitMode.isCatalog(table, listed.state, asked.commitMode)) Some(CommitMode.partitions(table, scope.folders))
       else {
         refusePartitionsOutside(scope)
         None
       }
-    if (slots.isDefined && asked.fileGroups.maxCommits > 1)
+    if (partitions.isDefined && asked.fileGroups.maxCommits > 1)
       throw ZOrderErrors.invalidOptionValue(
         OptionTable.partialProgress.key,
         "true",
-        s"'false' for a table that is published through the catalog"
+        s"'false' for a table with 'commit.mode' = 'new-location'"
       )
     val selection = selectionFor(scope, layout)
     val work = workOf(selection, layout)
@@ -89,7 +89,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
       auto = layout.auto,
       density = layout.chosen.flatMap(AutoLayout.density(table, _)),
       reappeared = TableSideFolder.reappeared(table, listed.state, scope.allFiles),
-      slots = slots
+      partitions = partitions
     )
   }
 

@@ -35,7 +35,7 @@ private[optimize] final class CatalogParts(table: PlainTable, committer: Catalog
     }
     val rows = inputs.map(f => rowsOfInputs(f.getPath)) ++ rowsOfRest
     LocationChange(
-      move.slot,
+      move.partition,
       move.from.toString,
       move.to.toString,
       (found ++ kept).zip(rows).map { case (m, n) =>

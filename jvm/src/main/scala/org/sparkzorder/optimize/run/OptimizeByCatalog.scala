@@ -16,7 +16,7 @@ import org.sparkzorder.write.job.RewriteResult
  * Writes a plan's rewrites to new folders and tells the catalog of them. The new files are in their
  * places before that, so the index can name them.
  *
- * @param slots what the folders are in the catalog
+ * @param partitions what the folders are in the catalog
  */
 private[optimize] final class OptimizeByCatalog(
     statement: OptimizeStatement,
@@ -24,11 +24,11 @@ private[optimize] final class OptimizeByCatalog(
     groups: Seq[Seq[Rewrite]],
     folder: TableFolder,
     lock: Lock,
-    slots: Map[Path, CatalogPartition]
+    partitions: Map[Path, CatalogPartition]
 ) {
   private val table = plan.table
   private val store = ObjectFileOps.storeOf(folder)
-  private val generation = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
+  private val directory = VersionDirectory.of(folder.root, plan.version + 1, lock.operationId)
   private val folders = plan.rewrites.map(_.folder).distinctBy(_.path)
   private val committer = new CatalogCommitter(
     folder,
@@ -40,8 +40,12 @@ private[optimize] final class OptimizeByCatalog(
 
   /** Where the files of each folder go. */
   private val moves = folders.map { f =>
-    val slot = slots(f.path)
-    f.path -> LocationUpdate(slot, f.path, VersionDirectory.slot(generation, SessionCatalogLocations.folderOf(slot)))
+    val partition = partitions(f.path)
+    f.path -> LocationUpdate(
+      partition,
+      f.path,
+      VersionDirectory.partition(directory, SessionCatalogLocations.folderOf(partition))
+    )
   }.toMap
 
   def run(): CommittedRewrite = {
@@ -63,7 +67,7 @@ private[optimize] final class OptimizeByCatalog(
 
   /** Everything up to the commit point. */
   private def prepare(): (Record, RewriteResult, Seq[FileId]) = {
-    committer.begin(folders.map(f => moves(f.path)), Some(generation))
+    committer.begin(folders.map(f => moves(f.path)), Some(directory))
     val snapshot = TableIndex.of(table, folder)
     val excluded = ExcludedColumns.checked(table)
     val columns = TableIndex.columnsOf(table, snapshot, excluded)
@@ -89,15 +93,15 @@ private[optimize] final class OptimizeByCatalog(
   }
 
   private def staging(from: Path): Path =
-    CatalogOutputs.staging(folder, generation, SessionCatalogLocations.folderOf(slots(from)), lock.operationId)
+    CatalogOutputs.staging(folder, directory, SessionCatalogLocations.folderOf(partitions(from)), lock.operationId)
 
   private def place(result: RewriteResult): Seq[FileMeta] = CatalogOutputs.place(
     folder,
     lock,
-    generation,
+    directory,
     result.outputs.map { o =>
       val to = moves(plan.rewrites(o.unit).folder.path).to
-      GenerationOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), to, NewFile.nameOf(o))
+      PlacedOutput(o.path, o.upload.map(u => OpenUpload(u.id, u.parts)), to, NewFile.nameOf(o))
     }
   )
 

@@ -19,10 +19,10 @@ private[sparkzorder] final class OptimizeOperation(statement: OptimizeStatement)
    */
   def run(plan: OptimizePlan, groups: Seq[Seq[Rewrite]], lock: Lock): CommittedRewrite = {
     val folder = TableSideFolder.of(plan.table)
-    (plan.slots, ObjectFileOps.storeOf(folder)) match {
-      case (Some(slots), _)    => new OptimizeByCatalog(statement, plan, groups, folder, lock, slots).run()
-      case (None, Some(store)) => new OptimizeOnStore(statement, plan, groups, folder, lock, store).run()
-      case (None, None)        => new OptimizeInPlace(statement, plan, groups, folder, lock).run()
+    (plan.partitions, ObjectFileOps.storeOf(folder)) match {
+      case (Some(partitions), _) => new OptimizeByCatalog(statement, plan, groups, folder, lock, partitions).run()
+      case (None, Some(store))   => new OptimizeOnStore(statement, plan, groups, folder, lock, store).run()
+      case (None, None)          => new OptimizeInPlace(statement, plan, groups, folder, lock).run()
     }
   }
 

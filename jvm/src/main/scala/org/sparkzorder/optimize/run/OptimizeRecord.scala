@@ -79,7 +79,7 @@ private[optimize] final class OptimizeRecord(
     ) ++ plan.auto.map("auto" -> _.layout) ++ plan.options.asGiven ++
       plan.layout.fold(Map.empty[String, String])(MappingOptions.parameters) ++
       Map(OptionTable.retainHours.key -> plan.options.retainHours.toString) ++
-      plan.slots.map(_ => OptionTable.commitMode.key -> OptionTable.NewLocation)
+      plan.partitions.map(_ => OptionTable.commitMode.key -> OptionTable.NewLocation)
   }
 }
 
