@@ -234,6 +234,26 @@ def test_a_query_sees_each_row_once_whatever_stands_still(
     assert table.spark_ids(spark) == once(table.ids)
 
 
+@pytest.mark.parametrize("place", [*MIDDLE, *LATE, "after-record-done"])
+@pytest.mark.parametrize("times", [0, 1], ids=["first", "second"])
+def test_a_query_planned_before_an_exchange_reads_one_side_when_it_lists(
+    spark: SparkSession, rival: Rival, partitioned: SmallTable, place: str, times: int
+) -> None:
+    columns = "id BIGINT, a INT, p INT"
+    spark.sql(f"CREATE TABLE lazy ({columns}) USING parquet PARTITIONED BY (p) LOCATION '{partitioned.root}'")
+    try:
+        spark.sql("MSCK REPAIR TABLE lazy")
+        for _ in range(times):
+            spark.sql("OPTIMIZE lazy ZORDER BY (a) OPTIONS ('num-files' = '6')")
+        frame = spark.table("lazy").select("id")
+        frame._jdf.queryExecution().executedPlan()
+        running = rival.pause(partitioned.optimize, place)
+        assert once(row[0] for row in frame.collect()) == once(partitioned.ids)
+        assert running.error() is None
+    finally:
+        spark.sql("DROP TABLE lazy")
+
+
 def test_a_query_waits_for_a_publishing_owner(spark: SparkSession, rival: Rival, partitioned: SmallTable) -> None:
     running = rival.pause(partitioned.optimize, "retire-1")
     asked = rival.run(f"SELECT id FROM {partitioned.source}")

@@ -1,5 +1,9 @@
 package org.sparkzorder.scan
 
+import java.io.IOException
+
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.execution.datasources.{
   CatalogFileIndex,
@@ -9,8 +13,38 @@ import org.apache.spark.sql.execution.datasources.{
   PartitioningAwareFileIndex
 }
 
+import org.sparkzorder.commit.HalfPublishedException
+
 /** A listing as the query should see it while an operation is half published. */
 private[sparkzorder] object CorrectedListing {
+
+  /**
+   * The listing of a query that runs. Spark lists the partitions of a catalog's table by then, after the query was
+   * planned. Files may have been exchanged meanwhile, so the tables are looked at once more.
+   *
+   * @param from the index that makes the listing
+   * @throws org.sparkzorder.commit.HalfPublishedException when one operation follows the other all the time
+   */
+  def whenRun(list: => Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] = {
+    @tailrec def attempt(now: Seq[ScanSnapshot], left: Int): Seq[PartitionDirectory] = {
+      val listed = list
+      now.find(_.isMoved) match {
+        case None                    => of(listed, now, from)
+        case Some(moved) if left > 0 => attempt(moved.renewed(), left - 1)
+        case Some(moved)             =>
+          throw new HalfPublishedException(
+            moved.root,
+            new IOException("it changed again and again while it was listed")
+          )
+      }
+    }
+    from match {
+      case _: CatalogFileIndex => attempt(views, MostLooks)
+      case _                   => of(list, views, from)
+    }
+  }
+
+  private val MostLooks = 10
 
   /** @param from the index that made the listing */
   def of(listing: Seq[PartitionDirectory], views: Seq[ScanSnapshot], from: FileIndex): Seq[PartitionDirectory] =

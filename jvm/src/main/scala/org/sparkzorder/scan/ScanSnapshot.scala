@@ -15,18 +15,25 @@ import org.sparkzorder.table.PlacedFile
  * @param overlay corrections to the listing while an operation that we may not finish is half published
  * @param findLocation where the newest operation has put a table without partitions, if it moves to new folders. Called
  *   for a table of the catalog
+ * @param moved whether an operation has come further since
+ * @param renewed how the query sees all its table folders now
  */
 final class ScanSnapshot(
     val folder: TableFolder,
     load: => Option[IndexSnapshot],
     val version: Long,
     val overlay: Option[Correction],
-    findLocation: => Option[Path]
+    findLocation: => Option[Path],
+    moved: () => Boolean,
+    val renewed: () => Seq[ScanSnapshot]
 ) {
   lazy val snapshot: Option[IndexSnapshot] = load
   lazy val location: Option[Path] = findLocation
 
   def root: Path = folder.root
+
+  /** Whether an operation has come further since, so that a listing that is made now may be of another state. */
+  def isMoved: Boolean = moved()
 
   /** Whether a query that does without this view may read other rows. */
   def corrects: Boolean = overlay.isDefined

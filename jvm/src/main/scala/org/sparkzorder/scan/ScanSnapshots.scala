@@ -39,7 +39,9 @@ private[scan] object ScanSnapshots extends Logging {
     val classicSession = session.asInstanceOf[classic.SparkSession]
     val all = roots(classicSession, listing, table, named)
     // A folder without a side folder may be the name by which the listing shows files of another table.
-    val views = if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all)
+    def renewed() = of(session, listing, options, table, named).getOrElse(Nil)
+    val views =
+      if (all.forall(isBare(classicSession, _))) Nil else of(classicSession, listing, options, all, () => renewed())
     if (views.isEmpty) None else Some(views)
   }
 
@@ -77,7 +79,8 @@ private[scan] object ScanSnapshots extends Logging {
       session: classic.SparkSession,
       listing: Listing,
       options: Map[String, String],
-      roots: Seq[Path]
+      roots: Seq[Path],
+      renewed: () => Seq[ScanSnapshot]
   ): Seq[ScanSnapshot] = {
     val conf = session.sessionState.conf
     val fileSystem = Targets.fileSystems(session)
@@ -88,7 +91,7 @@ private[scan] object ScanSnapshots extends Logging {
     @tailrec def attempt(left: Int): Seq[ScanSnapshot] = {
       val settled = whole(listing, folders, settings)
       def halfDone = settled.find(_.state.around.isDefined).map(_.folder.root)
-      Try(settled.flatMap(t => view(session, t.folder, t.state, folders, options))) match {
+      Try(settled.flatMap(t => view(session, t, folders, options, renewed))) match {
         // The owner went on in this moment. Without a view of its table the query would read files as they are now.
         case Failure(_: FileNotFoundException) if left > 0 && halfDone.isDefined => attempt(left - 1)
         case Failure(e: IOException) if halfDone.isDefined => throw new HalfPublishedException(halfDone.get, e)
@@ -127,12 +130,13 @@ private[scan] object ScanSnapshots extends Logging {
   /** @param tables that the query reads */
   private def view(
       session: classic.SparkSession,
-      folder: TableFolder,
-      settled: ReadableState,
+      settled: SettledTable,
       tables: Seq[TableFolder],
-      options: Map[String, String]
-  ): Option[ScanSnapshot] = settled.state match {
+      options: Map[String, String],
+      renewed: () => Seq[ScanSnapshot]
+  ): Option[ScanSnapshot] = settled.state.state match {
     case state: TableState.SideFolder =>
+      val folder = settled.folder
       val fs = Targets.fileSystem(session, folder.root)
       val names = ListedNames.of(folder, tables)
       def snapshot =
@@ -142,8 +146,9 @@ private[scan] object ScanSnapshots extends Logging {
           val memory = IndexMemory.of(session.sessionState.conf.getConf(ZOrderConf.indexCacheMaxBytes))
           new IndexStore(fs, memory, ObjectFileOps.reader(folder)).newest(indexes)
         }
-      val around = settled.around.map(overlay(fs, names, _, options))
-      Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state)))
+      val around = settled.state.around.map(overlay(fs, names, _, options))
+      val isMoved = () => isMovedSince(Seq(settled))
+      Some(new ScanSnapshot(folder, snapshot, state.version, around, movedTo(state), isMoved, renewed))
     case _ => None
   }
 

@@ -51,7 +51,9 @@ private[skipping] final class PlannedFileIndex(
    * filters, so the latest answers are kept.
    */
   def location(l: LogicalRelation, filters: Seq[Expression]): FileIndex =
-    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (views.exists(_.corrects)) this
+    pruned(l, filters, listed.getOrElse(new Listing(base))).getOrElse(if (
+      views.exists(_.corrects) || base.isInstanceOf[CatalogFileIndex]
+    ) this
     else base)
 
   /** Bytes for the optimizer's estimates; None if Spark's own index would read the same files. */
@@ -88,7 +90,7 @@ private[skipping] final class PlannedFileIndex(
   override def metadataOpsTimeNs: Option[Long] = base.metadataOpsTimeNs
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    CorrectedListing.of(base.listFiles(partitionFilters, dataFilters), views, base)
+    CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
 
   // The statistics are not compared: they are not loaded if there is no filter, and each index reads through its own.
   private def read = (base, views.map(v => (v.root, v.version, v.overlay)))

@@ -39,7 +39,7 @@ final class SkippingFileIndex private[skipping] (
     Some(base.metadataOpsTimeNs.getOrElse(0L) + report.fold(0L)(r => (r.pruningMs * 1e6).toLong))
 
   override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
-    val listing = CorrectedListing.of(base.listFiles(partitionFilters, dataFilters), views, base)
+    val listing = CorrectedListing.whenRun(base.listFiles(partitionFilters, dataFilters), views, base)
     new ListedTable(listing, keepers.map(_.known)).only(keepers, look)
   }
 

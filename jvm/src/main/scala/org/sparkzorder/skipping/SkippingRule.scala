@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.conf.ZOrderConf
@@ -34,7 +34,7 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   // Does not go below a match: the outermost match has all filters.
   private def through(plan: LogicalPlan): LogicalPlan = plan match {
     case operation @ PhysicalOperation(_, filters, l: LogicalRelation) if eligible(l) =>
-      val after = planned(l, filters).getOrElse(l)
+      val after = planned(l, filters).getOrElse(checked(l))
       if (after eq l) operation else operation.transformUp { case leaf if leaf eq l => after }
     case other => other.mapChildren(through)
   }
@@ -49,6 +49,8 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   private def restored(l: LogicalRelation): LogicalRelation = l.relation match {
     case r @ HadoopFsRelation(planned: PlannedFileIndex, _, _, _, _, _) =>
       replaced(l, r, planned.original, planned.table, None)
+    case r @ HadoopFsRelation(checked: CheckedFileIndex, _, _, _, _, _) =>
+      replaced(l, r, checked.base, l.catalogTable, None)
     case _ => l
   }
 
@@ -62,6 +64,13 @@ class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   ): LogicalRelation = {
     val sized = table.map(t => size.fold(t)(s => t.copy(stats = t.stats.map(_.copy(sizeInBytes = BigInt(s))))))
     l.copy(relation = relation.copy(location = by)(relation.sparkSession), catalogTable = sized)
+  }
+
+  /** A scan of all partitions of the catalog, which Spark lists when the query runs. */
+  private def checked(l: LogicalRelation): LogicalRelation = (l.relation, l.catalogTable) match {
+    case (r @ HadoopFsRelation(all: CatalogFileIndex, _, _, _, _, _), Some(t)) if t.partitionColumnNames.nonEmpty =>
+      replaced(l, r, new CheckedFileIndex(session, all, r.options, t), l.catalogTable, None)
+    case _ => l
   }
 
   private def planned(l: LogicalRelation, filters: Seq[Expression]): Option[LogicalRelation] = {

@@ -134,7 +134,18 @@ final class MemoryCatalogTable(val partitions: Seq[CatalogPartition]) {
   }
 
   private def recordOf(id: String, operation: String, switches: Seq[LocationChange]) =
-    Record(0L, id, operation, System.currentTimeMillis() - age, "me", Map.empty, Map.empty, Nil, Nil, switches = switches)
+    Record(
+      0L,
+      id,
+      operation,
+      System.currentTimeMillis() - age,
+      "me",
+      Map.empty,
+      Map.empty,
+      Nil,
+      Nil,
+      switches = switches
+    )
 
   def restore(ops: MemoryOps, id: String, to: Long): Unit = {
     val catalog = new Catalog(ops)

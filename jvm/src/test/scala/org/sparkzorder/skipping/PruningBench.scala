@@ -139,7 +139,15 @@ object PruningBench {
 
     private def prune(l: LogicalRelation, snapshot: Option[IndexSnapshot]): SkippingFileIndex = {
       val filters = conjunction(l)
-      val views = Seq(new ScanSnapshot(TableFolder(root, new HadoopFileOps(fs)), snapshot, 1L, None))
+      val views = Seq(new ScanSnapshot(
+        TableFolder(root, new HadoopFileOps(fs)),
+        snapshot,
+        1L,
+        None,
+        None,
+        () => false,
+        () => Nil
+      ))
       val listing = new Listing(locationOf(l))
       Pruning(l, l.relation.asInstanceOf[HadoopFsRelation], views, listing, filters, enabled = true).get
     }
