@@ -20,7 +20,7 @@ private[command] object CatalogTables extends Logging {
 
   /** Ends an operation that a dead owner left behind. */
   def recover(table: TableLocation): Unit = if (table.catalogTable.isDefined) look(table) match {
-    case side: TableState.SideFolder if CatalogRecovery.moving(side.statuses).nonEmpty && !isHeld(table, side) =>
+    case side: TableState.SideFolder if side.moving.nonEmpty && !isHeld(table, side) =>
       TableLocking.locked(table, "Recovery", UUID.randomUUID().toString)(recoverUnder(table, _))
     case _ => ()
   }

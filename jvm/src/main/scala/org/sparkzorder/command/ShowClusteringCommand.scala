@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
-import org.sparkzorder.commit.{CatalogRecovery, LockState, TableState, WorkerThreads}
+import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
 import org.sparkzorder.optimize.report.ClusteringStatus
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
@@ -75,8 +75,8 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
     case TableState.NoSideFolder     => Quiet
     case side: TableState.SideFolder =>
       side.lockState(TableLocking.settings(session)) match {
-        case LockState.Live(owner) => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
-        case _ if side.underWay || CatalogRecovery.moving(side.statuses).nonEmpty =>
+        case LockState.Live(owner)                      => s"locked${owner.fold("")(o => s" by ${o.describe}")}"
+        case _ if side.underWay || side.moving.nonEmpty =>
           "half published: the next statement recovers it"
         case _ => Quiet
       }

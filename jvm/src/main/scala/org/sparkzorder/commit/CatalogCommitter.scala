@@ -246,7 +246,7 @@ final class CatalogCommitter(
   def abort(): Unit = if (!isRecorded)
     try {
       lock.check()
-      VersionDirectory.discard(home, lock.operationId)
+      CatalogRecovery.discard(home, lock.operationId)
       ops.delete(home.manifest(lock.operationId))
     } catch {
       case e @ (_: IOException | _: CommitException) =>

@@ -9,13 +9,31 @@ import org.slf4j.LoggerFactory
 private[sparkzorder] object CatalogRecovery {
   private val log = LoggerFactory.getLogger("org.sparkzorder.commit.Recovery")
 
-  /** The operations in a listing of the side folder that may have told the catalog of new folders. */
-  def moving(statuses: Seq[FileMeta]): Seq[RecordFile] =
-    SideListing.records(statuses).filter(_.state == RecordState.Moving)
+  /**
+   * Deletes the new folder of an operation that never told the catalog of it, with uploads that are open in it.
+   * The manifest goes first, and then comes the look for a record: see [[CatalogCommitter]].
+   */
+  def discard(root: TableFolder, operationId: String): Unit =
+    madeBy(root, operationId).foreach { made =>
+      root.ops.delete(root.manifest(operationId))
+      Failpoints.hit("after-manifest-removed")
+      val isRecorded = SideListing.moving(root.ops.list(root.side))
+        .flatMap(History.readable(root, _)).exists(_.operationId == operationId)
+      if (!isRecorded) {
+        ObjectFileOps.storeOf(root)
+          .foreach(StorePlaces.discard(_, TableFolder(made, root.ops, root.threads), operationId))
+        root.ops.deleteRecursive(made)
+        root.ops.deleteEmpty(made.getParent)
+      }
+    }
+
+  private def madeBy(root: TableFolder, operationId: String): Seq[Path] =
+    VersionDirectory.parentOf(root.root).toSeq.flatMap(root.ops.list)
+      .filter(m => m.isDirectory && VersionDirectory.isOf(m.name, operationId)).map(_.path)
 
   /** Ends what dead owners left. Needs the lock, so that they cannot be alive. */
   def settle(home: TableFolder, lock: Lock, catalog: CatalogLocations): Unit =
-    moving(lock.listing()).foreach { file =>
+    SideListing.moving(lock.listing()).foreach { file =>
       try {
         val record = RecordJson.read(home, file)
         val ended = end(home, lock, catalog, record, 0L, None, by = Some(lock.owner.describe))

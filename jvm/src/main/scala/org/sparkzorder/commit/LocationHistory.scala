@@ -166,7 +166,7 @@ object LocationHistory {
   def isUsedBy(state: TableState): Boolean = state match {
     case TableState.NoSideFolder     => false
     case side: TableState.SideFolder =>
-      CatalogRecovery.moving(side.statuses).nonEmpty || newest(side).exists(_.way == Way.Catalog)
+      side.moving.nonEmpty || newest(side).exists(_.way == Way.Catalog)
   }
 
   private def newest(side: TableState.SideFolder): Option[Record] =

@@ -77,7 +77,7 @@ private[commit] final class RecoveryUnderLock private (
     }
     val stagings = deadStagings(statuses)
     stagings.foreach { id =>
-      VersionDirectory.discard(folder, id)
+      CatalogRecovery.discard(folder, id)
       StoragePlaces.of(folder).rollBack(id)
     }
     removeTemporary(statuses)

@@ -27,6 +27,9 @@ private[commit] object SideListing {
     withoutDoubles(found).sortBy(-_.version)
   }
 
+  /** Operations that may have told the catalog of new folders. */
+  def moving(statuses: Seq[FileMeta]): Seq[RecordFile] = records(statuses).filter(_.state == RecordState.Moving)
+
   /**
    * On an object store a record gets its next name before it loses the last one. So VACUUM may have
    * left both.

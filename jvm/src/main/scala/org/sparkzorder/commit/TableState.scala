@@ -21,6 +21,9 @@ object TableState {
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
+    /** Operations that may have told the catalog of new folders. */
+    val moving: Seq[RecordFile] = records.filter(_.state == RecordState.Moving)
+
     /**
      * Operations that were undone. The operation that was published next has the same version, or a
      * higher one.

@@ -27,25 +27,8 @@ private[sparkzorder] object VersionDirectory {
   def partition(directory: Path, relative: String): Path =
     if (relative.isEmpty) directory else FileNames.child(directory, relative)
 
-  /**
-   * Deletes the new folder of an operation that never told the catalog of it, with uploads that are open in it.
-   * The manifest goes first, and then comes the look for a record: see [[CatalogCommitter]].
-   */
-  def discard(root: TableFolder, operationId: String): Unit = parentOf(root.root).foreach { parent =>
-    root.ops.list(parent).filter(m => m.isDirectory && Name.matches(m.name) && m.name.endsWith(s"-$operationId"))
-      .foreach { made =>
-        root.ops.delete(root.manifest(operationId))
-        Failpoints.hit("after-manifest-removed")
-        val isRecorded = CatalogRecovery.moving(root.ops.list(root.side))
-          .flatMap(History.readable(root, _)).exists(_.operationId == operationId)
-        if (!isRecorded) {
-          ObjectFileOps.storeOf(root)
-            .foreach(StorePlaces.discard(_, TableFolder(made.path, root.ops, root.threads), operationId))
-          root.ops.deleteRecursive(made.path)
-          root.ops.deleteEmpty(parent)
-        }
-      }
-  }
+  /** Whether it is the name of a folder that this operation made. */
+  def isOf(name: String, operationId: String): Boolean = Name.matches(name) && name.endsWith(s"-$operationId")
 
   /** The generation that a path is, or is in. */
   def generationOf(path: Path): Option[Path] =
