@@ -4,8 +4,10 @@ import java.util.UUID
 
 import org.apache.spark.sql.{Row, SparkSession}
 
+import org.sparkzorder.commit.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.optimize.FileOrigin
 import org.sparkzorder.statement.Target
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFolder}
@@ -45,7 +47,11 @@ final case class CreateSkippingIndexCommand(target: Target, columns: Seq[Seq[Str
       refuseExisting()
       val stats = TableIndex.build(table, table.files(), chosen, earlier)
       val restricted = if (columns.isEmpty) None else Some(chosen.map(_.path))
-      TableIndex.replace(table, folder, lock, restricted, stats, TableIndex.of(table, folder))
+      val before = TableIndex.of(table, folder)
+      val unknown =
+        stats.map(_._1).filterNot(id => before.exists(_.ordinalOf(id.path, id.length, id.modificationTime) >= 0))
+      val origins = FileOrigin.ofRecords(unknown, History.newestFirst(folder))
+      TableIndex.replace(table, folder, lock, restricted, stats, before, origins)
       show(session, CreateSkippingIndexCommand.Files.name -> stats.size.toLong)
     }
     Nil

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.History
-import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.optimize.LayoutChoice
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, TableSideFolder}
 
@@ -25,7 +25,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = TableRecovery.settled(session, target, FolderColumns.Nothing)
     val files = table.listed.flatMap(_.files)
-    val layouts = History.writing(TableSideFolder.of(table)).flatMap(_.record.layout).flatMap(LayoutSpec.parse)
+    val layout = LayoutChoice.last(History.newestFirst(TableSideFolder.of(table)).map(_.record))
     val catalog = table.catalogTable
     Seq(Row(
       table.formatName,
@@ -35,7 +35,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
       catalog.map(t => new Timestamp(t.createTime)).orNull,
       files.map(_.getModificationTime).maxOption.map(new Timestamp(_)).orNull,
       table.partitionSchema.fieldNames.toSeq,
-      layouts.nextOption().fold(Seq.empty[String])(_.columns.map(_._1.mkString("."))),
+      layout.fold(Seq.empty[String])(_.columns.map(_._1.mkString("."))),
       files.size.toLong,
       files.map(_.getLen).sum,
       catalog.fold(Map.empty[String, String])(_.properties),

@@ -35,9 +35,9 @@ final case class DescribeHistoryCommand(target: Target) extends NamedCommand {
 
   private def rows(table: TableLocation): Seq[Row] = {
     val folder = TableSideFolder.of(table)
-    val (history, folders) = History.summaries(folder)
+    val history = History.read(folder)
     val left = DescribeHistoryCommand.inEarlierFolders(folder, history)
-    val trash = Trash.all(folder, history, folders.toSeq).map(t => t.operation.operationId -> t).toMap
+    val trash = Trash.all(folder, history).map(t => t.operation.operationId -> t).toMap
     // An undone operation ended before the one that got its version, so it comes after it here.
     (history ++ History.undone(folder)).sortBy(e => (-e.record.version, e.state == History.Undone, -e.time)).map {
       entry =>

@@ -95,7 +95,7 @@ final case class OptimizeCommand(statement: OptimizeStatement) extends LongComma
         plan,
         new OptimizeOperation(statement).predict(plan, groups),
         groups.size,
-        History.writing(TableSideFolder.of(plan.table)).map(_.record),
+        History.newestFirst(TableSideFolder.of(plan.table)).map(_.record).take(HistorySettings.Whole),
         plan.table.session.sparkContext.defaultParallelism
       )
     }

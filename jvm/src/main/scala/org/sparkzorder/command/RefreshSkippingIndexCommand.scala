@@ -5,9 +5,11 @@ import java.util.UUID
 import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.{Row, SparkSession}
 
+import org.sparkzorder.commit.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
+import org.sparkzorder.optimize.FileOrigin
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
@@ -51,7 +53,9 @@ final case class RefreshSkippingIndexCommand(target: Target) extends LongCommand
         val files = table.files()
         val now = TableIndex.columnsOf(table, Some(snapshot))
         val stats = TableIndex.build(table, unseen(snapshot, files), now, if (now == columns) earlier else Nil)
-        TableIndex.add(table, folder, lock, Some(snapshot), files.map(TableIndex.idOf(table, _)).toSet, stats)
+        val origins = FileOrigin.ofRecords(stats.map(_._1), History.newestFirst(folder))
+        val all = files.map(TableIndex.idOf(table, _)).toSet
+        TableIndex.add(table, folder, lock, Some(snapshot), all, stats, origins = origins)
       }
     }
     show(session, RefreshSkippingIndexCommand.FilesRead.name -> late.size.toLong)

@@ -21,7 +21,9 @@ private[command] object RestoreByCatalog {
     val folder = TableSideFolder.of(table)
     CatalogTables.settleUnder(table, lock)
     val locations = new SessionCatalogLocations(table)
-    val records = History.newestFirst(folder).map(_.record).takeWhile(_.version > version).toVector
+    val since = History.newestFirst(folder).takeWhile(_.record.version > version).toVector
+    Restore.refuseLines(version, since.filter(_.isLine).map(_.record.version))
+    val records = since.map(_.record)
     val ways = CatalogRestore.plan(version, records, LocationHistory.read(folder), locations.all(), folder.ops)
     val rowsOf = CompleteFiles.rowsOf(table)
     val damaged = ways.flatMap(w => w.there ++ w.brought).filter(rowsOf(_).isEmpty)
@@ -33,7 +35,7 @@ private[command] object RestoreByCatalog {
       ways.flatMap(w => w.there ++ w.brought).map(m => OutputFile(m.path.toString, m.length, m.modificationTime, 0L))
     )
     if (ways.nonEmpty) {
-      val committer = new CatalogCommitter(folder, lock, locations, rowsOf, TableSideFolder.historySettings(table))
+      val committer = new CatalogCommitter(folder, lock, locations, rowsOf)
       committer.begin(ways.map(w => LocationUpdate(w.partition, w.from, w.to)), None)
       val changes = ways.map { w =>
         CopyForward.announce(folder, lock, w.brought, w.to)

@@ -18,9 +18,11 @@ import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.check.{CommitMode, UnsafeTables}
+import org.sparkzorder.optimize.FileOrigin
 import org.sparkzorder.optimize.options.OptionTable
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
+import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.{PlainTable, PlainTables, TableSideFolder}
 
 /**
@@ -114,7 +116,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
       version: Long,
       metrics: RestoreMetrics
   ): Unit = {
-    val committer = new FolderCommitter(folder, lock, history = TableSideFolder.historySettings(table))
+    val committer = new FolderCommitter(folder, lock)
     try committer.prepare(recordOf(plan, version, lock.operationId, metrics), RestoreCommand.sources(folder, plan))
     catch {
       case e: Throwable =>
@@ -146,7 +148,7 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
         throw e
     }
     committer.commit()
-    committer.tidy(lock, TableSideFolder.historySettings(table))
+    committer.tidy(lock)
   }
 
   private def recordOf(
@@ -169,28 +171,24 @@ final case class RestoreCommand(target: Target, to: RestorePoint) extends LongCo
 
   /**
    * Collects statistics again for the files that OPTIMIZE had written: the index dropped them when
-   * the files were retired. All rows are in place by now.
+   * the files were retired. The records tell which these are. All rows are in place by now.
    */
   private def index(table: PlainTable, folder: TableFolder, lock: Lock, plan: RestorePlan): Unit =
     try TableIndex.of(table, folder).foreach { snapshot =>
-        val written = RestoreCommand.written(folder)
         val files = table.folders().flatMap(_.files)
         val back = plan.outputs.map(_.path).toSet
-        val onStore = ObjectFileOps.storeOf(folder).isDefined
-        def isForgotten(f: FileStatus): Boolean = {
-          val id = TableIndex.idOf(table, f)
-          // On an object store a file comes back by another name.
-          back(id.path) && (onStore || CatalogTables.isOne(table) || written((
-            id.path,
-            id.length,
-            id.modificationTime
-          ))) &&
-          snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
-        }
-        val forgotten = files.filter(isForgotten)
+        def isUnknown(id: FileId): Boolean =
+          back(id.path) && snapshot.ordinalOf(id.path, id.length, id.modificationTime) < 0
+        val unknown = files.filter(f => isUnknown(TableIndex.idOf(table, f)))
+        val origins =
+          FileOrigin.ofRecords(unknown.map(TableIndex.idOf(table, _)), History.newestFirst(folder), Int.MaxValue)
+        // On an object store a file comes back by another name.
+        val hasOtherNames = ObjectFileOps.storeOf(folder).isDefined || CatalogTables.isOne(table)
+        val forgotten = unknown.filter(f => hasOtherNames || origins.contains(TableIndex.idOf(table, f)))
         if (forgotten.nonEmpty) {
           val stats = TableIndex.build(table, forgotten, TableIndex.columnsOf(table, Some(snapshot)))
-          TableIndex.add(table, folder, lock, Some(snapshot), files.map(TableIndex.idOf(table, _)).toSet, stats)
+          val listed = files.map(TableIndex.idOf(table, _)).toSet
+          TableIndex.add(table, folder, lock, Some(snapshot), listed, stats, origins = origins)
         }
       }
     catch {
@@ -238,11 +236,6 @@ object RestoreCommand {
 
   private def sources(folder: TableFolder, plan: RestorePlan): Map[String, Path] =
     plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
-
-  /** Path, length and modification time of all files that an OPTIMIZE wrote. */
-  private def written(folder: TableFolder): Set[(String, Long, Long)] =
-    History.read(folder).iterator.flatMap(_.record.outputs).filter(_.source.isEmpty)
-      .map(o => (o.path, o.length, o.modificationTime)).toSet
 }
 
 /** What RESTORE did, in files and bytes. */

@@ -11,7 +11,7 @@ private[command] object VacuumByCatalog {
   /** @param isOld whether an operation's retired files may go */
   def expired(table: TableLocation, isOld: Record => Boolean): Seq[ExpiredFolder] = {
     val folder = TableSideFolder.of(table)
-    val records = (History.summaries(folder)._1.map(_.record) ++ History.undone(folder).map(_.record))
+    val records = (History.read(folder).map(_.record) ++ History.undone(folder).map(_.record))
       .map(r => r.operationId -> r).toMap
     CatalogVacuum.expired(
       folder,
@@ -31,8 +31,9 @@ private[command] object VacuumByCatalog {
       // What is copied forward now is deleted by the next VACUUM only: queries may be reading it.
       val gone = expired(table, isOld)
       CatalogTables.settleUnder(table, lock)
-      val history = LocationHistory.read(folder)
-      CatalogVacuum.run(folder, lock, gone, history, CatalogTables.located(table), System.currentTimeMillis())
+      val (history, located) = (LocationHistory.read(folder), CatalogTables.located(table))
+      val settings = TableSideFolder.historySettings(table)
+      CatalogVacuum.run(folder, lock, gone, history, located, System.currentTimeMillis(), settings)
       gone
     }
   }

@@ -70,16 +70,17 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
       .map(p => if (p == table.root) "" else table.names.of(p))
     val expired = TableLocking.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
-    if (dryRun) expired.flatMap(_.files).map(f => Row(f.path.toString))
+    if (dryRun) expired.files.map(f => Row(f.path.toString))
     else {
-      if (expired.nonEmpty)
+      val settings = TableSideFolder.historySettings(table)
+      if (Trash.hasWork(folder, expired, settings))
         TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
           val gone = Trash.expired(folder, isOld, dirs)
-          Trash.vacuum(folder, lock, gone)
+          Trash.vacuum(folder, lock, gone, settings)
           show(
             session,
-            VacuumCommand.FilesDeleted.name -> gone.map(_.files.size.toLong).sum,
-            VacuumCommand.BytesDeleted.name -> gone.map(_.bytes).sum
+            VacuumCommand.FilesDeleted.name -> gone.files.size.toLong,
+            VacuumCommand.BytesDeleted.name -> gone.bytes
           )
         }
       Seq(Row(table.root.toString))

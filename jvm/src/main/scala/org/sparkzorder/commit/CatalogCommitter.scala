@@ -16,8 +16,7 @@ final class CatalogCommitter(
     home: TableFolder,
     lock: Lock,
     catalog: CatalogLocations,
-    rowsOf: FileMeta => Option[Long],
-    history: HistorySettings = HistorySettings()
+    rowsOf: FileMeta => Option[Long]
 ) {
   import CatalogCommitter._
 
@@ -229,7 +228,6 @@ final class CatalogCommitter(
       val statuses = lock.listing()
       IndexFiles.prune(home, statuses)
       UndoneRecords.prune(home, lock, statuses)
-      Checkpoints.fold(home, lock, history)
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${home.root}", e)
     }

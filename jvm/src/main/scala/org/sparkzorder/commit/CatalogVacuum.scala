@@ -58,7 +58,8 @@ private[sparkzorder] object CatalogVacuum {
       expired: Seq[ExpiredFolder],
       history: LocationHistory,
       located: Set[Path],
-      now: Long
+      now: Long,
+      settings: HistorySettings = HistorySettings()
   ): Unit = {
     mark(home, lock, expired.flatMap(_.versions).toSet)
     Failpoints.hit("vacuum-record")
@@ -73,6 +74,7 @@ private[sparkzorder] object CatalogVacuum {
     earlier(history, located)
       .filter(l => expiredNow(new Path(l.folder)) && StaleAppends.isUnused(l, now))
       .foreach(l => removeIfEmpty(home, lock, new Path(l.folder)))
+    HistoryWriter.gather(home, lock, settings, vacuumed(home, lock))
   }
 
   /** Removes a folder that an operation made, once it has no data any more. */
@@ -88,12 +90,24 @@ private[sparkzorder] object CatalogVacuum {
       }
     }
 
+  /**
+   * Versions of which no file is left in the folders that the table left: their records need not name the files any
+   * more. A file that stays would be taken for a stale append without its record.
+   */
+  private def vacuumed(home: TableFolder, lock: Lock): Set[Long] = {
+    val history = LocationHistory.read(home)
+    def isGone(change: LocationChange): Boolean = {
+      val isReplaced = history.replacedIn(change.from)
+      !home.ops.list(new Path(change.from)).exists(m => StaleAppends.isVisible(m) && isReplaced(m))
+    }
+    SideListing.records(lock.listing()).filter(_.state == RecordState.Vacuumed)
+      .filter(file => History.readable(home, file).exists(_.switches.forall(isGone))).map(_.version).toSet
+  }
+
   /** RESTORE goes back to none of these operations' earlier folders any more. */
   private def mark(home: TableFolder, lock: Lock, versions: Set[Long]): Unit = if (versions.nonEmpty) {
     lock.check()
-    val files = SideListing.records(lock.listing()).filter(_.state == RecordState.Done)
-    files.filter(f => versions(f.version)).foreach(f => home.ops.rename(f.meta.path, home.vacuumed(f)))
-    val gathered = versions -- SideListing.records(lock.listing()).filter(_.state.isPublished).map(_.version)
-    if (gathered.nonEmpty) Checkpoints.vacuum(home, lock, gathered)
+    SideListing.records(lock.listing()).filter(f => f.state == RecordState.Done && versions(f.version))
+      .foreach(f => home.ops.rename(f.meta.path, home.vacuumed(f)))
   }
 }

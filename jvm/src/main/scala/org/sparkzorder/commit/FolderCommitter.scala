@@ -12,13 +12,11 @@ import org.slf4j.LoggerFactory
  * its file stays.
  *
  * @param sleep how to wait for the file system's clock, in milliseconds
- * @param history how many records stay files, and for how long they are kept
  */
 private[sparkzorder] final class FolderCommitter(
     folder: TableFolder,
     lock: Lock,
-    sleep: Long => Unit = Thread.sleep(_),
-    history: HistorySettings = HistorySettings()
+    sleep: Long => Unit = Thread.sleep(_)
 ) {
   import FolderCommitter._
 
@@ -181,7 +179,6 @@ private[sparkzorder] final class FolderCommitter(
     val statuses = lock.listing()
     IndexFiles.prune(folder, statuses)
     UndoneRecords.prune(folder, lock, statuses)
-    Checkpoints.fold(folder, lock, history)
     Failpoints.hit("after-clean")
   }
 

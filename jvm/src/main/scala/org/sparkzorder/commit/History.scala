@@ -9,22 +9,16 @@ import org.slf4j.LoggerFactory
  * @param publishMillis how long its files were being exchanged
  * @param time the modification time of its record's file: that of the commit point, or of the undo
  * @param outcome why it was undone, or which process finished it after its owner died
+ * @param isLine whether the names of its files are forgotten
  */
 final case class HistoryEntry(
     record: Record,
     state: String,
     publishMillis: Option[Long],
     time: Long,
-    outcome: Option[Outcome]
+    outcome: Option[Outcome],
+    isLine: Boolean = false
 )
-
-/**
- * An operation, as far as it tells how files of the table were written. Its inputs and metrics may
- * be left out, and so may outputs that a later operation retired.
- *
- * @param time the modification time of its record's file
- */
-final case class WritingOperation(record: Record, time: Long)
 
 object History {
   val Committed = "committed"
@@ -43,25 +37,21 @@ object History {
    */
   def read(folder: TableFolder): Seq[HistoryEntry] = newestFirst(folder).toVector
 
-  /** The same, but a record is read only when it is asked for. There may be 20,000 of them. */
+  /** The same, but a record is read only when it is asked for. There may be thousands of them. */
   def newestFirst(folder: TableFolder): Iterator[HistoryEntry] =
     entries(new PublishedRecords(folder, () => folder.ops.list(folder.side)))
 
-  /**
-   * The same as [[read]], for showing it. Records in the checkpoint come without their files.
-   *
-   * @return the entries, and the folders of the files that were left out
-   */
-  def summaries(folder: TableFolder): (Seq[HistoryEntry], Set[String]) = {
-    val records = new PublishedRecords(folder, () => folder.ops.list(folder.side), part = RecordPart.Summary)
-    val all = entries(records).toVector
-    (all, records.folders)
+  /** The same from the listing of a state, as far as its files are still there. */
+  def newestFirst(state: TableState): Iterator[HistoryEntry] = state match {
+    case side: TableState.SideFolder =>
+      entries(new PublishedRecords(side.folder, Listing.first(side.folder, Some(side.statuses))))
+    case TableState.NoSideFolder => Iterator.empty
   }
 
   private def entries(newestFirst: Iterator[PublishedRecord]): Iterator[HistoryEntry] = {
     // A RESTORE undid the operations between itself and the version that it went back to.
     var reach = Long.MaxValue
-    newestFirst.map { case PublishedRecord(file, record, outcome) =>
+    newestFirst.map { case PublishedRecord(file, record, outcome, isLine) =>
       val isRestored = record.version > reach
       // A RESTORE that a later one undid has no effect.
       if (!isRestored) target(record).foreach(version => reach = version)
@@ -70,26 +60,9 @@ object History {
         else if (isRestored) Restored
         else Committed
       val millis = file.publishMillis.orElse(record.metrics.get(Record.PublishMillis).flatMap(_.toLongOption))
-      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome())
+      HistoryEntry(record, state, millis, file.meta.modificationTime, outcome(), isLine)
     }
   }
-
-  /**
-   * Operations that tell how files of the table were written, and the newest that has a layout,
-   * newest first. A record is read only when it is asked for. The checkpoint holds them thinned,
-   * see [[WrittenFiles]].
-   */
-  def writing(folder: TableFolder): Iterator[WritingOperation] = writing(folder, Listing.first(folder, None))
-
-  /** The same from the listing of a state, as far as its files are still there. */
-  def writing(state: TableState): Iterator[WritingOperation] = state match {
-    case side: TableState.SideFolder => writing(side.folder, Listing.first(side.folder, Some(side.statuses)))
-    case TableState.NoSideFolder     => Iterator.empty
-  }
-
-  private def writing(folder: TableFolder, list: () => Seq[FileMeta]): Iterator[WritingOperation] =
-    new PublishedRecords(folder, list, part = RecordPart.Written)
-      .map(p => WritingOperation(p.record, p.file.meta.modificationTime))
 
   /**
    * Operations that were undone, newest first, as long as their records are kept. The operation

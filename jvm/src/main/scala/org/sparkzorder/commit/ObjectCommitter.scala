@@ -215,12 +215,11 @@ private[sparkzorder] final class ObjectCommitter(
    * What follows at the end: old statistics and records. Needs the lock. All rows are in place, so it
    * never fails.
    */
-  def tidy(lock: Lock, history: HistorySettings): Unit =
+  def tidy(lock: Lock): Unit =
     try {
       val statuses = lock.listing()
       IndexFiles.prune(folder, statuses)
       UndoneRecords.prune(folder, lock, statuses)
-      Checkpoints.fold(folder, lock, history, Some(statuses))
     } catch {
       case e @ (_: IOException | _: LockLostException) => log.warn(s"cannot clean up in ${folder.root}", e)
     }

@@ -81,7 +81,7 @@ private[commit] object Place {
   /** Whether the history has the operation. */
   def isPublished(folder: TableFolder, record: Record): Boolean = {
     val listed = folder.ops.list(folder.side)
-    SideListing.isPublished(listed, record.version) && !isOthers(folder, record, listed)
+    HistoryLines.isPublished(folder, listed, record.version) && !isOthers(folder, record, listed)
   }
 
   /**

@@ -4,8 +4,6 @@ import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
 
-import com.google.common.cache.CacheBuilder
-
 /**
  * A file of the table whose name an operation retired, and that no later operation brought back.
  *
@@ -29,7 +27,7 @@ object Reappeared {
   /**
    * The files of a listing that have a retired name. The newest record that names a file decides:
    * it wrote the file or retired it. So the newest records are read first, until all files are
-   * decided.
+   * decided, and no more than [[HistorySettings.Whole]] of them: the cost of a query is bounded.
    *
    * A file is not reported when no file that the operation or a later one wrote is in its folder
    * any more. Then the folder was overwritten, and no row is there twice.
@@ -42,15 +40,8 @@ object Reappeared {
   def find(state: TableState.SideFolder, files: Iterable[String]): Seq[Reappeared] = {
     val listed = files.toSet
     val search = new Search(listed)
-    state.done.iterator.takeWhile(_ => search.undecided.nonEmpty).foreach(file => search.see(state.record(file)))
-    state.checkpoint.filter(_ => search.undecided.nonEmpty).foreach { file =>
-      val retired = retiredOf(state.folder, file)
-      search.undecided.filterInPlace(RetiredNames.contains(retired, _))
-      if (search.undecided.nonEmpty) {
-        val lines = Checkpoint.read(state.folder, file).lines(state.folder)
-        while (lines.hasNext && search.undecided.nonEmpty) search.see(lines.next().record)
-      }
-    }
+    state.done.iterator.take(HistorySettings.Whole).takeWhile(_ => search.undecided.nonEmpty)
+      .foreach(file => search.see(state.record(file)))
     val found = search.found.toSeq.sortBy(r => (r.version, r.path))
     noticed.addAndGet(found.size.toLong)
     found
@@ -81,18 +72,6 @@ object Reappeared {
       }
     }
   }
-
-  private val CacheSize = 8L
-
-  private val cache =
-    CacheBuilder.newBuilder().concurrencyLevel(1).maximumSize(CacheSize).build[FileMeta, Array[Long]]()
-
-  private def retiredOf(folder: TableFolder, file: CheckpointFile): Array[Long] =
-    Option(cache.getIfPresent(file.meta)).getOrElse {
-      val retired = Checkpoint.read(folder, file).retired
-      cache.put(file.meta, retired)
-      retired
-    }
 
   private val MostNamed = 5
 

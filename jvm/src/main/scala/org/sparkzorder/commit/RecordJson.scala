@@ -40,8 +40,21 @@ object RecordJson {
   }
 
   /** @throws java.io.IOException when it is longer than the limit for reading it */
-  def write(record: Record): Array[Byte] = {
+  def write(record: Record): Array[Byte] = written(record, mapper.createObjectNode())
+
+  /** The same for an operation whose retired files are gone. It is one line. */
+  private[commit] def writeLine(line: HistoryLine): Array[Byte] = {
     val root = mapper.createObjectNode()
+    line.publishMillis.foreach(root.put("publishMillis", _))
+    root.put("time", line.time)
+    line.outcome.foreach { o =>
+      root.put("reason", o.reason)
+      o.by.foreach(root.put("by", _))
+    }
+    written(line.record, root)
+  }
+
+  private def written(record: Record, root: ObjectNode): Array[Byte] = {
     root.put("format", Format)
     root.put("way", record.way.name)
     root.put("version", record.version)
@@ -118,21 +131,15 @@ object RecordJson {
     }
 
   /** @throws UnreadableRecordException naming `from` */
-  def parse(bytes: Array[Byte], from: Path): Record = {
-    val record = parseThinned(bytes, from)
-    Record.fault(record).foreach(why => throw new UnreadableRecordException(from, why))
-    record
-  }
+  def parse(bytes: Array[Byte], from: Path): Record = parsed(bytes, from)(_.record)
 
-  /**
-   * The same for a record from which files were left out. It must not be used to rename files.
-   *
-   * @throws UnreadableRecordException naming `from`
-   */
-  private[commit] def parseThinned(bytes: Array[Byte], from: Path): Record =
+  /** @throws UnreadableRecordException naming `from` */
+  private[commit] def parseLine(bytes: Array[Byte], from: Path): HistoryLine = parsed(bytes, from)(_.line)
+
+  private def parsed[A](bytes: Array[Byte], from: Path)(made: Reader => A): A =
     try {
       val json = factory.createParser(bytes)
-      try new Reader(from, json).all(isSealed(bytes, _))
+      try made(new Reader(from, json, isSealed(bytes, _)))
       finally json.close()
     } catch {
       // The parser's message quotes the file, which does not belong in a log. So only the place is
@@ -142,29 +149,12 @@ object RecordJson {
         throw new UnreadableRecordException(from, s"not JSON$place")
     }
 
-  /**
-   * A record without its files. It is read up to where they begin, and its checksum is not checked.
-   * None when it has to be read in full, because other fields follow the files.
-   *
-   * @throws UnreadableRecordException naming `from`
-   */
-  private[commit] def parseSummary(bytes: Array[Byte], from: Path): Option[Record] =
-    try {
-      val json = factory.createParser(bytes)
-      try new Reader(from, json).summary()
-      finally json.close()
-    } catch { case e: JsonProcessingException => throw new UnreadableRecordException(from, e.getClass.getSimpleName) }
-
   /** @throws UnreadableRecordException when it is damaged
     * @throws java.io.IOException when it cannot be read at all */
-  def read(folder: TableFolder, file: RecordFile): Record = readWithBytes(folder, file)._1
-
-  /** The same, with the bytes that it was parsed from. */
-  private[commit] def readWithBytes(folder: TableFolder, file: RecordFile): (Record, Array[Byte]) = {
+  def read(folder: TableFolder, file: RecordFile): Record = {
     val path = file.meta.path
     if (file.meta.length > ReadLimit) throw new UnreadableRecordException(path, s"it has ${file.meta.length} bytes")
-    val bytes = folder.ops.read(path, ReadLimit)
-    val record = parse(bytes, path)
+    val record = parse(folder.ops.read(path, ReadLimit), path)
     if (record.version != file.version) throw new UnreadableRecordException(path, s"it says version ${record.version}")
     // The table may have been copied from one to the other in the midst of an operation.
     val onStore = record.way == Way.ObjectStore
@@ -172,7 +162,7 @@ object RecordJson {
       val where = if (onStore) "an object store" else "a file system"
       throw new UnreadableRecordException(path, s"its operation began on $where, and can be ended only there")
     }
-    (record, bytes)
+    record
   }
 
   private def texts(node: ObjectNode, values: Map[String, String]): Unit =
@@ -190,26 +180,28 @@ object RecordJson {
    * Reads token by token, because a tree may take many times the bytes of a text that was made for
    * it.
    */
-  private final class Reader(from: Path, json: JsonParser) {
+  private final class Reader(from: Path, json: JsonParser, isSealed: Long => Boolean) {
 
-    def all(isSealed: Long => Boolean): Record = {
+    def record: Record = recordOf(root)
+
+    def line: HistoryLine = {
+      val all = root
+      val outcome = all.optional("reason").map(Outcome(_, all.optional("by")))
+      HistoryLine(recordOf(all), all.optionalLong("publishMillis"), all.long("time"), outcome)
+    }
+
+    private def root: Fields = {
       json.nextToken()
-      val root = fields()
-      if (!root.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
+      val all = fields()
+      if (!all.optionalLong(Checksum).forall(isSealed)) fail("it has another checksum")
       if (json.nextToken() != null) fail("something follows the record")
-      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
-      made(root, inputs, root.files("outputs"))
+      all
     }
 
-    def summary(): Option[Record] = {
-      json.nextToken()
-      val root = fields(untilFiles = true)
-      Option.when(Reader.before.forall(root.has))(made(root, Nil, Nil))
-    }
-
-    private def made(root: Fields, inputs: Seq[InputFile], outputs: Seq[OutputFile]): Record = {
+    private def recordOf(root: Fields): Record = {
       if (root.long("format") != Format) fail(s"format ${root.long("format")} is not known")
-      Record(
+      val inputs = root.files("inputs").map(f => InputFile(f.path, f.length, f.modificationTime, f.rows, f.etag))
+      val record = Record(
         root.long("version"),
         root.text("operationId"),
         root.text("operation"),
@@ -218,29 +210,25 @@ object RecordJson {
         root.texts("parameters"),
         root.texts("metrics"),
         inputs,
-        outputs,
+        root.files("outputs"),
         root.optional("layout"),
         Way.all.find(_.name == root.text("way")).getOrElse(fail(s"the way '${root.text("way")}' is not known")),
         root.switches("switches"),
         root.optional("root")
       )
+      Record.fault(record).foreach(fail)
+      record
     }
 
     private def fail(reason: String): Nothing = throw new UnreadableRecordException(from, reason)
 
-    /**
-     * The object that begins here: its scalars, and the lists and objects that a record has.
-     *
-     * @param untilFiles whether to stop at the first list
-     */
-    private def fields(untilFiles: Boolean = false): Fields = {
+    /** The object that begins here: its scalars, and the lists and objects that a record has. */
+    private def fields(): Fields = {
       val found = mutable.HashMap.empty[String, Any]
       if (json.currentToken != JsonToken.START_OBJECT) fail("not an object")
-      var goesOn = true
-      while (goesOn && json.nextToken() != JsonToken.END_OBJECT) {
+      while (json.nextToken() != JsonToken.END_OBJECT) {
         val name = json.currentName
         json.nextToken() match {
-          case JsonToken.START_ARRAY if untilFiles          => goesOn = false
           case JsonToken.VALUE_STRING if Reader.texts(name) => found(name) = json.getText
           case JsonToken.VALUE_NUMBER_INT if json.getNumberType != JsonParser.NumberType.BIG_INTEGER =>
             found(name) = json.getLongValue
@@ -306,8 +294,6 @@ object RecordJson {
     }
 
     private final class Fields(found: mutable.Map[String, Any]) {
-      def has(name: String): Boolean = found.contains(name)
-
       private def get(name: String): Any = found.getOrElse(name, fail(s"no '$name'"))
 
       def long(name: String): Long = get(name) match {
@@ -366,13 +352,12 @@ object RecordJson {
         "upload",
         "parts",
         "from",
-        "to"
+        "to",
+        "reason",
+        "by"
       )
-    private val longs = Set("format", "version", "timestamp", "length", "modificationTime", "rows", Checksum)
-
-    /** The fields that every record has before its files. */
-    val before: Set[String] =
-      Set("format", "way", "version", "operationId", "operation", "timestamp", "userId", "parameters", "metrics")
+    private val longs =
+      Set("format", "version", "timestamp", "length", "modificationTime", "rows", "publishMillis", "time", Checksum)
     val known: Set[String] = lists ++ objects ++ texts ++ longs ++ Set("switches", "partition")
   }
 }

@@ -71,10 +71,7 @@ private[commit] final class RecoveryUnderLock private (
     val statuses = lock.listing()
     // An owner may have died while it cleaned up after its last record. Then its lock was the only
     // trace.
-    if (lock.others.nonEmpty) {
-      removeEmptyFolders(statuses)
-      Trash.tidy(folder, lock)
-    }
+    if (lock.others.nonEmpty) removeEmptyFolders(statuses)
     val stagings = deadStagings(statuses)
     stagings.foreach { id =>
       CatalogRecovery.discard(folder, id)

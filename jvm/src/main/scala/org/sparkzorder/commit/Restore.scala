@@ -23,6 +23,7 @@ object Restore {
       if (paths.nonEmpty) throw new NotRestorableException(version, obstacle, paths)
     val since = new PublishedRecords(folder, () => lock.listing()).takeWhile(_.file.version > version).toVector
     refuse(RestoreObstacle.Forgotten, missing(folder, listing, version, current, since).map(v => s"version $v"))
+    refuseLines(version, since.filter(_.isLine).map(_.file.version))
     val plan = RestorePlan.of(folder, since.map(_.record))
     refuse(RestoreObstacle.Changed, changed(folder, plan))
     val vacuumed = since.filter(_.file.state == RecordState.Vacuumed).map(p => TableFolder.trashName(p.record)).toSet
@@ -33,6 +34,11 @@ object Restore {
     val isTaken: String => Boolean = if (isOnStore(folder)) _ => true else taken(folder, plan)
     RestorePlan.renaming(plan, lock.operationId, isTaken)
   }
+
+  /** Of these versions the history keeps no more than a line, since VACUUM has deleted their retired files. */
+  private[sparkzorder] def refuseLines(version: Long, lines: Seq[Long]): Unit =
+    if (lines.nonEmpty)
+      throw new NotRestorableException(version, RestoreObstacle.Gone, lines.map(v => s"files of version $v"))
 
   private def isOnStore(folder: TableFolder): Boolean = ObjectFileOps.storeOf(folder).isDefined
 

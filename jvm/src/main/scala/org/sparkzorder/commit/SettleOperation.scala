@@ -33,7 +33,7 @@ private[commit] final class SettleOperation(
    */
   def toTheEnd(listing: () => Seq[FileMeta], millis: () => Option[Long], isRecovery: Boolean = false): Settled = {
     // An owner that was slow for very long may have a record of a version that others have published.
-    val isStale = SideListing.isPublished(listing(), record.version)
+    val isStale = HistoryLines.isPublished(folder, listing(), record.version)
     val found = places.of(record, isRecovery)
     WorkerThreads.each(found.filter(_.isCopy), across(found))(_.place.rowsOfCopy())
     val first = settled(found, isStale)
@@ -135,7 +135,7 @@ private[commit] final class SettleOperation(
       true
     } catch {
       case e: IOException =>
-        val isThere = ops.exists(path) || SideListing.isPublished(listing(), record.version)
+        val isThere = ops.exists(path) || HistoryLines.isPublished(folder, listing(), record.version)
         if (!isThere && ops.exists(folder.side)) throw e
         isThere
     }

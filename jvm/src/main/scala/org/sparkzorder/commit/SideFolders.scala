@@ -27,15 +27,13 @@ object SideFolders {
   private val MaxDepth = 64
 
   private val RecordName = """_v\d{10,18}(?:-.+)?(\.[a-z]+)""".r
-  private val recordSuffixes =
-    RecordState.all.map("." + _.suffix).toSet + SideNames.CheckpointSuffix + SideNames.OutcomeSuffix
+  private val HistoryName = """_history-\d{10,18}\.jsonl""".r
+  private val recordSuffixes = RecordState.all.map("." + _.suffix).toSet + SideNames.OutcomeSuffix
 
-  /**
-   * Whether a file of this name is a record, a checkpoint of records, or the outcome of an
-   * operation.
-   */
+  /** Whether a file of this name is a record, the outcome of an operation, or has lines of older ones. */
   private[commit] def isRecord(name: String): Boolean = name match {
     case RecordName(suffix) => recordSuffixes(suffix)
+    case HistoryName()      => true
     case _                  => false
   }
 

@@ -9,7 +9,7 @@ import scala.util.matching.Regex
 private[commit] object SideListing {
 
   private val RecordName: Regex = """_v(\d{10,18})(?:-(.+))?\.([a-z]+)""".r
-  private val CheckpointName: Regex = """_v(\d{10,18})-(\d{1,18})\.checkpoint""".r
+  private val HistoryName: Regex = """_history-(\d{10,18})\.jsonl""".r
   private val IndexName: Regex = """_index-(\d{10,18})\.zidx""".r
 
   /** The records, newest first. */
@@ -40,28 +40,18 @@ private[commit] object SideListing {
     else found.filterNot(f => f.state == RecordState.Done && vacuumed(f.version))
   }
 
-  /** The checkpoints, newest first. */
-  def checkpoints(statuses: Seq[FileMeta]): Seq[CheckpointFile] =
+  /** The files with lines of older operations, newest first. */
+  def histories(statuses: Seq[FileMeta]): Seq[HistoryFile] =
     statuses.flatMap { meta =>
       meta.name match {
-        case CheckpointName(version, number) if !meta.isDirectory =>
-          Some(CheckpointFile(version.toLong, number.toLong, meta))
-        case _ => None
+        case HistoryName(digits) if !meta.isDirectory => Some(HistoryFile(digits.toLong, meta))
+        case _                                        => None
       }
-    }.sortBy(c => (-c.version, -c.number))
+    }.sortBy(-_.number)
 
-  /** The newest published version, as a record or in a checkpoint; 0 for none. */
+  /** The newest published version, whose record is always a file; 0 for none. */
   def newestPublished(statuses: Seq[FileMeta]): Long =
-    (records(statuses).filter(_.state.isPublished).map(_.version) ++ checkpoints(statuses).map(_.version))
-      .maxOption.getOrElse(0L)
-
-  /**
-   * Whether the operation of a version was published: its record says so, or it was gathered into a
-   * checkpoint.
-   */
-  def isPublished(statuses: Seq[FileMeta], version: Long): Boolean =
-    records(statuses).exists(f => f.version == version && f.state.isPublished) ||
-      checkpoints(statuses).exists(_.version >= version)
+    records(statuses).find(_.state.isPublished).fold(0L)(_.version)
 
   /** The files of statistics, newest first. */
   def indexes(statuses: Seq[FileMeta]): Seq[NumberedIndexFile] =

@@ -21,7 +21,6 @@ private[sparkzorder] object SideNames {
   val TemporaryPrefix = s"${Hidden}tmp-"
   val ProbePrefix = s"${Hidden}probe-"
   val OutcomeSuffix = ".outcome"
-  val CheckpointSuffix = ".checkpoint"
 
   /** A page for people, in the root's side folder. */
   val Readme = s"${Hidden}README.txt"

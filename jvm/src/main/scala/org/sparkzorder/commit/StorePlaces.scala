@@ -37,7 +37,7 @@ private[commit] final class StorePlaces(store: ObjectStore, folder: TableFolder,
     val listed = store.list(folder.side)
     // If the operation was published after all, and only its clean-up is left, its copies stay.
     def isPublished(trash: FileMeta) =
-      SideNames.trashVersion(trash.name).exists(SideListing.isPublished(listed, _))
+      SideNames.trashVersion(trash.name).exists(HistoryLines.isPublished(folder, listed, _))
     dirs.foreach { dir =>
       val marker = new FolderMarker(store, folder, dir)
       marker.read().filter(m => m.operationId == operationId && m.state == Decision.Staged).foreach(marker.remove)

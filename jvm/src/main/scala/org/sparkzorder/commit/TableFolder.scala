@@ -54,12 +54,12 @@ final case class TableFolder(
   def outcome(record: Record): Path =
     new Path(side, s"${recordName(record.version)}-${record.operationId}$OutcomeSuffix")
 
-  /** See [[Checkpoint]]. */
-  def checkpoint(version: Long, number: Long): Path =
-    new Path(side, s"$Hidden${versionName(version)}-$number$CheckpointSuffix")
-
   /** Something in the side folder, by its name. */
   private[commit] def inSide(name: String): Path = FileNames.child(side, name)
+
+  /** See [[HistoryLines]]. */
+  def history(number: Long): Path =
+    new Path(side, Hidden + String.format(Locale.ROOT, "history-%010d.jsonl", Long.box(number)))
 
   /** The name of a published record once its retired files are being deleted. */
   def vacuumed(published: RecordFile): Path =

@@ -17,7 +17,7 @@ object TableState {
   final class SideFolder(val folder: TableFolder, val statuses: Seq[FileMeta]) extends TableState {
     private val records: Seq[RecordFile] = SideListing.records(statuses)
 
-    // All of these are newest first. Older published records are in a checkpoint.
+    // All of these are newest first. Of older published operations there is only a line.
     val publishing: Seq[RecordFile] = records.filter(_.state == RecordState.Publishing)
     val done: Seq[RecordFile] = records.filter(_.state.isPublished)
 
@@ -34,14 +34,14 @@ object TableState {
     val indexes: Seq[NumberedIndexFile] = SideListing.indexes(statuses)
     val locks: Seq[FileMeta] = SideListing.locks(statuses)
 
-    /** The record of the newest version that is published in full, if it is a file. */
+    /** The record of the newest version that is published in full. */
     def newestDone: Option[RecordFile] = done.headOption
 
-    /** The newest checkpoint. The records in it are no files any more. */
-    val checkpoint: Option[CheckpointFile] = SideListing.checkpoints(statuses).headOption
+    /** The lines of operations whose records are no files any more. */
+    val history: Option[HistoryFile] = SideListing.histories(statuses).headOption
 
     /** Version 0 is the table before the first operation. */
-    def version: Long = math.max(newestDone.fold(0L)(_.version), checkpoint.fold(0L)(_.version))
+    def version: Long = newestDone.fold(0L)(_.version)
 
     /** Whether an operation is under way or left something, so that the lock must be looked at. */
     def isBusy: Boolean = locks.nonEmpty || underWay

@@ -2,8 +2,6 @@ package org.sparkzorder.commit
 
 import java.io.IOException
 
-import scala.collection.mutable
-
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
@@ -20,6 +18,17 @@ final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], f
   def bytes: Long = files.filterNot(_.isLink).map(_.length).sum
 }
 
+/**
+ * What a VACUUM does.
+ *
+ * @param retired the files that it deletes, oldest version first
+ * @param gone the versions that have no retired files afterwards, and whose records are still files
+ */
+final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
+  def files: Seq[FileMeta] = retired.flatMap(_.files)
+  def bytes: Long = retired.map(_.bytes).sum
+}
+
 /** Retired files, which only RESTORE reads. */
 object Trash {
   private val log = LoggerFactory.getLogger(getClass.getName.stripSuffix("$"))
@@ -31,24 +40,18 @@ object Trash {
    * @param dirs folders to look into besides those that the records name: a partition may have been
    *             moved or copied
    */
-  def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] = {
-    val ended = undone(folder)
-    retired(folder, history, ended, listed(folder, dirs ++ foldersOf(ended ++ history.map(_.record))))
-  }
+  def all(folder: TableFolder, history: Seq[HistoryEntry], dirs: Seq[String] = Nil): Seq[RetiredFiles] =
+    found(folder, history, dirs)._1
 
-  private def foldersOf(records: Seq[Record]): Seq[String] = records.flatMap(_.folders.map(_.folder)).distinct
-
-  /** The trash of each operation in these folders. */
-  private def listed(folder: TableFolder, dirs: Seq[String]): Seq[FileMeta] =
-    dirs.distinct.sorted.flatMap(dir => folder.ops.list(folder.trashesOf(dir)).filter(_.isDirectory))
-
-  private def retired(
+  /** The same, and the operations whose trash may be needed. */
+  private def found(
       folder: TableFolder,
       history: Seq[HistoryEntry],
-      undone: Seq[Record],
-      trashes: Seq[FileMeta]
-  ): Seq[RetiredFiles] = {
-    val records = undone ++ history.map(_.record)
+      dirs: Seq[String]
+  ): (Seq[RetiredFiles], Set[String]) = {
+    val records = undone(folder) ++ history.map(_.record)
+    val trashes = (dirs ++ records.flatMap(_.folders.map(_.folder))).distinct.sorted
+      .flatMap(dir => folder.ops.list(folder.trashesOf(dir)).filter(_.isDirectory))
     // A trash that no record of ours names belongs to another table, which shares the folder with
     // this one.
     val byTrash = records.map(r => TableFolder.trashName(r) -> r).toMap
@@ -64,9 +67,10 @@ object Trash {
     // Metrics report the size at the last look.
     Meters.trash(folder.root).set(files.map(_._2.length).sum)
     val entries = history.map(e => e.record.operationId -> e).toMap
-    files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
+    val retired = files.groupMap(_._1)(_._2).toSeq.map { case (id, metas) =>
       RetiredFiles(byId(id), entries.get(id), metas.sortBy(_.path.toString))
-    }.sortBy(retired => (retired.version, retired.operation.operationId))
+    }
+    (retired.sortBy(r => (r.version, r.operation.operationId)), halfDone.map(_._2))
   }
 
   private def sideOf(trash: FileMeta): Path = trash.path.getParent.getParent
@@ -93,41 +97,30 @@ object Trash {
       .flatMap(History.readable(folder, _))
 
   /**
-   * The files that VACUUM deletes, oldest version first. The rest of a trash that was half deleted
-   * is always among them. The entries do not say whether a RESTORE undid the operations.
+   * The files that VACUUM deletes. The rest of a trash that was half deleted is always among them.
    *
    * @param isOld whether an operation's retired files may go
    * @param dirs as for [[all]]
    */
-  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Seq[RetiredFiles] =
-    kept(folder, dirs).filter { retired =>
+  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Expired = {
+    val history = History.read(folder)
+    val (trash, needed) = found(folder, history, dirs)
+    val (retired, kept) = trash.partition { retired =>
       retired.record match {
         case Some(entry) => entry.state == History.Vacuumed || isOld(entry.record)
         case None        => isOld(retired.operation)
       }
     }
-
-  /**
-   * The same as [[all]], but it parses only those records in the checkpoint whose trash is there.
-   */
-  private def kept(folder: TableFolder, dirs: Seq[String]): Seq[RetiredFiles] = {
-    val ended = undone(folder)
-    val read = mutable.ArrayBuffer.empty[HistoryEntry]
-    lazy val records: PublishedRecords =
-      new PublishedRecords(folder, () => folder.ops.list(folder.side), () => neededVersions)
-    // Evaluated when the checkpoint is reached. By then all records that are files have been read.
-    lazy val looked = (dirs ++ records.folders ++ foldersOf(ended ++ read.map(_.record))).toSet
-    lazy val trashes = listed(folder, looked.toSeq)
-    def neededVersions = Some(trashes.flatMap(t => SideNames.trashVersion(t.name)).toSet)
-    records.foreach { case PublishedRecord(file, record, outcome) =>
-      val state = if (file.state == RecordState.Vacuumed) History.Vacuumed else History.Committed
-      read += HistoryEntry(record, state, file.publishMillis, file.meta.modificationTime, outcome())
+    val withTrash = needed ++ kept.map(_.operation.operationId)
+    val gone = history.filter { e =>
+      !e.isLine && (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
     }
-    val history = read.toVector
-    // A record that is still a file may be older than those in the checkpoint.
-    if (foldersOf(history.map(_.record)).forall(looked)) retired(folder, history, ended, trashes)
-    else all(folder, History.read(folder), dirs)
+    Expired(retired, gone.map(_.record.version).toSet)
   }
+
+  /** Whether a VACUUM would change anything. */
+  def hasWork(folder: TableFolder, expired: Expired, settings: HistorySettings): Boolean =
+    expired.retired.nonEmpty || HistoryWriter.due(folder.ops.list(folder.side), settings, expired.gone).nonEmpty
 
   /**
    * Deletes the retired files of some versions. Needs the lock. The records are marked first, so
@@ -137,28 +130,34 @@ object Trash {
   def vacuum(folder: TableFolder, lock: Lock, retired: Seq[RetiredFiles]): Unit = if (retired.nonEmpty) {
     retired.foreach(refuseTied(folder, _))
     lock.check()
-    val listing = lock.listing()
-    val published = SideListing.records(listing).filter(_.state.isPublished).map(f => f.version -> f).toMap
-    val known = retired.filter(_.record.isDefined)
-    val inCheckpoint =
-      known.filter(r => !published.contains(r.version) && !r.record.exists(_.state == History.Vacuumed))
-    def marks(orElse: String): Boolean = marked(folder, lock, inCheckpoint.map(_.version).toSet, orElse)
+    val published =
+      SideListing.records(lock.listing()).filter(_.state == RecordState.Done).map(f => f.version -> f).toMap
     StatementProgress.current.foreach(_.enter(Phase.Deleting, until = 1, files = retired.map(_.files.size.toLong).sum))
     try {
-      known.flatMap(r => published.get(r.version)).filter(_.state == RecordState.Done).foreach { file =>
+      retired.filter(_.record.isDefined).flatMap(r => published.get(r.version)).foreach { file =>
         folder.ops.rename(file.meta.path, folder.vacuumed(file))
         Failpoints.hit("vacuum-record")
       }
-      // On a full disk, VACUUM deletes first and marks afterwards. RESTORE looks at every file, so
-      // it refuses nevertheless.
-      val isMarked = marks(orElse = s"deleting retired files of ${folder.root} before the history says so")
       retired.foreach { of =>
         delete(folder, lock, of)
         Meters.trash(folder.root).addAndGet(-of.bytes)
       }
-      if (!isMarked) marks(orElse = s"the history of ${folder.root} does not say which retired files were deleted")
-      ()
     } catch {
+      case e: IOException =>
+        lock.abandon()
+        throw e
+    }
+  }
+
+  /**
+   * The same, and makes lines of the records of operations whose retired files are gone.
+   *
+   * @param settings how much of the history is kept
+   */
+  def vacuum(folder: TableFolder, lock: Lock, expired: Expired, settings: HistorySettings): Unit = {
+    vacuum(folder, lock, expired.retired)
+    try HistoryWriter.gather(folder, lock, settings, expired.gone)
+    catch {
       case e: IOException =>
         lock.abandon()
         throw e
@@ -180,20 +179,6 @@ object Trash {
         )
     }
 
-  /**
-   * Marks versions that are in the checkpoint as vacuumed. False when that failed and left nothing
-   * behind.
-   */
-  private def marked(folder: TableFolder, lock: Lock, versions: Set[Long], orElse: String): Boolean =
-    try {
-      Checkpoints.vacuum(folder, lock, versions)
-      true
-    } catch {
-      case e: IOException if Checkpoints.isClean(e) =>
-        log.warn(orElse, e)
-        false
-    }
-
   private def delete(folder: TableFolder, lock: Lock, retired: RetiredFiles): Unit =
     retired.files.groupBy(_.path.getParent).toSeq.sortBy(_._1.toString).foreach { case (trash, files) =>
       lock.check()
@@ -203,22 +188,5 @@ object Trash {
       // The root's side folder is not empty, as the lock is in it.
       folder.ops.deleteEmpty(trash.getParent.getParent)
       Failpoints.hit("vacuum-1")
-    }
-
-  /**
-   * Removes empty folders that a dead VACUUM left, for versions in the checkpoint. Needs the lock.
-   */
-  private[commit] def tidy(folder: TableFolder, lock: Lock): Unit =
-    Checkpoints.newest(folder, lock.listing()).foreach { checkpoint =>
-      val vacuumed = checkpoint.lines(folder).filter(_.file.state == RecordState.Vacuumed).flatMap { line =>
-        val record = line.record
-        record.folders.map(work => work.folder -> TableFolder.trashName(record))
-      }.toSeq.groupMap(_._1)(_._2)
-      vacuumed.foreach { case (dir, names) =>
-        val there = folder.ops.list(folder.trashesOf(dir)).map(_.name).toSet
-        names.filter(there).foreach(name => folder.ops.deleteEmpty(new Path(folder.trashesOf(dir), name)))
-        folder.ops.deleteEmpty(folder.trashesOf(dir))
-        if (dir.nonEmpty) folder.ops.deleteEmpty(folder.sideOf(dir))
-      }
     }
 }

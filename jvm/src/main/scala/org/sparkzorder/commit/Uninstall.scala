@@ -45,7 +45,7 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
       // A dead owner has left no more than its lock, as nothing is unfinished.
       Recovery.recoverUnder(folder, lock, settings)
       val sides = SideFolders.below(folder, realPath)
-      val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder))
+      val trash = Trash.expired(folder, _ => true, sides.filter(_.obstacle.isEmpty).flatMap(_.folder)).retired
       Trash.vacuum(folder, lock, trash)
       IndexFiles.drop(folder, lock)
       val others = removeOthers(lock)
@@ -124,9 +124,9 @@ final class Uninstall(folder: TableFolder, settings: LockSettings, realPath: Pat
 
   private def removeRecords(lock: Lock): Int = {
     val statuses = lock.listing().filterNot(_.isDirectory)
-    val checkpoints = SideListing.checkpoints(statuses).reverse.map(_.meta)
-    // The records in a checkpoint are older than those that are files.
-    val records = checkpoints ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(checkpoints).sortBy(_.name)
+    val lines = SideListing.histories(statuses).reverse.map(_.meta)
+    // What has only a line is older than the newest records, which are deleted last.
+    val records = lines ++ statuses.filter(s => SideFolders.isRecord(s.name)).diff(lines).sortBy(_.name)
     val pages = statuses.filter { s =>
       SideNames.isTemporary(s.name) || s.name == SideNames.Readme || ExcludedFiles.isOne(s.name)
     }

@@ -20,9 +20,19 @@ object TableProperties {
     default = "as `spark.zorder.history.retention` says",
     range = "a number of days, or a time such as `12h`",
     description =
-      "How long the history keeps finished operations of this table. It takes precedence over the session's " +
-        "setting.",
+      "How long the history keeps operations of this table whose retired files are deleted. It takes precedence " +
+        "over the session's setting.",
     example = "7"
+  )
+
+  val historyMaxOperations: Setting = Setting(
+    key = "zorder.history.max-operations",
+    valueType = "whole number",
+    default = "as `spark.zorder.history.max-operations` says",
+    range = "1 or more",
+    description =
+      "How many operations the history of this table keeps. It takes precedence over the session's setting.",
+    example = "200"
   )
 
   val optimizeBy: Setting = Setting(
@@ -74,5 +84,14 @@ object TableProperties {
 
   /** In the order of the reference page. */
   val all: Seq[Setting] =
-    Seq(optimizeBy, targetFileSize, retainHours, commitMode, maintenance, excludedColumns, historyRetention)
+    Seq(
+      optimizeBy,
+      targetFileSize,
+      retainHours,
+      commitMode,
+      maintenance,
+      excludedColumns,
+      historyRetention,
+      historyMaxOperations
+    )
 }

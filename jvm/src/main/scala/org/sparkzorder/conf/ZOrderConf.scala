@@ -61,13 +61,24 @@ object ZOrderConf {
   val historyRetention = SQLConf
     .buildConf("spark.zorder.history.retention")
     .doc(
-      "How long the history keeps an operation once its retired files are deleted and none of the files that it wrote is " +
-        "in the table. The table property `zorder.history.retention` takes precedence."
+      "How long the history keeps an operation whose retired files are deleted. `VACUUM` forgets older ones. The table " +
+        "property `zorder.history.retention` takes precedence."
     )
     .version("0.1.0")
     .stringConf
     .checkValue(retentionMillis(_).isDefined, "must be a number of days, or a time such as '12h'")
     .createWithDefault("30")
+
+  val historyMaxOperations = SQLConf
+    .buildConf("spark.zorder.history.max-operations")
+    .doc(
+      "How many operations the history keeps. `VACUUM` forgets the oldest ones whose retired files are deleted. The table " +
+        "property `zorder.history.max-operations` takes precedence."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(_ > 0, "must be at least 1")
+    .createWithDefault(1000)
 
   val progressEnabled = SQLConf
     .buildConf("spark.zorder.progress.enabled")
@@ -130,6 +141,14 @@ object ZOrderConf {
       example = "90"
     ),
     Setting(
+      key = historyMaxOperations.key,
+      valueType = "whole number",
+      default = historyMaxOperations.defaultValueString,
+      range = "1 or more",
+      description = historyMaxOperations.doc,
+      example = "200"
+    ),
+    Setting(
       key = progressEnabled.key,
       valueType = "boolean",
       default = code(progressEnabled.defaultValueString),
@@ -138,9 +157,6 @@ object ZOrderConf {
       example = "false"
     )
   )
-
-  /** The table property that takes precedence over [[historyRetention]]. */
-  val HistoryRetentionProperty: String = TableProperties.historyRetention.key
 
   /** Milliseconds; None if the text is neither a number of days nor one of Spark's time strings. */
   def retentionMillis(text: String): Option[Long] =

@@ -20,6 +20,9 @@ sealed trait IndexContents {
   /** The interval of the curve that each file was written along, if it was written along one. */
   def intervals: IndexedSeq[Option[CurveInterval]]
 
+  /** What wrote each file, if an OPTIMIZE did, see [[FileOrigins]]. */
+  def origins: IndexedSeq[Option[String]]
+
   private[index] def column(key: ColumnKey): ColumnData
 }
 
@@ -34,8 +37,9 @@ object IndexContents {
   def apply(
       files: Seq[(FileId, FileStats)],
       properties: Map[String, String] = Map.empty,
-      placed: Map[FileId, CurveInterval] = Map.empty
-  ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed)
+      placed: Map[FileId, CurveInterval] = Map.empty,
+      origins: Map[FileId, String] = Map.empty
+  ): IndexContents = new Merged(None, Array.emptyIntArray, files, properties, placed, origins)
 
   /**
    * An index of the files of `old` for which `keep` is true, and of `added`. An added file replaces
@@ -46,6 +50,7 @@ object IndexContents {
    * @param properties more properties than those of `old`
    * @param copied files of `old` of which there are copies, with the copies: these get the same
    *   statistics
+   * @param origins of added files
    */
   def merge(
       old: IndexSnapshot,
@@ -54,7 +59,8 @@ object IndexContents {
       keepColumn: ColumnKey => Boolean = _ => true,
       placed: Map[FileId, CurveInterval] = Map.empty,
       properties: Map[String, String] = Map.empty,
-      copied: Map[FileId, FileId] = Map.empty
+      copied: Map[FileId, FileId] = Map.empty,
+      origins: Map[FileId, String] = Map.empty
   ): IndexContents = {
     val replaced = added.iterator.map(_._1).toSet
     val kept = Array.range(0, old.files).filter { i =>
@@ -64,7 +70,7 @@ object IndexContents {
     val copies =
       if (copied.isEmpty) Array.empty[(Int, FileId)]
       else Array.range(0, old.files).flatMap(i => copied.get(old.fileId(i)).filterNot(replaced).map(i -> _))
-    new Merged(Some(old), kept, added, old.properties ++ properties, placed, keepColumn, copies)
+    new Merged(Some(old), kept, added, old.properties ++ properties, placed, origins, keepColumn, copies)
   }
 
   private final class Merged(
@@ -73,6 +79,7 @@ object IndexContents {
       addedTwice: Seq[(FileId, FileStats)],
       val properties: Map[String, String],
       placed: Map[FileId, CurveInterval],
+      originOf: Map[FileId, String],
       keepColumn: ColumnKey => Boolean = _ => true,
       copies: Array[(Int, FileId)] = Array.empty
   ) extends IndexContents {
@@ -91,6 +98,10 @@ object IndexContents {
         before.flatMap(_.of(i)).filter(_.frame.columns.forall(c => keepColumn(c.key)))
       ) ++ added.toIndexedSeq.map { case (id, _) => placed.get(id) }
     }
+
+    lazy val origins: IndexedSeq[Option[String]] =
+      kept.toIndexedSeq.map(i => old.flatMap(_.originOf(i))) ++
+        added.toIndexedSeq.map { case (id, _) => originOf.get(id) }
 
     // Grouped by column, so that writing a column does not search the statistics of every file.
     private val addedColumns = {

@@ -13,6 +13,7 @@ import org.sparkzorder.stats.ColumnKey
  *   "ZORDIDX\n"
  *   a block for each column                                      -- see Block, ColumnBlock
  *   a block of intervals of the curve, if a file has one         -- see CurveIntervals
+ *   a block of the files' origins, if a file has one             -- see FileOrigins
  *   a block of the files' names, lengths, times and rows         -- see FileTable
  *   footer                                                       -- JSON, see IndexFooter
  *   length of the footer (4 bytes, big-endian), CRC-32 of the footer (4 bytes), "ZORDIDX\n"
@@ -48,7 +49,9 @@ object IndexFile {
     }
     val files = contents.files
     val intervals = CurveIntervals.toRaw(contents.intervals, files.length(_)).map(block)
-    val footer = IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals).toJson
+    val origins = FileOrigins.toRaw(contents.origins).map(block)
+    val footer =
+      IndexFooter(id, files.files, block(files.toRaw), columns, contents.properties, intervals, origins).toJson
     require(footer.length <= IndexFooter.MaxBytes, s"${columns.length} columns are too many for an index")
     put(footer)
     put(ByteBuffer.allocate(8).putInt(footer.length).putInt(Block.crc(footer).toInt).array)

@@ -20,7 +20,8 @@ private[index] final case class IndexFooter(
     fileBlock: Block,
     columns: Seq[IndexedColumn],
     properties: Map[String, String],
-    intervals: Option[Block] = None
+    intervals: Option[Block] = None,
+    origins: Option[Block] = None
 ) {
 
   def toJson: Array[Byte] = {
@@ -30,6 +31,7 @@ private[index] final case class IndexFooter(
     properties.toSeq.sorted.foreach { case (k, v) => props.put(k, v) }
     put(node.putObject("fileBlock"), fileBlock)
     intervals.foreach(put(node.putObject("intervals"), _))
+    origins.foreach(put(node.putObject("origins"), _))
     val array = node.putArray("columns")
     val textsOf = IndexFooter.memo(TypeTexts.of)
     columns.foreach { c =>
@@ -70,9 +72,11 @@ private[index] object IndexFooter {
     val columns = columnsOf(root, blocksEnd, limit)
     val properties = field(root, "properties").properties.asScala.map(e => e.getKey -> text(e.getValue, e.getKey)).toMap
     val id = unhex(text(field(root, "id"), "id"))
-    val intervals = intervalsOf(root, files, blocksEnd, limit, name)
+    def optional(field: String, most: Long) = optionalBlock(root, field, blocksEnd, math.min(limit, most), name)
+    val intervals = optional("intervals", CurveIntervals.maxBytes(files.toLong))
+    val origins = optional("origins", FileOrigins.maxBytes(files.toLong))
     val fileBlock = block(field(root, "fileBlock"), blocksEnd, limit)
-    IndexFooter(id, files, fileBlock, columns, properties, intervals)
+    IndexFooter(id, files, fileBlock, columns, properties, intervals, origins)
   }
 
   private def checkVersion(version: Long): Unit = {
@@ -126,13 +130,13 @@ private[index] object IndexFooter {
     }
   }
 
-  /** The block of intervals. The index is of use without them, so a broken entry is only logged. */
-  private def intervalsOf(root: JsonNode, files: Int, blocksEnd: Long, limit: Long, name: String): Option[Block] =
-    Option(root.get("intervals")).flatMap { node =>
-      try Some(block(node, blocksEnd, math.min(limit, CurveIntervals.maxBytes(files.toLong))))
+  /** A block that not every index has. The index is of use without it, so a broken entry is only logged. */
+  private def optionalBlock(root: JsonNode, field: String, blocksEnd: Long, limit: Long, name: String): Option[Block] =
+    Option(root.get(field)).flatMap { node =>
+      try Some(block(node, blocksEnd, limit))
       catch {
         case e: IndexFormatException =>
-          log.warn(s"The intervals of the index $name are not used: ${e.getMessage}")
+          log.warn(s"The $field of the index $name are not used: ${e.getMessage}")
           None
       }
     }

@@ -74,6 +74,23 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
     )
   )
 
+  /** What the operation that wrote file i was to do, if an OPTIMIZE did. Unknown if the block cannot be read. */
+  def originOf(i: Int): Option[String] = writtenFor.flatMap(_.get).flatMap(_.of(i))
+
+  private val writtenFor: Option[Lazy[FileOrigins]] = footer.origins.map(at =>
+    new Lazy[FileOrigins](at, "The block of origins", FileOrigins.fromRaw(files, _), _.memoryBytes)
+  )
+
+  /** The origins of these files, for an index that is made anew. */
+  def origins(of: Seq[FileId]): Map[FileId, String] = {
+    for {
+      id <- of
+      ordinal = ordinalOf(id.path, id.length, id.modificationTime)
+      if ordinal >= 0
+      origin <- originOf(ordinal)
+    } yield id -> origin
+  }.toMap
+
   /**
    * The intervals of these files, for an index that is made anew. Readers must not skip files by
    * them: they only tell OPTIMIZE what to rewrite.
@@ -95,7 +112,9 @@ final class IndexSnapshot private[index] (source: BlockSource, footer: IndexFoot
 
   /** About how many bytes it takes now. They grow as columns are loaded. */
   def memoryBytes: Long =
-    table.memoryBytes + placed.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(_.memoryBytes).sum
+    table.memoryBytes + placed.fold(0L)(_.memoryBytes) + writtenFor.fold(0L)(_.memoryBytes) + byKey.valuesIterator.map(
+      _.memoryBytes
+    ).sum
 
   private[index] def sourceOnFileSystem: Option[HadoopSource] = source match {
     case s: HadoopSource => Some(s)

@@ -94,6 +94,7 @@ object TableIndex {
    * @param namesInAnyCase whether the files spell columns differently from the table
    * @param copied files of which the operation made copies, with the copies
    * @param known the excluded columns, if the operation has asked for them under the lock
+   * @param origins what wrote the added files, see [[IndexSnapshot.originOf]]
    */
   def add(
       table: PlainTable,
@@ -105,7 +106,8 @@ object TableIndex {
       placed: Map[FileId, CurveInterval] = Map.empty,
       namesInAnyCase: Boolean = false,
       copied: Map[FileId, FileId] = Map.empty,
-      known: Option[ExcludedNames] = None
+      known: Option[ExcludedNames] = None,
+      origins: Map[FileId, String] = Map.empty
   ): Unit = {
     val properties = if (namesInAnyCase) Map(IndexSnapshot.NamesInAnyCase -> "true") else Map.empty[String, String]
     val columnNames = table.dataSchema.fieldNames.toIndexedSeq
@@ -121,9 +123,10 @@ object TableIndex {
           c => !excluded.covers(c.path),
           frames,
           properties,
-          copied
+          copied,
+          origins
         )
-      case None => IndexContents(lasting, properties, frames)
+      case None => IndexContents(lasting, properties, frames, origins)
     }
     write(table, folder, lock, contents, listed, excluded)
     forgetExcluded(excluded, folder, lock, snapshot)
@@ -185,8 +188,10 @@ object TableIndex {
 
   /**
    * Replaces the index by a new one. Needs the lock. The previous index may be damaged, which can
-   * be the reason for the statement. Only the files' places along a curve are taken from it:
-   * OPTIMIZE chooses by them what to rewrite, and queries do not use them.
+   * be the reason for the statement. Only the files' origins and their places along a curve are taken
+   * from it: OPTIMIZE chooses by them what to rewrite, and queries do not use them.
+   *
+   * @param origins of files that the previous index does not have
    */
   def replace(
       table: PlainTable,
@@ -194,7 +199,8 @@ object TableIndex {
       lock: Lock,
       columns: Option[Seq[Seq[String]]],
       files: Seq[(FileId, FileStats)],
-      before: Option[IndexSnapshot]
+      before: Option[IndexSnapshot],
+      origins: Map[FileId, String]
   ): Unit = {
     val properties = columns.map { paths =>
       val mapper = new ObjectMapper()
@@ -209,12 +215,13 @@ object TableIndex {
     // names.
     val spelling = before.toSeq.flatMap(_.properties.filter(_._1 == IndexSnapshot.NamesInAnyCase))
     val hints = before.fold(Map.empty[FileId, CurveInterval])(_.hints(files.map(_._1)))
+    val origin = origins ++ before.fold(Map.empty[FileId, String])(_.origins(files.map(_._1)))
     val excluded = ExcludedColumns.checked(table)
     write(
       table,
       folder,
       lock,
-      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, excluded)),
+      IndexContents(files, properties.toMap ++ spelling, lastingFrames(table, hints, excluded), origin),
       files.map(_._1),
       excluded
     )

@@ -57,9 +57,10 @@ private[scan] object ListingAge {
    *
    * @param listed names of the files in the listing
    * @param operations newest first
+   * @param isAll whether these are all operations since the listing was checked last
    * @return None if no operation says how old the listing is
    */
-  def isStale(listed: Set[String], operations: Iterator[PastOperation]): Option[Boolean] = {
+  def isStale(listed: Set[String], operations: Iterator[PastOperation], isAll: Boolean = true): Option[Boolean] = {
     // A listing may cover only some folders.
     val folders = listed.map(FileNames.parent)
     val decided = mutable.HashSet.empty[String]
@@ -76,6 +77,7 @@ private[scan] object ListingAge {
       if (operation.isNew && reached.nonEmpty && begun.isEmpty) begun = Some(operation.time - LongestListing)
       decided ++= gone ++= there
     }
-    begun.map(_ => false)
+    // An operation that is not among these may have ended since the listing began.
+    begun.filter(_ => isAll).map(_ => false)
   }
 }

@@ -234,12 +234,9 @@ private[scan] object ScanSnapshots extends Logging {
     case TableState.NoSideFolder     => Nil
   }
 
-  /** Records that are read to find out how old a listing is. A small cache holds as many. */
-  private val MaxRecords = 32
-
   /**
    * Whether the listing must be made anew. It counts as stale if many operations do not say how old it is, and if it may
-   * be older than all records that are files: no checkpoint is read for this.
+   * be older than all records that are files: no line of the history is read for this.
    */
   private def isStale(
       listing: Listing,
@@ -260,13 +257,14 @@ private[scan] object ScanSnapshots extends Logging {
       unseen: Seq[RecordFile],
       mayLack: Boolean
   ): Boolean = {
-    val operations = unseen.iterator.take(MaxRecords).map(PastOperation.of(_, state.record))
-    try ListingAge.isStale(names, operations).getOrElse(mayLack || unseen.length > MaxRecords)
+    val looked = unseen.take(HistorySettings.Whole)
+    val isAll = !mayLack && looked.length == unseen.length
+    try ListingAge.isStale(names, looked.iterator.map(PastOperation.of(_, state.record)), isAll).getOrElse(!isAll)
     catch {
       case e: UnreadableRecordException =>
         logWarning(s"The listing of ${state.folder.root} is made anew, since a record is unreadable", e)
         true
-      // The record was renamed by a VACUUM, gathered into a checkpoint, undone, or overwritten in this moment.
+      // The record was renamed by a VACUUM, made a line of the history, undone, or overwritten in this moment.
       case _: FileNotFoundException => true
     }
   }

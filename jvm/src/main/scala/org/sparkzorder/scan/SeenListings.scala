@@ -8,11 +8,16 @@ import org.sparkzorder.commit.{FileMeta, RecordFile, TableState}
 /** The operations that a listing was checked against: all up to the newest published one, and those undone. */
 private[scan] final case class SeenOperations(newest: Option[FileMeta], undone: Set[FileMeta]) {
 
-  /** Whether [[unseen]] may lack operations because their records are in a checkpoint. */
-  def mayLack(state: TableState.SideFolder): Boolean =
-    state.checkpoint.isDefined && !state.done.exists(file => newest.contains(file.meta))
+  /**
+   * Whether [[unseen]] may lack operations, since there is only a line of them. Then the versions since the newest that
+   * was seen are not all there.
+   */
+  def mayLack(state: TableState.SideFolder): Boolean = state.history.isDefined &&
+    !state.done.find(file => newest.contains(file.meta)).exists { seen =>
+      state.done.indexOf(seen).toLong == state.version - seen.version
+    }
 
-  /** Records that the listing was not checked against, newest first. Records in a checkpoint are left out. */
+  /** Records that the listing was not checked against, newest first. Operations with only a line are left out. */
   def unseen(state: TableState.SideFolder): Seq[RecordFile] = {
     val published = state.done.takeWhile(file => !newest.contains(file.meta)).map(_ -> 0)
     val others = state.undone.filterNot(file => undone.contains(file.meta)).map(_ -> 1)

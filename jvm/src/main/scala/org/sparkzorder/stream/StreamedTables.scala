@@ -87,7 +87,7 @@ private[sparkzorder] object StreamedTables {
   type Version = (Option[FileMeta], Option[FileMeta], Set[FileMeta])
 
   private def version(side: TableState.SideFolder): Version =
-    (side.newestDone.map(_.meta), side.checkpoint.map(_.meta), side.undone.map(_.meta).toSet)
+    (side.newestDone.map(_.meta), side.history.map(_.meta), side.undone.map(_.meta).toSet)
 
   private def versions(tables: Seq[(TableFolder, ReadableState)]): Seq[(Path, Version)] =
     tables.map { case (folder, s) => folder -> s.state }.collect { case (folder, side: TableState.SideFolder) =>

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 
 import org.sparkzorder.commit._
-import org.sparkzorder.conf.ZOrderConf
+import org.sparkzorder.conf.{TableProperties, ZOrderConf}
 import org.sparkzorder.errors.ZOrderErrors
 
 /**
@@ -46,16 +46,23 @@ object TableSideFolder extends Logging {
   }
 
   /**
-   * How long the table's history is kept. The table's property wins over the session's setting.
+   * How much of the table's history is kept. The table's properties win over the session's settings.
    *
-   * @throws org.apache.spark.sql.AnalysisException if the property or the setting is not a duration
+   * @throws org.apache.spark.sql.AnalysisException if a property is wrong
    */
   def historySettings(table: TableLocation): HistorySettings = {
-    val property = ZOrderConf.HistoryRetentionProperty
-    val text = table.catalogTable.flatMap(_.properties.get(property))
-      .getOrElse(table.session.sessionState.conf.getConf(ZOrderConf.historyRetention))
-    HistorySettings(ZOrderConf.retentionMillis(text).getOrElse {
-      throw ZOrderErrors.invalidOptionValue(property, text, "a number of days, or a time such as '12h'")
-    })
+    val conf = table.session.sessionState.conf
+    def property[A](key: String, range: String)(parse: String => Option[A]): Option[A] =
+      table.catalogTable.flatMap(_.properties.get(key)).map { text =>
+        parse(text).getOrElse(throw ZOrderErrors.invalidOptionValue(key, text, range))
+      }
+    HistorySettings(
+      property(TableProperties.historyRetention.key, "a number of days, or a time such as '12h'")(
+        ZOrderConf.retentionMillis
+      ).getOrElse(ZOrderConf.retentionMillis(conf.getConf(ZOrderConf.historyRetention)).get),
+      property(TableProperties.historyMaxOperations.key, "a whole number of 1 or more")(
+        _.trim.toIntOption.filter(_ > 0)
+      ).getOrElse(conf.getConf(ZOrderConf.historyMaxOperations))
+    )
   }
 }

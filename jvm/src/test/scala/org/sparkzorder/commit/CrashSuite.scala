@@ -86,44 +86,29 @@ class CrashSuite extends AnyFunSuite with Explores {
     }
   )
 
-  private val small = HistorySettings(kept = 1, most = 2, batch = 2)
-
-  // Five records are files. It gathers four of them in two steps. One has an outcome.
-  private val checkpoint = Scenario(
-    "OPTIMIZE that makes checkpoints",
+  // Five records are files. It makes lines of four of them. One has an outcome, and there is a line already.
+  private val vacuumToLines = Scenario(
+    "VACUUM that makes lines",
     Seq(Seq("p=1") -> 1),
     table => {
-      for (i <- 1 to 4) table.optimize(new MemoryOps(table.fs), s"op-9$i")
+      table.historySettings = HistorySettings(whole = 1)
+      for (i <- 1 to 2) table.optimize(new MemoryOps(table.fs), s"op-9$i")
+      table.vacuum(new MemoryOps(table.fs), "op-99")
+      for (i <- 3 to 6) table.optimize(new MemoryOps(table.fs), s"op-9$i")
       val folder = TableFolder(table.root, new MemoryOps(table.fs))
-      Outcome.note(folder, table.history.last.record, "its owner died", Some("me"))
+      Outcome.note(folder, table.history(2).record, "its owner died", Some("me"))
     },
     (table, ops, id) => {
-      table.historySettings = small
-      table.optimize(ops, id)
+      table.historySettings = HistorySettings(whole = 1)
+      table.vacuum(ops, id)
     },
-    table => {
-      assert(table.fs.children("/t/_zorder").count(_.endsWith(".checkpoint")) == 1)
-      val history = table.history
-      assert(history.map(_.record.version) == (history.size.toLong to 1L by -1L))
-      assert(history.last.outcome.contains(Outcome("its owner died", Some("me"))))
-      table.restore(new MemoryOps(table.fs), 0, "op-93")
-      assert(table.files.forall(_.contains("part-")))
-    }
-  )
-
-  private val vacuumCheckpoint = Scenario(
-    "VACUUM of versions in a checkpoint",
-    Seq(Seq("p=1") -> 1),
-    table => {
-      table.historySettings = small
-      for (i <- 1 to 4) table.optimize(new MemoryOps(table.fs), s"op-9$i")
-      assert(table.fs.children("/t/_zorder").exists(_.endsWith(".checkpoint")))
-    },
-    (table, ops, id) => table.vacuum(ops, id),
     table => {
       assert(!table.fs.below("/t").exists(_.endsWith(".retired")))
-      // On a full disk the versions cannot be marked as vacuumed, so their state is not checked.
-      assert(table.history.size == 4)
+      val history = table.history
+      assert(history.map(e => e.record.version -> e.state) == (6L to 1L by -1L).map(_ -> "vacuumed"))
+      assert(history(2).outcome.contains(Outcome("its owner died", Some("me"))))
+      val side = table.fs.children("/t/_zorder")
+      assert(side.count(_.contains("/_history-")) == 1 && side.count(_.endsWith(".vacuumed")) == 1)
       assertThrows[NotRestorableException](table.restore(new MemoryOps(table.fs), 1))
     }
   )
@@ -136,8 +121,7 @@ class CrashSuite extends AnyFunSuite with Explores {
       createIndex,
       refreshIndex,
       dropIndex,
-      checkpoint,
-      vacuumCheckpoint
+      vacuumToLines
     )
 
   private val prepared = mutable.Map.empty[(String, (Seq[String], Int)), MemoryFs]

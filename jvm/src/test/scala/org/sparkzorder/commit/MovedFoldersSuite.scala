@@ -356,7 +356,7 @@ class MovedFoldersSuite extends AnyFunSuite with Explores {
           if (table.recover(new MemoryOps(table.fs)).isEmpty) {
             move(table.fs, "/aside", "/t/p=1")
             val folder = TableFolder(table.root, new MemoryOps(table.fs), threads = 1)
-            val found = Trash.expired(folder, _ => true, Seq("p=1"))
+            val found = Trash.expired(folder, _ => true, Seq("p=1")).retired
             val lock = Locking.acquire(folder, "vacuum", table.settings)
             try Trash.vacuum(folder, lock, found)
             finally lock.release()

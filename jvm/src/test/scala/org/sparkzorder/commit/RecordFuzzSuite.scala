@@ -1,12 +1,10 @@
 package org.sparkzorder.commit
 
 import java.io.IOException
-import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Random
 
-import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.sparkzorder.Mutation
@@ -56,7 +54,7 @@ class RecordFuzzSuite extends AnyFunSuite {
   private def mutated(fs: MemoryFs, random: Random, mutation: Mutation): String = {
     val path = mutation.pick(controls(fs))
     val file = fs.file(path).get
-    val isRecord = path.contains("/v0")
+    val isRecord = path.contains("/_v0")
     val bytes = random.nextInt(4) match {
       case 0                                         => mutation.ofBytes(file.bytes)
       case 1 if isRecord                             => resealed(mutation.ofBytes(unsealed(file.bytes)))
@@ -111,7 +109,7 @@ class RecordFuzzSuite extends AnyFunSuite {
             History.read(folder).foreach(e => e.record.layout.foreach(LayoutSpec.parse))
             attempt(Restore.plan(folder, lock, 0): Unit)
             assert(before.subsetOf(rowsAnywhere(t.fs)), "a statement lost rows")
-            Trash.vacuum(folder, lock, Trash.expired(folder, _ => true))
+            Trash.vacuum(folder, lock, Trash.expired(folder, _ => true), HistorySettings(whole = 1))
           } finally lock.release()
         }
         if (done) statements += 1
@@ -131,25 +129,27 @@ class RecordFuzzSuite extends AnyFunSuite {
     assert(queries > total / 4 && statements > total / 4)
   }
 
-  test("mutated checkpoints with a right checksum are read or are unreadable checkpoints") {
+  test("mutated lines with a right checksum are read or left out") {
     val random = new Random(20261123)
     val mutation = new Mutation(random)
     val t = new SmallTable(Seq("p=1"), 1)
-    t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
-    for (i <- 1 to 4) t.optimize(new MemoryOps(t.fs), s"op-$i")
-    val meta = new MemoryOps(t.fs).list(new Path("mem:/t/_zorder"))
-    val file = SideListing.checkpoints(meta).head
-    val whole = t.fs.file(file.meta.path.toUri.getPath).get.bytes
-    var unreadable = 0
-    for (n <- 1 to 5000) {
-      val body = mutation.ofBytes(whole.dropRight(8))
-      val bytes = body ++ ByteBuffer.allocate(8).putLong(Checkpoint.crc(body, body.length)).array
-      withClue(s"file $n: ") {
-        try Checkpoint.parse(file, bytes)
-        catch { case _: UnreadableRecordException => unreadable += 1 }
+    t.historySettings = HistorySettings(whole = 1)
+    for (i <- 1 to 3) t.optimize(new MemoryOps(t.fs), s"op-$i")
+    t.vacuum(new MemoryOps(t.fs), "op-4")
+    val path = "/t/_zorder/_history-0000000001.jsonl"
+    val file = t.fs.file(path).get
+    val line = new String(file.bytes, UTF_8).linesIterator.next().getBytes(UTF_8)
+    var left = 0
+    Mutation.silently((1 to 5000).foreach { n =>
+      val mutated = if (n % 2 == 0) mutation.ofJson(unsealed(line)) else mutation.ofBytes(unsealed(line))
+      t.fs.nodes(path) = file.copy(bytes = resealed(mutated) ++ "\n".getBytes(UTF_8) ++ file.bytes)
+      withClue(s"line $n: ") {
+        val history = t.history
+        assert(history.head.record.version == 3 && history.size <= 4)
+        if (history.size == 3) left += 1
       }
-    }
-    assert(unreadable > 1000)
+    })
+    assert(left > 1000)
   }
 
   test("a lock file that is too large counts as one that cannot be read") {

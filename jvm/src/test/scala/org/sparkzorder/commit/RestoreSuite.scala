@@ -32,8 +32,6 @@ class RestoreSuite extends AnyFunSuite {
     for (seed <- 1 to 300) {
       val random = new Random(seed)
       val t = new SmallTable(Seq("", "p=1", "p=2"), 2)
-      // With records in a checkpoint, and without.
-      if (seed % 2 == 0) t.historySettings = HistorySettings(kept = 1, most = 2, batch = 2)
       val versions = mutable.Buffer(t.snapshot)
       // With the version after which it was appended.
       val appended = mutable.Buffer.empty[(Int, String, (Long, Long))]
@@ -151,7 +149,7 @@ class RestoreSuite extends AnyFunSuite {
     val time = t.history.head.record.timestamp
     t.optimize(ops(t), "op-2")
     val old = (record: Record) => record.timestamp <= time
-    val named = Trash.expired(TableFolder(t.root, ops(t)), old).flatMap(_.files).map(_.path.toUri.getPath)
+    val named = Trash.expired(TableFolder(t.root, ops(t)), old).files.map(_.path.toUri.getPath)
     assert(named.sorted == t.fs.below("/t").filter(p => p.contains("/_v0000000001-op-1/") && p.endsWith(".retired")))
     t.vacuum(ops(t), "op-3", old)
     assert(t.history.map(_.state) == Seq("committed", "vacuumed"))

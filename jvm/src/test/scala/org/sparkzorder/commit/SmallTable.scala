@@ -23,7 +23,7 @@ final class SmallTable(
   val settings: LockSettings =
     LockSettings(beatMillis = 3600000L, liveness = liveness, sleep = (_: Long) => (), lookMillis = 0L)
 
-  /** How many records stay files. */
+  /** What VACUUM keeps of the history. */
   var historySettings: HistorySettings = HistorySettings()
 
   /** How statements and recoveries move files. */
@@ -83,7 +83,7 @@ final class SmallTable(
       (0 until made).map(i => named(dir, s"new-$id-${from + i + 1}.parquet") -> rows.filter(_ % made == i))
     }.toMap
     locked(ops, id) { (folder, lock) =>
-      val committer = new FolderCommitter(folder, lock, settings.sleep, historySettings)
+      val committer = new FolderCommitter(folder, lock, settings.sleep)
       committer.stage(outputRows.keys.map(FileNames.parent).toSeq.distinct.sorted)
       val staged = outputRows.map { case (name, ids) =>
         val path = folder.staged(name, id)
@@ -112,7 +112,7 @@ final class SmallTable(
   def restore(ops: FileOps, to: Long, id: String = "op-1"): Unit = locked(ops, id) { (folder, lock) =>
     val plan = Restore.plan(folder, lock, to)
     if (!plan.isNothing) {
-      val committer = new FolderCommitter(folder, lock, settings.sleep, historySettings)
+      val committer = new FolderCommitter(folder, lock, settings.sleep)
       val sources = plan.outputs.map(o => o.path -> folder.resolve(o.source.get)).toMap
       val prepared = record(id, History.RestoreOperation, plan.inputs, plan.outputs)
       committer.prepare(prepared.copy(parameters = Map(History.RestoreParameter -> to.toString)), sources)
@@ -150,7 +150,7 @@ final class SmallTable(
   }
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
-    locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld)))
+    locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld), historySettings))
 
   /**
    * Runs a statement that may die, fail, or be refused. Returns the exception with which it ended.
@@ -242,7 +242,7 @@ final class SmallTable(
       case Seq("_README.txt") => fs.children(fs.parent(path)).size == 1
       case Seq(name)          =>
         !name.matches("_v\\d+\\.(json|vacuumed)") && !name.matches(
-          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-(op-\\d+\\.(undone|outcome)|\\d+\\.checkpoint)|_index-\\d+\\.zidx"
+          "_v\\d+-\\d+ms\\.(json|vacuumed)|_v\\d+-op-\\d+\\.(undone|outcome)|_history-\\d+\\.jsonl|_index-\\d+\\.zidx"
         )
       case _ => true
     })

@@ -41,6 +41,18 @@ class ListingAgeSuite extends AnyFunSuite {
     assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
   }
 
+  test(
+    "with older operations that may lie in the time of the listing, only a listing that is surely older or younger is judged"
+  ) {
+    def isStale(listed: Set[String], operations: Traces*): Option[Boolean] =
+      ListingAge.isStale(listed, operations.iterator.map(t => new PastOperation(t.time, () => t)), isAll = false)
+    val (first, second) = (optimized(Seq("p=1/b"), Seq("p=1/a"), 1000L), optimized(Seq("p=2/b"), Seq("p=2/a"), 2000L))
+    assert(isStale(Set("p=2/b", "p=3/x"), second).isEmpty)
+    assert(isStale(Set("p=2/a"), second).contains(true))
+    val later = second.copy(time = 1001L + ListingAge.LongestListing)
+    assert(isStale(Set("p=1/a", "p=2/b"), later, first).contains(false))
+  }
+
   test("a record is not read if the listing began after its operation had ended") {
     val first = new PastOperation(1000L, () => fail("it is read"))
     val second = optimized(Seq("p=2/b"), Seq("p=2/a"), 1001L + ListingAge.LongestListing)

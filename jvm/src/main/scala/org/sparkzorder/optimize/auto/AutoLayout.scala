@@ -109,7 +109,7 @@ private[sparkzorder] object AutoLayout {
    * still has all of its columns. The keys have no weights.
    */
   private def lastLike(template: LayoutSpec, table: PlainTable, history: Seq[Record]): Option[ChosenLayout] =
-    history.iterator.flatMap(_.layout).flatMap(LayoutSpec.parse).nextOption().filter { last =>
+    LayoutChoice.last(history.iterator).filter { last =>
       last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping &&
       last.columns.map(_._1).forall(possibleKeys(table))
     }.map(last => ChosenLayout(last, keyColumns(table, last.columns.map(_._1))))

@@ -33,8 +33,8 @@ private[sparkzorder] final class FileSelection(
    * where the old files lie along the curve.
    */
   def clustered(layout: LayoutSpec, incremental: IncrementalSelection): Seq[Rewrite] = {
-    lazy val layouts = writers.layoutsOf(folders.flatMap(_.files))
-    def isLaidOut(f: FileStatus): Boolean = layouts.get(writers.idOf(f)).contains(layout.json)
+    lazy val origins = writers.originsOf(folders.flatMap(_.files))
+    def isLaidOut(f: FileStatus): Boolean = origins.get(writers.idOf(f)).contains(layout.json)
     folders.zip(outputCounts(folders)).flatMap { case (folder, count) =>
       def all(reason: String) = Seq(Rewrite(folder, folder.files, count, reason = reason))
       if (rewritesAll) all("a full rewrite was asked for")

@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{History, Record, WritingOperation}
+import org.sparkzorder.commit.{History, Record}
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.Nanoseconds
 import org.sparkzorder.footer.orc.AmbiguousClocks
@@ -45,8 +45,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private val maxRecords = math.max(0L, table.session.sessionState.conf.maxRecordsPerFile)
 
   // The history is read only as far as it is looked at.
-  private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(listed.state))
-  private lazy val history: Seq[Record] = operations.map(_.record)
+  private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(listed.state).map(_.record))
 
   /** @throws DriftedException when a file does not fit the schema that the table was opened with */
   def plan: OptimizePlan = {
@@ -125,7 +124,7 @@ private final class PlanningSteps(listed: ListedTable, statement: OptimizeStatem
   private def selectionFor(scope: Scope, layout: PlannedLayout): Selection = {
     lazy val snapshot = TableIndex.of(table, sideFolder)
     val indexed = new IndexedBounds(snapshot, ChosenLayout.columnsOf(layout.keys))
-    val writers = new FileWriters(table.names, operations)
+    val writers = new FileWriters(table.names, snapshot, History.newestFirst(listed.state))
     val files = new FileSelection(scope.folders, layout.options, statement.full, maxRecords, writers)
     val rewrites = layout.chosen match {
       case Some(chosen) =>

@@ -2,7 +2,7 @@ package org.sparkzorder.optimize.report
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.sparkzorder.commit.{History, Trash, WritingOperation}
+import org.sparkzorder.commit.{History, Record, Trash}
 import org.sparkzorder.indexing.{IndexedBounds, TableIndex}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FileCounts}
 import org.sparkzorder.optimize.ChosenLayout
@@ -57,18 +57,19 @@ private[sparkzorder] object ClusteringStatus {
     private val folders = table.listed
     private val files = folders.flatMap(_.files)
     private val bytes = files.map(_.getLen).sum
-    private lazy val operations: Seq[WritingOperation] = LazyList.from(History.writing(side))
-    private val writers = new FileWriters(table.names, operations)
+    private lazy val history: Seq[Record] = LazyList.from(History.newestFirst(side).map(_.record))
+    private lazy val snapshot = TableIndex.of(table, side)
+    private val writers = new FileWriters(table.names, snapshot, History.newestFirst(side))
 
     def status: ClusteringStatus = {
       val asked = OptimizeOptions.parse(OptionsOfTable.merged(table, Nil), table.formatName, bytes)
-      val chosen = LayoutChoice.of(table, None, asked, operations.map(_.record))
+      val chosen = LayoutChoice.of(table, None, asked, history)
       val options = chosen.fold(asked) { layout =>
-        RememberedSize.of(asked, layout.spec, "", bytes, operations.iterator.map(_.record))
+        RememberedSize.of(asked, layout.spec, "", bytes, history.iterator)
       }
       val fresh = newFiles(chosen)
       val clustering = chosen.filter(_ => files.nonEmpty).map(meanAndBound)
-      val last = operations.find(_.record.operation == "OPTIMIZE").map(_.record)
+      val last = history.find(_.operation == "OPTIMIZE")
       ClusteringStatus(
         files = files.size.toLong,
         bytes = bytes,
@@ -78,7 +79,7 @@ private[sparkzorder] object ClusteringStatus {
         boundFiles = clustering.map(_.bound),
         newBytes = fresh.map(_.getLen).sum,
         drift = last.flatMap(_.metrics.get("drift")).flatMap(_.toDoubleOption),
-        trashBytes = Trash.expired(side, _ => true).map(_.bytes).sum,
+        trashBytes = Trash.expired(side, _ => true).bytes,
         lastOptimize = last.map(_.timestamp),
         gainBytes = if (fresh.isEmpty) 0L else gain(options, clustering)
       )
@@ -92,15 +93,13 @@ private[sparkzorder] object ClusteringStatus {
       folders.filter(_.files.size > 1).map(_.files.count(_.getLen < least).toLong).sum
 
     private def newFiles(chosen: Option[ChosenLayout]): Seq[FileStatus] = {
-      val written = writers.recordsOf(files)
-      files.filterNot { f =>
-        written.get(writers.idOf(f)).exists(r => chosen.forall(c => r.layout.contains(c.spec.json)))
-      }
+      val origins = writers.originsOf(files)
+      files.filterNot(f => origins.get(writers.idOf(f)).exists(o => chosen.forall(_.spec.json == o)))
     }
 
     /** The mean over the key columns is weighted as the layout is. */
     private def meanAndBound(layout: ChosenLayout): Lookups = {
-      val indexed = new IndexedBounds(TableIndex.of(table, side), layout.columns)
+      val indexed = new IndexedBounds(snapshot, layout.columns)
       val bounds = files.map(f => indexed.of(TableIndex.idOf(table, f)))
       val weights = layout.keys.map(_.weight)
       val means = layout.columns.indices.map { c =>

@@ -7,6 +7,7 @@ import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.optimize.check.EncryptedFiles
 import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.job.StagedFile
@@ -49,6 +50,7 @@ private[optimize] object NewFile {
    */
   def addToIndex(
       plan: OptimizePlan,
+      statement: OptimizeStatement,
       folder: TableFolder,
       lock: Lock,
       snapshot: Option[IndexSnapshot],
@@ -63,6 +65,7 @@ private[optimize] object NewFile {
     val intervals =
       if (plan.keys.exists(key => encryption.hides(key.path))) Map.empty[FileId, CurveInterval]
       else newFiles.flatMap(f => f.staged.interval.map(f.id -> _)).toMap
+    val origin = FileOrigin.of(plan, statement)
     TableIndex.add(
       plan.table,
       folder,
@@ -73,7 +76,8 @@ private[optimize] object NewFile {
       intervals,
       namesInAnyCase = plan.kept.namesInAnyCase,
       copied = copied,
-      known = Some(excluded)
+      known = Some(excluded),
+      origins = newFiles.map(_.id -> origin).toMap
     )
   }
 }

@@ -9,7 +9,7 @@ import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{CachedTable, SessionCatalogLocations, TableSideFolder}
+import org.sparkzorder.table.{CachedTable, SessionCatalogLocations}
 import org.sparkzorder.write.job.RewriteResult
 
 /**
@@ -34,8 +34,7 @@ private[optimize] final class OptimizeByCatalog(
     folder,
     lock,
     new SessionCatalogLocations(table),
-    CompleteFiles.rowsOf(table),
-    TableSideFolder.historySettings(table)
+    CompleteFiles.rowsOf(table)
   )
 
   /** Where the files of each folder go. */
@@ -86,7 +85,7 @@ private[optimize] final class OptimizeByCatalog(
       val outputs = result.outputs.zip(placed).filter { case (o, _) => plan.rewrites(o.unit).folder.path == f.path }
       parts.switch(f, moves(f.path), outputs.map { case (o, m) => m -> o.rows })
     }
-    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
+    NewFile.addToIndex(plan, statement, folder, lock, snapshot, newFiles, encryption, excluded, parts.copies)
     val record =
       new OptimizeRecord(statement, plan, excluded).of(lock.operationId, Nil, result, groups.size, encryption)
     (record.copy(inputs = Nil, switches = switches), result, newFiles.map(_.id))

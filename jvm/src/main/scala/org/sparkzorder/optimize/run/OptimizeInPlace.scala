@@ -11,7 +11,6 @@ import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
-import org.sparkzorder.table.TableSideFolder
 
 /** Exchanges files in their folders, by renames. */
 private[optimize] final class OptimizeInPlace(
@@ -21,7 +20,7 @@ private[optimize] final class OptimizeInPlace(
     folder: TableFolder,
     lock: Lock
 ) {
-  private val committer = new FolderCommitter(folder, lock, history = TableSideFolder.historySettings(plan.table))
+  private val committer = new FolderCommitter(folder, lock)
 
   def run(): CommittedRewrite = {
     val published =
@@ -60,7 +59,7 @@ private[optimize] final class OptimizeInPlace(
     val record =
       new OptimizeRecord(statement, plan, excluded).of(lock.operationId, newFiles, result, groups.size, encryption)
     val prepared = committer.prepare(record, newFiles.map(f => f.name -> f.staged.path).toMap)
-    NewFile.addToIndex(plan, folder, lock, snapshot, newFiles, encryption, excluded)
+    NewFile.addToIndex(plan, statement, folder, lock, snapshot, newFiles, encryption, excluded)
     CommittedRewrite(prepared.version, result, newFiles.map(_.id))
   }
 

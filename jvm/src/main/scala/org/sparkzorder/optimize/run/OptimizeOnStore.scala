@@ -14,7 +14,7 @@ import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
-import org.sparkzorder.table.{ExcludedNames, TableSideFolder}
+import org.sparkzorder.table.ExcludedNames
 import org.sparkzorder.write.job.RewriteResult
 
 /**
@@ -47,12 +47,12 @@ private[optimize] final class OptimizeOnStore(
     val written = record.outputs.map(o => o.path -> FileId(o.path, o.length, o.modificationTime)).toMap
     val published = newFiles.flatMap(f => written.get(f.name).map(id => f.copy(published = Some(id))))
     // The rows are in place. Without statistics queries read the new files.
-    try NewFile.addToIndex(plan, folder, lock, before.index, published, Encryption.none, before.excluded)
+    try NewFile.addToIndex(plan, statement, folder, lock, before.index, published, Encryption.none, before.excluded)
     catch {
       case e @ (_: IOException | _: CommitException) =>
         logWarning(s"No statistics of the new files of ${plan.table.name}", e)
     }
-    committer.tidy(lock, TableSideFolder.historySettings(plan.table))
+    committer.tidy(lock)
     plan.table.refreshCaches()
     CommittedRewrite(record.version, result, published.map(_.id))
   }

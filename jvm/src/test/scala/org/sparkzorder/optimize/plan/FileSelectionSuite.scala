@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.sparkzorder.commit.{OutputFile, Record, WritingOperation}
+import org.sparkzorder.commit.{HistoryEntry, OutputFile, Record}
 import org.sparkzorder.indexing.IndexedBounds
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.Rewrite
@@ -41,10 +41,12 @@ class FileSelectionSuite extends AnyFunSuite {
       layout = layout.map(_.json)
     )
 
+  private def entry(record: Record, time: Long): HistoryEntry = HistoryEntry(record, "committed", None, time, None)
+
   private def selection(
       of: DataFolder,
       options: Seq[(String, String)] = Nil,
-      history: => Seq[WritingOperation] = Nil,
+      history: Seq[HistoryEntry] = Nil,
       full: Boolean = false,
       maxRecords: Long = 0
   ): FileSelection = new FileSelection(
@@ -52,7 +54,7 @@ class FileSelectionSuite extends AnyFunSuite {
     OptimizeOptions.parse(options, "parquet", tableBytes = 16L << 30),
     full,
     maxRecords,
-    new FileWriters(names, history)
+    new FileWriters(names, None, history.iterator)
   )
 
   private def clustered(of: DataFolder, selection: FileSelection): Seq[Rewrite] = {
@@ -96,7 +98,7 @@ class FileSelectionSuite extends AnyFunSuite {
   test("packing into a number of files does nothing if the same statement wrote the files before") {
     val files = folder(10, 20, 30)
     def rewrites(where: Option[String], parameters: (String, String)*) = {
-      val history = Seq(WritingOperation(record(files.files, None, parameters: _*), 5 * Minute))
+      val history = Seq(entry(record(files.files, None, parameters: _*), 5 * Minute))
       selection(files, Seq("num-files" -> "2"), history).packed(where)
     }
     assert(rewrites(None, "num-files" -> "2").isEmpty)
@@ -107,7 +109,7 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("a folder that is in the layout is rewritten only if another number of files is asked for") {
     val files = folder(10, 20, 30)
-    val history = Seq(WritingOperation(record(files.files, Some(layout)), 5 * Minute))
+    val history = Seq(entry(record(files.files, Some(layout)), 5 * Minute))
     assert(clustered(files, selection(files, history = history)).isEmpty)
     assert(clustered(files, selection(files, Seq("num-files" -> "3"), history)).isEmpty)
     assert(clustered(files, selection(files, Seq("num-files" -> "2"), history)).map(_.outputFiles) == Seq(2))
@@ -119,7 +121,7 @@ class FileSelectionSuite extends AnyFunSuite {
 
   test("a folder with new files is rewritten as a whole if it is not known where its files are on the curve") {
     val files = folder(10, 20, 30)
-    def written(by: Seq[FileStatus]) = Seq(WritingOperation(record(by, Some(layout)), 5 * Minute))
+    def written(by: Seq[FileStatus]) = Seq(entry(record(by, Some(layout)), 5 * Minute))
     assert(reasons(clustered(files, selection(files))) == Seq("no file is known to be in this layout"))
     assert(reasons(clustered(files, selection(files, history = written(files.files.take(2))))) ==
       Seq("it is not known where files lie along the curve"))
@@ -130,13 +132,16 @@ class FileSelectionSuite extends AnyFunSuite {
   test("the history is read only as far as records may have written the files") {
     val files = folder(10, 20)
     var read = 0
-    def operation(time: Long, of: Seq[FileStatus]) = { read += 1; WritingOperation(record(of, Some(layout)), time) }
+    def operation(time: Long, of: Seq[FileStatus]) = { read += 1; entry(record(of, Some(layout)), time) }
     // Clocks may differ by ten minutes.
-    val history = LazyList.from(Seq(20, 15, -10, -20, -30)).map(minute => operation(minute * Minute, Nil))
-    assert(new FileWriters(names, history).layoutsOf(files.files).isEmpty && read == 3)
+    val history = Iterator(20, 15, -10, -20, -30).map(minute => operation(minute * Minute, Nil))
+    assert(new FileWriters(names, None, history).originsOf(files.files).isEmpty && read == 3)
     read = 0
-    val found = LazyList.from(Seq(20, 15, -10)).map(minute => operation(minute * Minute, files.files))
-    assert(new FileWriters(names, found).layoutsOf(files.files).size == 2 && read == 1)
+    val found = Iterator(20, 15, -10).map(minute => operation(minute * Minute, files.files))
+    assert(new FileWriters(names, None, found).originsOf(files.files).size == 2 && read == 1)
+    read = 0
+    val many = Iterator.continually(operation(20 * Minute, Nil))
+    assert(new FileWriters(names, None, many).originsOf(files.files).isEmpty && read == 16)
   }
 
   test("a file that RESTORE brought back under another name is found under the name that it was written with") {
@@ -145,7 +150,7 @@ class FileSelectionSuite extends AnyFunSuite {
       operation = "RESTORE",
       outputs = Seq(OutputFile("f0-restored-1", 10, Minute, 1, source = Some("_zorder/trash/id/f0.retired")))
     )
-    val history = Seq(restored, record(folder(10).files, Some(layout))).map(WritingOperation(_, 5 * Minute))
-    assert(new FileWriters(names, history).layoutsOf(Seq(back)).values.toSeq == Seq(layout.json))
+    val history = Seq(restored, record(folder(10).files, Some(layout))).map(entry(_, 5 * Minute))
+    assert(new FileWriters(names, None, history.iterator).originsOf(Seq(back)).values.toSeq == Seq(layout.json))
   }
 }
