@@ -90,9 +90,7 @@ class SmallTable:
         """Unexpected files: all except data, statistics, history, records of undone operations, and retired files."""
         number = "|".join(f"{v + 1:010}" for v in range(versions)) or "none"
         # If only some of the folders were exchanged, the record is written anew and holds the time.
-        records = (
-            rf"_v({number})(-\d+ms)?\.(json|vacuumed)|_v\d+-\d+\.checkpoint|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
-        )
+        records = rf"_v({number})(-\d+ms)?\.(json|vacuumed)|_history-\d+\.jsonl|_v\d+-[0-9a-f-]{{36}}\.(undone|outcome)"
         retired = rf"trash/_v({number})-[0-9a-f-]{{36}}/.+\.retired"
         mine = re.compile(rf"_zorder/(_index-\d+\.zidx|_README\.txt|{records}|{retired})")
         entries = sorted(p for p in self.root.rglob("*") if "_zorder" in p.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -81,45 +82,122 @@ def test_a_file_that_restore_brought_back_is_not_warned_of(
     assert noticed(spark) == before
 
 
-def test_with_many_operations_the_side_folder_stays_small(
-    spark: SparkSession, folder: SmallTable, table: ZOrderTable
-) -> None:
-    record = "_v0000000001-*"
-    spark.sql(folder.optimize)
-    side = folder.root / "_zorder"
-    [only] = side.glob(record)
-    # As if no operation had gathered any.
+def prolong(side: Path, operations: int) -> None:
+    """Put operations before the only one of a table. They have neither files nor a trash."""
+    [only] = side.glob("_v0000000001-*")
     text = re.sub(r',"crc":\d+}$', "}", only.read_text())
-    only.unlink()
+    only.rename(side / f"_v{operations:010d}-3ms.json")
+    (side / f"_v{operations:010d}-3ms.json").write_text(text.replace('"version":1,', f'"version":{operations},'))
     text = re.sub(r'"(inputs|outputs)":\[.*?\]', r'"\1":[]', text)
-    for version in range(1, 200):
+    for version in range(1, operations):
         said = text.replace('"version":1,', f'"version":{version},')
         (side / f"_v{version:010d}-3ms.json").write_text(
             re.sub(r'"operationId":"[^"]*"', f'"operationId":"op-{version}"', said)
         )
+
+
+def test_after_vacuum_the_side_folder_is_small_and_the_history_whole(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    spark.sql(folder.optimize)
+    side = folder.root / "_zorder"
+    prolong(side, 200)
     write_file(folder.root / "more.parquet", range(1000, 1000 + ROWS))
     table.optimize(["a"], full=True)
+    table.vacuum(0)
     names = [f.name for f in side.iterdir()]
-    assert sum(n.endswith(".json") for n in names) == 16
-    assert sum(n.endswith(".checkpoint") for n in names) == 1
-    assert [row.version for row in table.describe_history().collect()] == list(range(200, 0, -1))
+    assert sum(n.endswith((".json", ".vacuumed")) and not n.startswith(".") for n in names) == 16
+    assert sum(n.endswith(".jsonl") and not n.startswith(".") for n in names) == 1
+    rows = table.describe_history().collect()
+    assert [row.version for row in rows] == list(range(201, 0, -1))
+    assert {row.state for row in rows if row.version <= 185} == {"vacuumed"}
+    assert rows[-1].operationParameters["zOrderBy"] == '["a"]'
     assert "nothing to do" in table.optimize(["a"]).collect()[0].metrics.strategy.reason
-    table.restore(199)
+    assert table.describe_detail().collect()[0].clusteringColumns == ["a"]
+    with pytest.raises(AnalysisException, match=r"ZORDER_RESTORE_FILES_GONE.*files of version 185"):
+        table.restore(100)
     assert folder.spark_ids(spark) == folder.plain_ids()
 
 
-def test_the_retention_is_a_time(spark: SparkSession, database: Path) -> None:
+def test_vacuum_forgets_operations_beyond_the_number_and_the_age(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    spark.sql(folder.optimize)
+    side = folder.root / "_zorder"
+    prolong(side, 40)
+    long_ago = time.time() - 31 * 24 * 3600
+    for version in range(1, 11):
+        os.utime(side / f"_v{version:010d}-3ms.json", (long_ago, long_ago))
+    table.vacuum(0)
+    assert [row.version for row in table.describe_history().collect()] == list(range(40, 10, -1))
+    spark.conf.set("spark.zorder.history.max-operations", "20")
+    try:
+        table.optimize(["a"], full=True)
+        table.vacuum(0)
+    finally:
+        spark.conf.unset("spark.zorder.history.max-operations")
+    assert [row.version for row in table.describe_history().collect()] == list(range(41, 21, -1))
+    with pytest.raises(AnalysisException, match="ZORDER_RESTORE_FORGOTTEN_VERSIONS"):
+        table.restore(3)
+
+
+def test_which_layout_wrote_a_file_is_known_however_many_operations_came_since(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    root = tmp_path / "t"
+    rows = spark.range(2000).selectExpr("id", "id % 7 AS a", "id % 2 AS p")
+    rows.write.partitionBy("p").parquet(str(root))
+    table = ZOrderTable.for_path(spark, str(root), "parquet")
+    table.optimize(["a"], options={"num-files": 4})
+    for n in range(18):
+        table.optimize(["a"], where="p = 1", full=True, options={"num-files": 2 + n % 2})
+    table.vacuum(0)
+
+    def reason() -> str:
+        return str(table.optimize(["a"]).collect()[0].metrics.strategy.reason)
+
+    # The files of the other partition are of the first operation, which is a line.
+    assert "nothing to do" in reason()
+    spark.sql(f"REFRESH SKIPPING INDEX ON parquet.`{root}`")
+    assert "nothing to do" in reason()
+    spark.sql(f"CREATE OR REPLACE SKIPPING INDEX ON parquet.`{root}`")
+    assert "nothing to do" in reason()
+    # Without statistics nothing is known of them, so they are rewritten.
+    spark.sql(f"DROP SKIPPING INDEX ON parquet.`{root}`")
+    assert table.optimize(["a"]).collect()[0].metrics.partitionsOptimized == 1
+    assert "nothing to do" in reason()
+
+
+def test_files_that_restore_brings_back_are_known_by_their_layout(
+    spark: SparkSession, folder: SmallTable, table: ZOrderTable
+) -> None:
+    table.optimize(["a"], options={"num-files": 2})
+    table.optimize(["id"], options={"num-files": 2})
+    table.optimize(["id"], full=True, options={"num-files": 3})
+    table.restore(1)
+    assert "nothing to do" in table.optimize(["a"]).collect()[0].metrics.strategy.reason
+    table.restore(3)
+    assert "nothing to do" in table.optimize(["id"]).collect()[0].metrics.strategy.reason
+    assert folder.spark_ids(spark) == once(folder.ids)
+
+
+def test_the_retention_is_a_time_and_a_number(spark: SparkSession, database: Path) -> None:
     spark.range(100).selectExpr("id", "id % 7 AS a").write.saveAsTable("t")
-    for right in ("0", "90", "12h"):
-        spark.conf.set("spark.zorder.history.retention", right)
-        spark.sql("OPTIMIZE t FULL ZORDER BY (a) OPTIONS ('num-files' = '2')")
-    for wrong in ("soon", "-1", "3 parsecs"):
-        with pytest.raises(Exception, match=r"spark\.zorder\.history\.retention"):
-            spark.conf.set("spark.zorder.history.retention", wrong)
-    spark.conf.set("spark.zorder.history.retention", "30")
-    spark.sql("ALTER TABLE t SET TBLPROPERTIES ('zorder.history.retention' = 'soon')")
-    with pytest.raises(AnalysisException, match=r"soon.*zorder\.history\.retention"):
-        spark.sql("OPTIMIZE t FULL ZORDER BY (id) OPTIONS ('num-files' = '2')")
+    spark.sql("OPTIMIZE t ZORDER BY (a) OPTIONS ('num-files' = '2')")
+    for name, right, wrong in (
+        ("retention", ("0", "90", "12h", "30"), ("soon", "-1", "3 parsecs")),
+        ("max-operations", ("1", "1000"), ("0", "many")),
+    ):
+        for value in right:
+            spark.conf.set(f"spark.zorder.history.{name}", value)
+            spark.sql("VACUUM t")
+        for value in wrong:
+            with pytest.raises(Exception, match=rf"spark\.zorder\.history\.{name}"):
+                spark.conf.set(f"spark.zorder.history.{name}", value)
+        spark.sql(f"ALTER TABLE t SET TBLPROPERTIES ('zorder.history.{name}' = '{wrong[0]}')")
+        with pytest.raises(AnalysisException, match=rf"{wrong[0]}.*zorder\.history\.{name}"):
+            spark.sql("VACUUM t RETAIN 0 HOURS")
+        spark.sql(f"ALTER TABLE t UNSET TBLPROPERTIES ('zorder.history.{name}')")
 
 
 def test_a_statement_by_path_makes_the_listings_of_tables_over_the_folder_anew(

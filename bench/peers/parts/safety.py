@@ -143,8 +143,9 @@ def _history(spark: SparkSession, work: Path, part: Part, steps: Steps) -> None:
         spark.sql(f"{optimize} ZORDER BY (k) {options}").collect()
         if name == "many":
             _lengthen(folder / "_zorder", OPERATIONS)
-            # The next operation may write a checkpoint of the earlier ones.
             spark.sql(f"{optimize} FULL ZORDER BY (k) {options}").collect()
+            # It makes lines of the older records.
+            spark.sql(f"VACUUM parquet.`{folder}` RETAIN 0 HOURS").collect()
         again = f"{optimize} ZORDER BY (k) {options}"
         idle[name] = [seconds(partial(spark.sql, again)) for _ in range(3)]
         spark.read.parquet(str(folder)).createOrReplaceTempView(name)
