@@ -414,3 +414,58 @@ def test_a_used_name_does_not_hide_that_records_are_gone(
     with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(table.ids)
+
+
+def leave_lines(spark: SparkSession, root: Path) -> None:
+    """Let the history have no more than lines of what was done in `p=1`."""
+    for _ in range(16):
+        spark.sql(f"OPTIMIZE parquet.`{root}` WHERE p = 2 FULL ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+    spark.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS").collect()
+
+
+@pytest.mark.extended
+def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream]
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    first, name = table.folders[0], table.files()[0].name
+    stopped, ids = stream(table.root), set(table.ids)
+    stopped.run_once()
+    optimize(spark, table.root, "WHERE p = 1 FULL")
+    assert stopped.run_once() == once(ids)
+    leave_lines(spark, table.root)
+    assert stopped.run_once() == once(ids)
+    ids |= append(first, "new.parquet", 10_000)
+    assert stopped.run_once() == once(ids)
+    ids |= append(first, "more.parquet", 20_000)
+    optimize(spark, table.root, "WHERE p = 1 FULL")
+    assert stopped.run_once() == once(ids)
+    # Whether the stream means this file by the name that it has seen is not known any more.
+    append(first, name, 30_000)
+    optimize(spark, table.root, "WHERE p = 1 FULL")
+    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(ids)
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("taken", [False, True], ids=["by its name", "by another name"])
+def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
+    spark: SparkSession, tmp_path: Path, stream: Callable[..., Stream], taken: bool
+) -> None:
+    table = SmallTable.write(tmp_path / "t", partitioned=True)
+    first, names, ids = table.folders[0], [f.name for f in table.files() if f.parent == table.folders[0]], table.ids
+    optimize(spark, table.root, "WHERE p = 1 FULL")
+    stopped = stream(table.root)
+    assert stopped.run_once() == once(ids)
+    if taken:
+        # Others use the names, so that the files come back by other names.
+        for n, name in enumerate(names):
+            append(first, name, 10_000 + n * ROWS)
+        ids = ids | set(range(10_000, 10_000 + len(names) * ROWS))
+        assert stopped.run_once() == once(ids)
+    spark.sql(f"RESTORE parquet.`{table.root}` TO VERSION AS OF 0").collect()
+    leave_lines(spark, table.root)
+    with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
+        stopped.run_once()
+    assert stopped.arrived() == once(ids)

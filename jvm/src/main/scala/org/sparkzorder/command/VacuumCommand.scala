@@ -69,13 +69,13 @@ final case class VacuumCommand(target: Target, retainHours: Option[String], dryR
     TableSideFolder.reappeared(table, state, data.flatMap(_.files))
     val dirs = data.map(_.path).filter(p => p == table.root || table.names.isBelow(p))
       .map(p => if (p == table.root) "" else table.names.of(p))
-    val expired = TableLocking.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs))
+    val settings = TableSideFolder.historySettings(table)
+    val expired = TableLocking.translated(table, "VACUUM")(Trash.expired(folder, isOld, dirs, settings))
     if (dryRun) expired.files.map(f => Row(f.path.toString))
     else {
-      val settings = TableSideFolder.historySettings(table)
-      if (Trash.hasWork(folder, expired, settings))
+      if (!expired.isNothing)
         TableLocking.locked(table, "VACUUM", UUID.randomUUID().toString) { lock =>
-          val gone = Trash.expired(folder, isOld, dirs)
+          val gone = Trash.expired(folder, isOld, dirs, settings)
           Trash.vacuum(folder, lock, gone, settings)
           show(
             session,

@@ -40,7 +40,7 @@ private[commit] object HistoryWriter {
     }
 
   /** The records that become lines. The newest published ones stay files. */
-  def due(statuses: Seq[FileMeta], settings: HistorySettings, isGone: Long => Boolean): Seq[RecordFile] =
+  private def due(statuses: Seq[FileMeta], settings: HistorySettings, isGone: Long => Boolean): Seq[RecordFile] =
     SideListing.records(statuses).filter(_.state.isPublished).drop(math.max(1, settings.whole))
       .filter(file => isGone(file.version))
 
@@ -90,8 +90,9 @@ private[commit] object HistoryWriter {
 
   /**
    * The lines that stay. Beside the youngest, these do: the newest of all, since no version before it can be
-   * restored; the newest with a layout, which the next OPTIMIZE takes; and the newest for each partition
-   * that tells where the catalog has it.
+   * restored; the newest with a layout, which the next OPTIMIZE takes; the newest RESTORE, which may have
+   * brought back files that a stream sees for the first time; and the newest for each partition that tells
+   * where the catalog has it.
    *
    * @param lines newest first
    * @param files the versions whose records are files
@@ -104,6 +105,7 @@ private[commit] object HistoryWriter {
       settings: HistorySettings
   ): Seq[HistoryLine] = {
     val newest = lines.headOption ++ lines.find(_.record.layout.isDefined) ++
+      lines.find(_.record.operation == History.RestoreOperation) ++
       lines.flatMap(l => l.record.switches.map(_.slot -> l)).distinctBy(_._1).map(_._2)
     val needed = newest.map(_.version).toSet
     def isYoung(line: HistoryLine) = now.forall(_ - line.time <= settings.retentionMillis)

@@ -84,6 +84,11 @@ object RestorePlan {
 
   private val MostBytes = 200
 
+  private val Renamed = "(?:.*-)?restored-[A-Za-z0-9-]+-\\d+(?:\\..*)?".r
+
+  /** Whether [[renaming]] may have given a file this name. */
+  private[sparkzorder] def isRenamed(name: String): Boolean = Renamed.matches(name)
+
   /** Path, length, and the etag, or the modification time where there is none. */
   private type FileKey = (String, Long, Either[Long, String])
 

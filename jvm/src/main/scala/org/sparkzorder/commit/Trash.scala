@@ -22,9 +22,10 @@ final case class RetiredFiles(operation: Record, record: Option[HistoryEntry], f
  * What a VACUUM does.
  *
  * @param retired the files that it deletes, oldest version first
- * @param gone the versions that have no retired files afterwards, and whose records are still files
+ * @param gone the versions whose records become lines, since they have no retired files afterwards
  */
 final case class Expired(retired: Seq[RetiredFiles], gone: Set[Long]) {
+  def isNothing: Boolean = retired.isEmpty && gone.isEmpty
   def files: Seq[FileMeta] = retired.flatMap(_.files)
   def bytes: Long = retired.map(_.bytes).sum
 }
@@ -102,7 +103,12 @@ object Trash {
    * @param isOld whether an operation's retired files may go
    * @param dirs as for [[all]]
    */
-  def expired(folder: TableFolder, isOld: Record => Boolean, dirs: Seq[String] = Nil): Expired = {
+  def expired(
+      folder: TableFolder,
+      isOld: Record => Boolean,
+      dirs: Seq[String] = Nil,
+      settings: HistorySettings = HistorySettings()
+  ): Expired = {
     val history = History.read(folder)
     val (trash, needed) = found(folder, history, dirs)
     val (retired, kept) = trash.partition { retired =>
@@ -112,15 +118,27 @@ object Trash {
       }
     }
     val withTrash = needed ++ kept.map(_.operation.operationId)
-    val gone = history.filter { e =>
-      !e.isLine && (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
-    }
-    Expired(retired, gone.map(_.record.version).toSet)
+    def isGone(e: HistoryEntry) =
+      (e.state == History.Vacuumed || isOld(e.record)) && !withTrash(e.record.operationId)
+    Expired(retired, ended(history.filterNot(_.isLine), settings)(isGone))
   }
 
-  /** Whether a VACUUM would change anything. */
-  def hasWork(folder: TableFolder, expired: Expired, settings: HistorySettings): Boolean =
-    expired.retired.nonEmpty || HistoryWriter.due(folder.ops.list(folder.side), settings, expired.gone).nonEmpty
+  /**
+   * The versions whose records become lines. The newest ones do not, nor what a RESTORE undid before the RESTORE
+   * itself does: together they tell a stream which rows it has.
+   *
+   * @param whole operations whose records are files, newest first
+   */
+  private def ended(whole: Seq[HistoryEntry], settings: HistorySettings)(isGone: HistoryEntry => Boolean): Set[Long] = {
+    val (newest, older) = whole.splitAt(math.max(1, settings.whole))
+    def target(e: HistoryEntry) = History.target(e.record).getOrElse(Long.MaxValue)
+    val reach = newest.map(target).minOption.getOrElse(Long.MaxValue)
+    val (_, gone) = older.foldLeft((reach, Set.empty[Long])) { case ((reach, gone), e) =>
+      if (e.record.version <= reach && isGone(e)) (reach, gone + e.record.version)
+      else (math.min(reach, target(e)), gone)
+    }
+    gone
+  }
 
   /**
    * Deletes the retired files of some versions. Needs the lock. The records are marked first, so

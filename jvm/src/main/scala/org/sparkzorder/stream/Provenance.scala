@@ -2,6 +2,8 @@ package org.sparkzorder.stream
 
 import scala.collection.mutable
 
+import org.sparkzorder.write.WrittenNames
+
 /**
  * What an operation did in one folder: all outputs together hold the rows of all inputs together.
  *
@@ -63,8 +65,14 @@ private[stream] final case class FolderChange(
  * backup.
  *
  * @param changes oldest first
+ * @param linesUntil time of the newest operation with only a line, whose files are not known any more
+ * @param restoredUntil time of the newest RESTORE among these
  */
-private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
+private[sparkzorder] final class Provenance(
+    changes: Iterable[FolderChange],
+    linesUntil: Option[Long] = None,
+    restoredUntil: Option[Long] = None
+) {
   import Provenance._
 
   private val creators = mutable.HashMap.empty[String, FileExchange]
@@ -143,6 +151,20 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
   /** Whether a record says where the content is. */
   def isKnown(content: String): Boolean = places.contains(content)
 
+  /**
+   * Whether it is not known which content of this name an entry of a stream's log means. It may have been touched, or
+   * taken away by an operation with only a line.
+   */
+  def isInDoubt(path: String, time: Long): Boolean = {
+    val found = known(path)
+    linesUntil.exists(time <= _) && found.nonEmpty && !found.exists(_.stamp.time == time) &&
+    !WrittenNames.isOurs(path.substring(path.lastIndexOf('/') + 1))
+  }
+
+  /** Whether a RESTORE with only a line may have brought the content back, whose rows are perhaps known from elsewhere. */
+  def mayBeBack(content: String): Boolean =
+    Provenance.timeOf(content).exists(time => restoredUntil.exists(time <= _))
+
   /** Contents in the order of their rank come before those made from them. */
   def rank(content: String): Int = order.getOrElse(content, 0)
 
@@ -169,7 +191,8 @@ private[sparkzorder] final class Provenance(changes: Iterable[FolderChange]) {
         there.filter(_.time == time) match {
           case Some(stamp) =>
             found.find(_.stamp == stamp).orElse(left(found, stamp.length)).fold(named(path, stamp))(_.content)
-          case None =>
+          case None if isInDoubt(path, time) => named(path, time)
+          case None                          =>
             val later = found.filter(_.taken >= after)
             val ofTime = found.filter(_.stamp.time == time)
             ofTime.find(_.taken >= after).orElse(ofTime.lastOption)

@@ -100,7 +100,12 @@ private[sparkzorder] object StreamedTables {
       val entries = History.newestFirst(folder).toSeq ++ History.undone(folder)
       entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
     }
-    new Provenance(merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) })
+    val lines = ofTables.flatten.map(_._2).filter(_.isLine)
+    new Provenance(
+      merged(ofTables).flatMap { case (folder, entry) => changes(folder, entry) },
+      lines.map(_.time).maxOption,
+      lines.filter(_.record.operation == History.RestoreOperation).map(_.time).maxOption
+    )
   }
 
   /**

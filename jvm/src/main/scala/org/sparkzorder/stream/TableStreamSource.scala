@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, 
 import org.apache.spark.sql.execution.streaming.Offset
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.commit.RestorePlan
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.shim.StreamShim
 import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}
@@ -127,7 +128,7 @@ private[stream] final class TableStreamSource(
     if (now != before) {
       placed(from, to, batches, lacking, now)
     } else {
-      if (found.isEmpty) checkUnknown(files, from, None)
+      if (found.isEmpty) checkUnknown(files.map(_.path), from, None)
       found.map { all =>
         val gone = all.collect { case (place, None) if place.path != place.name => place.name }
         if (gone.nonEmpty) throw ZOrderErrors.streamFilesGone(base.toUri.getPath, gone)
@@ -144,8 +145,7 @@ private[stream] final class TableStreamSource(
       provenance: Provenance
   ): Seq[(FileLocation, Option[FileStatus])] = {
     val (contents, now) = contentsOf(from, batches, provenance)
-    val read = contents.toSet
-    checkUnknown(batches.flatten.filter(f => read(now.contents.of(f))), from, Some(now))
+    checkUnknown(contents, from, Some(now))
     contents.map { c =>
       val place = provenance.place(c)
       val there = statusOf(place.path)
@@ -180,15 +180,27 @@ private[stream] final class TableStreamSource(
   private def logged(path: Path, time: Long): Logged = Logged(path.toUri.getPath, time)
 
   /**
-   * Fails if rows might be delivered twice: a file was written by OPTIMIZE, or made from such a file, and no record of it
-   * is left. Its rows are new if all files that the stream has seen in this folder are still there, or are known to have
-   * been moved.
+   * Fails if rows might be delivered twice: a file was written by OPTIMIZE or brought back by RESTORE, or was made from
+   * such a file, and no record of it is left. Its rows are new if all files that the stream has seen in this folder are
+   * still there, or are known to have been moved.
+   *
+   * @param contents to read
    */
-  private def checkUnknown(files: Seq[Logged], from: Long, by: Option[Decided]): Unit = if (from >= 0) {
+  private def checkUnknown(contents: Seq[String], from: Long, by: Option[Decided]): Unit = if (from >= 0) {
     lazy val before = seenLog.get(None, Some(from)).toSeq.flatMap(_._2)
       .map(e => logged(e.sparkPath.toPath, e.timestamp))
-    lazy val known = before.map(_.path).toSet
-    val unknown = files.map(_.path).flatMap(withoutRecord(_, by.map(_.provenance))).distinct.filterNot(known)
+    lazy val known = before.groupMap(_.path)(_.time)
+    val provenance = by.map(_.provenance)
+    def isUnknown(content: String): Boolean = {
+      val path = Provenance.inPlace(content).path
+      known.get(path) match {
+        case Some(times) => provenance.exists(p => times.exists(p.isInDoubt(path, _)))
+        case None        =>
+          val name = pathOf(path).getName
+          WrittenNames.isOurs(name) || RestorePlan.isRenamed(name) || provenance.exists(_.mayBeBack(content))
+      }
+    }
+    val unknown = contents.flatMap(origins(_, provenance)).distinct.filter(isUnknown).map(Provenance.inPlace(_).path)
     if (unknown.nonEmpty) {
       val folders = unknown.map(pathOf(_).getParent).toSet
       // Another file of that name does not have the rows that the stream has seen.
@@ -200,21 +212,13 @@ private[stream] final class TableStreamSource(
     }
   }
 
-  /** Files that OPTIMIZE wrote and no record describes: the file itself, or those that it was made from. */
-  private def withoutRecord(file: String, provenance: Option[Provenance]): Seq[String] = {
-    val found = mutable.LinkedHashSet.empty[String]
-    val seen = mutable.HashSet(file)
-    val left = mutable.Queue(file)
-    while (left.nonEmpty) {
-      val content = left.dequeue()
-      val path = Provenance.inPlace(content).path
-      provenance.flatMap(_.creator(content)) match {
-        case Some(exchange)                                    => left ++= exchange.inputs.filter(seen.add)
-        case None if WrittenNames.isOurs(pathOf(path).getName) => found += path
-        case None                                              => ()
-      }
-    }
-    found.toSeq
+  /** The contents without a known writer that a content was made from, or the content itself. */
+  private def origins(content: String, provenance: Option[Provenance]): Seq[String] = {
+    val seen = mutable.LinkedHashSet(content)
+    val left = mutable.Queue(content)
+    def madeFrom(next: String) = provenance.flatMap(_.creator(next)).map(_.inputs)
+    while (left.nonEmpty) left ++= madeFrom(left.dequeue()).toSeq.flatten.filter(seen.add)
+    seen.toSeq.filter(madeFrom(_).isEmpty)
   }
 
   private def statusOf(path: String): Option[FileStatus] =

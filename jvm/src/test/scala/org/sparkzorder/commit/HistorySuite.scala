@@ -186,16 +186,39 @@ class HistorySuite extends AnyFunSuite {
     assert(t.fs.visibleRows == t.allRows)
   }
 
-  test("operations whose trash RESTORE has emptied become lines as well, once they are old") {
-    val t = optimized(2)
-    t.restore(ops(t), 0, "op-3")
-    assert(t.history.map(_.state) == Seq("committed", "restored", "restored"))
+  test("operations whose trash RESTORE has emptied become lines with it") {
+    val t = optimized(3)
+    t.restore(ops(t), 1, "op-4")
+    assert(t.history.map(_.state) == Seq("committed", "restored", "restored", "committed"))
+    t.optimize(ops(t), "op-5")
     t.vacuum(ops(t), "op-90", _ => false)
-    assert(records(t) == Seq(3L, 2L, 1L))
-    t.vacuum(ops(t), "op-91", _.version <= 2)
-    assert(records(t) == Seq(3L) && t.history.map(_.state) == Seq("committed", "vacuumed", "vacuumed"))
-    t.restore(ops(t), 2, "op-4")
+    assert(records(t) == (5L to 1L by -1L))
+    // Together they tell where rows went.
+    t.vacuum(ops(t), "op-91", _.version <= 3)
+    assert(records(t) == (5L to 2L by -1L))
+    t.vacuum(ops(t), "op-92", _.version <= 4)
+    assert(records(t) == Seq(5L) && t.history.map(_.state) == "committed" +: Seq.fill(4)("vacuumed"))
+    t.restore(ops(t), 4, "op-6")
     assert(t.fs.visibleRows == t.allRows)
+  }
+
+  test("the newest RESTORE is not forgotten") {
+    val t = optimized(2)
+    t.restore(ops(t), 1, "op-3")
+    for (i <- 4 to 7) t.optimize(ops(t), s"op-$i")
+    t.historySettings = small.copy(maxOperations = 1)
+    t.vacuum(ops(t), "op-90")
+    assert(versions(t) == Seq(7L, 6L, 3L))
+  }
+
+  test("the names that RESTORE gives are known") {
+    val t = optimized(1)
+    t.fs.put("/t/p=1/part-1.parquet", Set(900), 5L)
+    t.restore(ops(t), 0, "op-2")
+    val (renamed, others) = t.files.partition(f => RestorePlan.isRenamed(FileNames.name(f)))
+    assert(renamed.size == 1 && others == Seq("p=1/part-1.parquet"))
+    assert(RestorePlan.isRenamed("part-0-restored-11111111-2222-4333-8444-555555555555-0.c000.parquet"))
+    assert(!RestorePlan.isRenamed("part-0.parquet") && !RestorePlan.isRenamed("restored.parquet"))
   }
 
   test("a damaged line costs its operation, and no version is given again or restored over it") {
@@ -353,7 +376,7 @@ class HistorySuite extends AnyFunSuite {
     def retired = t.fs.below("/t").filter(_.endsWith(".retired"))
     assert(retired.count(_.startsWith("/t/p=9/")) == 4)
     val lock = Locking.acquire(folder(t), "op-4", t.settings)
-    Trash.vacuum(folder(t), lock, Trash.expired(folder(t), _ => true, Seq("p=2", "p=9")), small)
+    Trash.vacuum(folder(t), lock, Trash.expired(folder(t), _ => true, Seq("p=2", "p=9"), small), small)
     lock.release()
     assert(retired == Seq("/t/p=9/_zorder/trash/_v0000000001-elsewhere/x.parquet.retired"))
   }

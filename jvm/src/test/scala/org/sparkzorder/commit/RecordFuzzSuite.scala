@@ -109,7 +109,12 @@ class RecordFuzzSuite extends AnyFunSuite {
             History.read(folder).foreach(e => e.record.layout.foreach(LayoutSpec.parse))
             attempt(Restore.plan(folder, lock, 0): Unit)
             assert(before.subsetOf(rowsAnywhere(t.fs)), "a statement lost rows")
-            Trash.vacuum(folder, lock, Trash.expired(folder, _ => true), HistorySettings(whole = 1))
+            Trash.vacuum(
+              folder,
+              lock,
+              Trash.expired(folder, _ => true, settings = HistorySettings(whole = 1)),
+              HistorySettings(whole = 1)
+            )
           } finally lock.release()
         }
         if (done) statements += 1

@@ -150,7 +150,9 @@ final class SmallTable(
   }
 
   def vacuum(ops: FileOps, id: String = "op-1", isOld: Record => Boolean = _ => true): Unit =
-    locked(ops, id)((folder, lock) => Trash.vacuum(folder, lock, Trash.expired(folder, isOld), historySettings))
+    locked(ops, id)((folder, lock) =>
+      Trash.vacuum(folder, lock, Trash.expired(folder, isOld, settings = historySettings), historySettings)
+    )
 
   /**
    * Runs a statement that may die, fail, or be refused. Returns the exception with which it ended.
