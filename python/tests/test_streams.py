@@ -419,7 +419,7 @@ def test_a_used_name_does_not_hide_that_records_are_gone(
 def leave_lines(spark: SparkSession, root: Path) -> None:
     """Let the history have no more than lines of what was done in `p=1`."""
     for _ in range(16):
-        spark.sql(f"OPTIMIZE parquet.`{root}` WHERE p = 2 FULL ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
+        spark.sql(f"OPTIMIZE parquet.`{root}` FULL WHERE p = 2 ZORDER BY (a) OPTIONS ('num-files' = '2')").collect()
     spark.sql(f"VACUUM parquet.`{root}` RETAIN 0 HOURS").collect()
 
 
@@ -431,18 +431,18 @@ def test_a_stream_goes_on_when_only_lines_are_left_of_what_it_has_seen(
     first, name = table.folders[0], table.files()[0].name
     stopped, ids = stream(table.root), set(table.ids)
     stopped.run_once()
-    optimize(spark, table.root, "WHERE p = 1 FULL")
+    optimize(spark, table.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
     leave_lines(spark, table.root)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "new.parquet", 10_000)
     assert stopped.run_once() == once(ids)
     ids |= append(first, "more.parquet", 20_000)
-    optimize(spark, table.root, "WHERE p = 1 FULL")
+    optimize(spark, table.root, "FULL WHERE p = 1")
     assert stopped.run_once() == once(ids)
     # Whether the stream means this file by the name that it has seen is not known any more.
     append(first, name, 30_000)
-    optimize(spark, table.root, "WHERE p = 1 FULL")
+    optimize(spark, table.root, "FULL WHERE p = 1")
     with pytest.raises(Exception, match="ZORDER_STREAM_UNKNOWN_FILE"):
         stopped.run_once()
     assert stopped.arrived() == once(ids)
@@ -455,7 +455,7 @@ def test_a_file_that_came_back_when_only_a_line_tells_it_is_no_new_one(
 ) -> None:
     table = SmallTable.write(tmp_path / "t", partitioned=True)
     first, names, ids = table.folders[0], [f.name for f in table.files() if f.parent == table.folders[0]], table.ids
-    optimize(spark, table.root, "WHERE p = 1 FULL")
+    optimize(spark, table.root, "FULL WHERE p = 1")
     stopped = stream(table.root)
     assert stopped.run_once() == once(ids)
     if taken:

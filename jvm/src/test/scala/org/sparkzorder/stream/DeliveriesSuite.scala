@@ -268,4 +268,26 @@ class DeliveriesSuite extends AnyFunSuite {
     assert(place(both, Seq(a), None) == "/x")
     assert(place(both, Seq(Logged("/t/zorder-1", 9), a), None) == "/y")
   }
+
+  test("with operations of which only a line is left, a name with another time is in doubt") {
+    val taken = FolderChange(
+      "1",
+      Seq(MovedFile("/t/a", 1, 50, trash = Some("/x")), MovedFile("/t/zorder-00001-id-a0.parquet", 1, 50)),
+      Seq(MovedFile("/t/zorder-00002-id-a0.parquet", 1, 59)),
+      Nil,
+      false
+    )
+    def contentOf(provenance: Provenance, time: Long) =
+      new LoggedContents(provenance, _ => None).next(Seq(Logged("/t/a", time))).head
+    val (all, some) = (new Provenance(Seq(taken)), new Provenance(Seq(taken), Some(40L), Some(30L)))
+    assert(Seq(20L, 45L, 50L).map(all.isInDoubt("/t/a", _)) == Seq(false, false, false))
+    assert(Seq(20L, 45L, 50L).map(some.isInDoubt("/t/a", _)) == Seq(true, false, false))
+    // What was touched is the content that was taken. What is in doubt is not taken for it.
+    assert(contentOf(all, 20) == contentOf(all, 50) && contentOf(some, 45) == contentOf(some, 50))
+    assert(contentOf(some, 20) != contentOf(some, 50))
+    // Names of ours are not used again, and of other names nothing is known.
+    assert(!some.isInDoubt("/t/zorder-00001-id-a0.parquet", 20) && !some.isInDoubt("/t/b", 20))
+    val file = contentOf(some, 20)
+    assert(some.mayBeBack(file) && !some.mayBeBack(contentOf(some, 45)) && !all.mayBeBack(file))
+  }
 }
