@@ -7,7 +7,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.sparkzorder.commit.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
-import org.sparkzorder.optimize.FileOrigin
+import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.statement.Target
 import org.sparkzorder.stats.ColumnKey
 import org.sparkzorder.table.{KeyColumns, PlainTable, PlainTables, TableSideFolder}

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.History
-import org.sparkzorder.optimize.LayoutChoice
+import org.sparkzorder.optimize.LastLayout
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{FolderColumns, TableSideFolder}
 
@@ -25,7 +25,7 @@ final case class DescribeDetailCommand(target: Target) extends NamedCommand {
   override protected def work(session: SparkSession): Seq[Row] = {
     val table = TableRecovery.settled(session, target, FolderColumns.Nothing)
     val files = table.listed.flatMap(_.files)
-    val layout = LayoutChoice.last(History.newestFirst(TableSideFolder.of(table)).map(_.record))
+    val layout = LastLayout.of(History.newestFirst(TableSideFolder.of(table)).map(_.record))
     val catalog = table.catalogTable
     Seq(Row(
       table.formatName,

@@ -9,7 +9,7 @@ import org.sparkzorder.commit.History
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{ExcludedColumns, TableIndex}
-import org.sparkzorder.optimize.FileOrigin
+import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 

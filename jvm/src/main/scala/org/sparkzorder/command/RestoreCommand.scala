@@ -18,8 +18,8 @@ import org.sparkzorder.commit._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.optimize.check.{CommitMode, UnsafeTables}
-import org.sparkzorder.optimize.FileOrigin
 import org.sparkzorder.optimize.options.OptionTable
+import org.sparkzorder.optimize.plan.FileOrigin
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.statement.{RestorePoint, Target}
 import org.sparkzorder.stats.FileId

@@ -7,7 +7,7 @@ import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{RecordedWorkload, TableIndex}
 import org.sparkzorder.layout.{FileCounts, LayoutSpec, ValueDistribution}
-import org.sparkzorder.optimize.ChosenLayout
+import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.predicate.Column
 import org.sparkzorder.stats.{KeyEncoding, OrderedValue}
@@ -109,7 +109,7 @@ private[sparkzorder] object AutoLayout {
    * still has all of its columns. The keys have no weights.
    */
   private def lastLike(template: LayoutSpec, table: PlainTable, history: Seq[Record]): Option[ChosenLayout] =
-    LayoutChoice.last(history.iterator).filter { last =>
+    LastLayout.of(history.iterator).filter { last =>
       last.cuts == template.cuts && last.queryShare == template.queryShare && last.mapping == template.mapping &&
       last.columns.map(_._1).forall(possibleKeys(table))
     }.map(last => ChosenLayout(last, keyColumns(table, last.columns.map(_._1))))

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.sparkzorder.commit.Record
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
-import org.sparkzorder.optimize.ChosenLayout
+import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
 import org.sparkzorder.optimize.options.{OptimizeOptions, OptionsOfTable}
 import org.sparkzorder.statement.{LayoutClause, WeightedColumn}
 import org.sparkzorder.table.{KeyColumns, PlainTable}
@@ -69,24 +69,12 @@ private[sparkzorder] object LayoutChoice {
       alignedCuts: Option[Boolean],
       history: => Seq[Record]
   ): Option[ChosenLayout] =
-    last(history.iterator).map { last =>
+    LastLayout.of(history.iterator).map { last =>
       val spec = alignedCuts.fold(last)(aligned => last.copy(cuts = cutsOf(aligned)))
       val paths = KeyColumns.resolveAll(table, spec.columns.map(_._1))
       val keys = paths.zip(spec.columns).map { case ((path, dataType), (_, w)) => KeyColumn(path, dataType, w) }
       ChosenLayout(spec, keys)
     }
-
-  /**
-   * The layout of the table's last OPTIMIZE.
-   *
-   * An OPTIMIZE takes the last layout unless it names another. So there is none before one that has none,
-   * and the history need not be read further.
-   *
-   * @param history newest first
-   */
-  def last(history: Iterator[Record]): Option[LayoutSpec] =
-    history.filter(_.operation == "OPTIMIZE").map(_.layout).takeWhile(_.isDefined).flatten.flatMap(LayoutSpec.parse)
-      .nextOption()
 
   private def cutsOf(aligned: Boolean): String = if (aligned) LayoutSpec.AlignedCuts else LayoutSpec.EqualCuts
 

@@ -6,7 +6,7 @@ import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.TableIndex
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.optimize.check.EncryptedFiles
-import org.sparkzorder.optimize.plan.OptimizePlan
+import org.sparkzorder.optimize.plan.{FileOrigin, OptimizePlan}
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 import org.sparkzorder.table.ExcludedNames

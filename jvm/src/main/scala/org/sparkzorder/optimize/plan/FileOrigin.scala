@@ -1,8 +1,9 @@
-package org.sparkzorder.optimize
+package org.sparkzorder.optimize.plan
 
 import scala.collection.mutable
 
 import org.sparkzorder.commit.{HistoryEntry, HistorySettings, Record}
+import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
 
