@@ -1,4 +1,4 @@
-package org.sparkzorder.skipping
+package org.sparkzorder.scan
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
