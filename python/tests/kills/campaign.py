@@ -19,7 +19,7 @@ from small_tables import ROWS, SmallTable
 
 from kills.aims import Aim, drawn
 from kills.process import Driver, DriverNotStartedError, until
-from kills.statements import EXPECTED, RIVALS, create_inner, inner_of, is_expected, statement
+from kills.statements import EXPECTED, statement
 from kills.target import Target
 
 if TYPE_CHECKING:
@@ -136,11 +136,7 @@ class Campaign:
             return
         while len(self._targets) < TABLES:
             number = next(self._numbers)
-            nested = number % 3 == 2
-            target = Target(SmallTable.write(self._folder / f"t{number}", nested or number % 2 == 1), nested)
-            self._targets.append(target)
-            if nested:
-                self._spark.sql(create_inner(target.root))
+            self._targets.append(Target(SmallTable.write(self._folder / f"t{number}", number % 2 == 1)))
         self._work_and_kill(driver, pid)
         self.tally.processes += 1
         for failed in driver.errors():
@@ -168,19 +164,14 @@ class Campaign:
         stop = threading.Event()
         appending = threading.Thread(target=self._append, args=(stop, Random(self._rng.random())))
         appending.start()
-        # Another process works on the inner tables, and stays alive.
-        nested = [t for t in self._targets if t.nested]
-        beside = threading.Thread(target=self._work_inside, args=(stop, Random(self._rng.random()), nested))
-        beside.start()
         try:
             roots = [t.root for t in self._targets]
-            driver.begin(f"{self.tally.seed}/{self.tally.processes}", roots, [t.root for t in nested])
+            driver.begin(f"{self.tally.seed}/{self.tally.processes}", roots)
             self._wait(aim, pid, driver.statement)
             driver.kill()
         finally:
             stop.set()
             appending.join()
-            beside.join()
             driver.close()
 
     def _wait(self, aim: Aim, pid: int, statement: float) -> None:
@@ -197,35 +188,9 @@ class Campaign:
             self._next_id += ROWS
             rng.choice(self._targets).append(ids, rng)
 
-    def _work_inside(self, stop: threading.Event, rng: Random, targets: list[Target]) -> None:
-        session = self._spark.newSession()
-        while targets and not stop.wait(rng.uniform(0.02, 0.3)):
-            root = rng.choice(targets).root
-            self._try(session, statement(root / "p=1", rng, inner_of(root)), (*EXPECTED, *RIVALS))
-
-    def _try(self, session: SparkSession, sql: str, allowed: tuple[str, ...]) -> None:
-        try:
-            session.sql(sql).collect()
-        except (PySparkException, Py4JJavaError) as error:
-            if not is_expected(condition_of(error), str(error), allowed):
-                self.tally.stuck += 1
-                self._problem(f"{sql}: {error}")
-
     def _settle(self, target: Target) -> None:
         """Run one more statement. After it, no remains of a kill may be left."""
         table = target.table
-        if target.nested and self._rng.random() < 0.5:
-            inner = inner_of(table.root)
-            sql = self._rng.choice(
-                (
-                    f"SELECT id FROM {inner}",
-                    f"DESCRIBE HISTORY {inner}",
-                    statement(table.root / "p=1", self._rng, inner),
-                )
-            )
-            self._try(self._spark, sql, (*EXPECTED, "ZORDER_RESTORE_CHANGED_FILES"))
-            if sql.startswith("SELECT id"):
-                self._judge_inner(target, f"for the inner table, after {sql}")
         sql = self._rng.choice(
             (f"SELECT id FROM {table.source}", f"DESCRIBE HISTORY {table.source}", statement(table.root, self._rng))
         )
@@ -236,8 +201,7 @@ class Campaign:
                 found = Counter(row[0] for row in rows)
                 self._judge(target, f"in the answer to {sql}", expected - found, found - expected)
         except (PySparkException, Py4JJavaError) as error:
-            allowed = (*EXPECTED, "ZORDER_RESTORE_CHANGED_FILES")
-            if condition_of(error) not in (allowed if target.nested else EXPECTED):
+            if condition_of(error) not in EXPECTED:
                 self.tally.stuck += 1
                 self._problem(f"{table.root}: {sql}: {error}")
         # A process that dies after it deleted the lock leaves an empty folder.
@@ -247,21 +211,8 @@ class Campaign:
             self._problem(f"{table.root}: left over after {sql}: {left}")
         for reader, found in (("pyarrow", table.plain_ids()), ("Spark", table.spark_ids(self._spark))):
             self._judge(target, f"for {reader} after {sql}", expected - found, found - expected)
-        if target.nested:
-            self._judge_inner(target, f"for the inner table after {sql}")
         target.unsettled = False
         self.tally.checks += 1
-
-    def _judge_inner(self, target: Target, when: str) -> None:
-        query = f"SELECT id FROM {inner_of(target.root)}"
-        expected = Counter(target.inner_ids)
-        # Spark caches the listing of a catalog's table. REFRESH makes it see the files of others.
-        found = Counter(row[0] for row in self._spark.sql(query).collect())
-        first = Counter(i for i in target.inner_ids if i < FIRST_APPENDED)
-        self._judge(target, when, first - found, found - expected)
-        self._spark.catalog.refreshTable(inner_of(target.root))
-        found = Counter(row[0] for row in self._spark.sql(query).collect())
-        self._judge(target, f"{when}, refreshed", expected - found, found - expected)
 
     def _judge(self, target: Target, when: str, lost: Counter[int], doubled: Counter[int]) -> None:
         self.tally.lost += lost.total()

@@ -48,10 +48,10 @@ class Driver:
         """The approximate seconds of a statement when its classes are loaded, on this machine at this time."""
         return min(max(0.3, float(self._said()[0]["first"]) / 3), 3.0)
 
-    def begin(self, seed: str, tables: list[Path], nested: list[Path]) -> None:
-        """Let it work on these tables, and on tables over the first partition of some of them."""
+    def begin(self, seed: str, tables: list[Path]) -> None:
+        """Let it work on these tables."""
         assert self._process.stdin is not None
-        told = {"seed": seed, "tables": [str(t) for t in tables], "nested": [str(t) for t in nested]}
+        told = {"seed": seed, "tables": [str(t) for t in tables]}
         self._process.stdin.write(json.dumps(told) + "\n")
         self._process.stdin.flush()
 

@@ -9,54 +9,17 @@ from random import Random
 EXPECTED = ("ZORDER_RESTORE_FILES_GONE", "ZORDER_INDEX_EXISTS", "ZORDER_INDEX_NOT_FOUND", "ZORDER_VERSION_NOT_FOUND")
 """Errors that are correct on a table on which other such statements ran before."""
 
-RIVALS = (
-    "ZORDER_CONCURRENT_OPERATION",
-    "ZORDER_COMMIT_CONFLICT",
-    "ZORDER_RESTORE_CHANGED_FILES",
-    "FAILED_READ_FILE.FILE_NOT_EXIST",
-    "FAILED_TO_CREATE_PLAN_FOR_DIRECT_QUERY",
-)
-"""Further errors that are correct while another table over the same files is at work."""
-
-MOVED = ("NoSuchFileException", "FileNotFoundException")
-"""The text of an error about a file that another table moved after it was listed."""
-
-
-def is_expected(condition: str, message: str, allowed: tuple[str, ...]) -> bool:
-    """Whether an error is correct.
-
-    Args:
-        condition: The error's condition.
-        message: Its message and those of its causes.
-        allowed: Conditions. If those of `RIVALS` are among them, a missing file is correct too.
-    """
-    beside_others = set(RIVALS) <= set(allowed)
-    return condition in allowed or (beside_others and any(word in message for word in MOVED))
-
-
 WEIGHTS = {"OPTIMIZE": 8, "RESTORE": 8, "VACUUM": 3, "REFRESH": 4, "CREATE": 3, "DROP": 1, "SELECT": 3}
 
 
-def inner_of(root: Path) -> str:
-    """The name of a table over the first partition of a folder."""
-    return f"inner_{root.name}"
-
-
-def create_inner(root: Path) -> str:
-    """The statement that makes this table if it is missing."""
-    columns = "(id BIGINT, a INT)"
-    return f"CREATE TABLE IF NOT EXISTS {inner_of(root)} {columns} USING parquet LOCATION '{root / 'p=1'}'"
-
-
-def statement(root: Path, rng: Random, name: str = "") -> str:
+def statement(root: Path, rng: Random) -> str:
     """Draw a statement, or a query, which recovers the table.
 
     Args:
         root: The table's folder.
         rng: The source of randomness.
-        name: The table's name, if it has one.
     """
-    source = name or f"parquet.`{root}`"
+    source = f"parquet.`{root}`"
     kind = rng.choices(list(WEIGHTS), weights=list(WEIGHTS.values()))[0]
     if kind == "OPTIMIZE":
         return f"OPTIMIZE {source} {_layout(root, rng)}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from small_tables import ROWS, SmallTable, write_file
+from small_tables import SmallTable, write_file
 
 
 @dataclass
@@ -22,21 +22,16 @@ class Target:
         kills: The number of kills that it has been through.
         unfinished: Names of lock files that are truncated.
         unsettled: Whether no statement has ended since the last kill.
-        nested: Whether there is a table over the first partition as well.
-        inner_ids: The ids in the inner table.
     """
 
     table: SmallTable
-    nested: bool = False
     ids: set[int] = field(init=False)
     kills: int = 0
     unfinished: set[str] = field(default_factory=set)
     unsettled: bool = False
-    inner_ids: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.ids = self.table.ids
-        self.inner_ids = set(range(3 * ROWS))
 
     @property
     def root(self) -> Path:
@@ -47,15 +42,12 @@ class Target:
         """Add a file. It is complete when it gets its name."""
         hidden = self.root / f".{ids.start}.tmp"
         write_file(hidden, ids)
-        folder = rng.choice(self.table.folders)
-        hidden.rename(folder / f"added-{ids.start}.parquet")
+        hidden.rename(rng.choice(self.table.folders) / f"added-{ids.start}.parquet")
         self.ids |= set(ids)
-        if folder == self.table.folders[0]:
-            self.inner_ids |= set(ids)
 
     @property
     def is_exchanging(self) -> bool:
-        """Whether a plain reader may see a row twice or not at all."""
+        """Whether a plain reader may see a row twice."""
         return bool(self._side("*.publishing"))
 
     def has(self, pid: int, operations: Collection[str]) -> bool:
@@ -109,17 +101,13 @@ class Target:
         return found
 
     def _side(self, pattern: str) -> list[Path]:
-        roots = (self.root, self.root / "p=1") if self.nested else (self.root,)
-        return [path for root in roots for path in _found(root / "_zorder", pattern)]
+        return _found(self.root / "_zorder", pattern)
 
     def wrong_as_it_lies(self) -> tuple[Counter[int], Counter[int]]:
         """Rows lost and rows doubled for a plain reader, without any recovery."""
         found, expected = self.table.plain_ids(), Counter(self.ids)
-        if not self.is_exchanging:
-            return expected - found, found - expected
-        empty = [folder for folder in self.table.folders if not list(folder.glob("*.parquet"))]
-        foreign = found - Counter(dict.fromkeys(self.ids, 2))
-        return (expected if empty else Counter()), foreign
+        most = Counter(dict.fromkeys(self.ids, 2)) if self.is_exchanging else expected
+        return expected - found, found - most
 
     def remove(self) -> None:
         """Delete the folder."""
