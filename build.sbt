@@ -38,32 +38,10 @@ def shims(base: File, minor: String): Seq[File] = {
   })
 }
 
-// The sources are for Scala 2.13, Java 17 and Spark 4. The compiler of Scala 2.12 reads them with an import more, of what its
-// libraries lack (jvm/shims). It is on the line of the package, so that the numbers of lines stay. The table has what a source
-// names itself.
-val forScala212Only = "import org.sparkzorder.shim.Java9._, org.sparkzorder.shim.Scala213._, org.sparkzorder.shim.Spark40._"
-val renamedForScala212 = Seq(
-  "scala.jdk.CollectionConverters" -> "org.sparkzorder.shim.Scala213.CollectionConverters",
-  "scala.util.Using" -> "org.sparkzorder.shim.Scala213.Using",
-  "scala.collection.immutable.ArraySeq" -> "org.sparkzorder.shim.Scala213.ArraySeq",
-  "org.apache.spark.sql.catalyst.util.CollationFactory" -> "org.sparkzorder.shim.Spark40.CollationFactory",
-  "org.apache.spark.sql.catalyst.analysis.ResolveDataSource" -> "org.sparkzorder.shim.Spark40.ResolveDataSource",
-  "org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource" -> "org.sparkzorder.shim.Spark40.UnresolvedDataSource",
-  "hint.parameters" -> "parametersOf(hint)",
-  // That a thread does not inherit what its maker's thread has.
-  "\"zorder-workload\", 0, false)" -> "\"zorder-workload\", 0)",
-  "Zstd.getFrameContentSize" -> "Zstd.decompressedSize"
-)
-val arraysOfJava9 = """(?:java\.util\.)?\bArrays\.(mismatch|compareUnsigned|equals)\("""
-
+// All Sparks have the same sources. What Scala 2.12 and Java 8 lack, a source imports from our package `compat`. For Spark 3.5
+// it hands on scala-collection-compat, which is on the class path there, as spark-core needs it. Newer Sparks lack that jar, so
+// a source cannot import it itself; Scala 2.13 has all that it brings.
 def isScala212(fullScala: String): Boolean = fullScala.startsWith("2.12.")
-
-def forScala212(source: String): String =
-  renamedForScala212
-    .foldLeft(source) { case (text, (there, here)) => text.replace(there, here) }
-    .replaceAll("""\.toSeq\b""", ".toSeq213")
-    .replaceAll(arraysOfJava9, "org.sparkzorder.shim.Java9.Arrays.$1(")
-    .replaceFirst("(?m)^(package [a-z.]+)$", "$1; " + forScala212Only)
 
 // Spark's runtime of ANTLR reads only what this version of the tool writes.
 def antlrOf(minor: String): String = if (minor.startsWith("3.")) "4.9.3" else "4.13.1"
@@ -112,19 +90,7 @@ def sparkModule(minor: String, fullScala: String): Project =
       scalaVersion := fullScala,
       Compile / unmanagedSourceDirectories := {
         val main = (ThisBuild / baseDirectory).value / "jvm" / "src" / "main"
-        val shared = if (isScala212(fullScala)) Seq(main / "java") else Seq(main / "scala", main / "java")
-        shared ++ shims((ThisBuild / baseDirectory).value, minor)
-      },
-      Compile / sourceGenerators += Def.task {
-        val main = (ThisBuild / baseDirectory).value / "jvm" / "src" / "main" / "scala"
-        val to = (Compile / sourceManaged).value / "for-scala-2.12"
-        val sources = if (isScala212(fullScala)) (main ** "*.scala").get else Nil
-        sources.map { source =>
-          val file = to / IO.relativize(main, source).get
-          val text = forScala212(IO.read(source))
-          if (!file.exists || IO.read(file) != text) IO.write(file, text)
-          file
-        }
+        Seq(main / "scala", main / "java") ++ shims((ThisBuild / baseDirectory).value, minor)
       },
       Compile / sourceGenerators += Def.task {
         val file = (Compile / sourceManaged).value / "SparkMinor.scala"
@@ -166,9 +132,16 @@ def sparkModule(minor: String, fullScala: String): Project =
         "-Wconf:src=src_managed/.*:s"
       ),
       scalacOptions ++= (
-        // What 2.12 calls a nullary method that is overridden is a method of Java.
-        if (isScala212(fullScala)) Seq("-Xlint:_,-missing-interpolator,-nullary-override")
-        else Seq("-Xlint:_,-missing-interpolator", "-Wunused:imports,privates,locals")
+        // What 2.12 calls a nullary method that is overridden is a method of Java. It does not see each use of a private object.
+        if (isScala212(fullScala))
+          Seq("-Xlint:_,-missing-interpolator,-nullary-override,-unused", "-Ywarn-unused:imports,locals")
+        else
+          Seq(
+            "-Xlint:_,-missing-interpolator",
+            "-Wunused:imports,privates,locals",
+            // Scala 2.13 has these methods itself. The compiler of 2.12 finds the imports that no code needs.
+            "-Wconf:cat=unused-imports&origin=org\\.sparkzorder\\.compat\\..*:s"
+          )
       ),
       scalacOptions ++= javaOf(minor).toSeq.flatMap(Seq("-release", _)),
       javacOptions ++= javaOf(minor).toSeq.flatMap(Seq("--release", _)),

@@ -5,6 +5,7 @@ import java.io.PrintStream
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.zorder.SparkOwn
 
+import org.sparkzorder.compat._
 import org.sparkzorder.progress.ProgressSnapshot
 
 /**

@@ -56,7 +56,7 @@ private[command] trait LongCommand extends NamedCommand {
     val context = session.asInstanceOf[ClassicSession].sparkContext
     values.foreach { case (name, value) => metrics(name).set(value) }
     val execution = context.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-    if (execution != null) SQLMetrics.postDriverMetricUpdates(context, execution, metrics.values.toSeq)
+    if (execution != null) SQLMetrics.postDriverMetricUpdates(context, execution, metrics.values.toVector)
   }
 
   override protected final def work(session: SparkSession): Seq[Row] =

@@ -11,6 +11,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.{StringType, StructType}
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.files.UnchangedFiles
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.check.CommitMode

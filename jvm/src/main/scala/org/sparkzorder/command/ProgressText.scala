@@ -2,6 +2,7 @@ package org.sparkzorder.command
 
 import java.util.Locale
 
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.progress.ProgressSnapshot
 

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.{ChecksumException, ChecksumFileSystem, FileStatus, 
 import org.apache.spark.util.SerializableConfiguration
 
 import org.sparkzorder.commit.{FileNames, NotRestorableException, OutputFile, RestoreObstacle, RestorePlan, TiedNames}
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.files.Footers

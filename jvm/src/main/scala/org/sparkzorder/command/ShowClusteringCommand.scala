@@ -15,7 +15,9 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{LockState, TableState, WorkerThreads}
+import org.sparkzorder.compat._
 import org.sparkzorder.optimize.report.ClusteringStatus
+import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.TableTarget
 import org.sparkzorder.table.{PlainTables, TableSideFolder}
 
@@ -63,7 +65,7 @@ final case class ShowClusteringCommand(database: Seq[String]) extends NamedComma
         TableRow(name, Some(opened.formatName), state, Some(ClusteringStatus.of(opened)), Some(stale.toLong))
       }
     } catch {
-      case e: SparkThrowable if Option(e.getCondition).exists(NotOurs) => without(s"not ours: ${words(e)}")
+      case e: SparkThrowable if Option(conditionOf(e)).exists(NotOurs) => without(s"not ours: ${words(e)}")
       // The row says it, and the other tables have theirs.
       case NonFatal(e) =>
         logWarning(s"SHOW CLUSTERING cannot look at $name", e)

@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * How a partition goes back to an earlier folder.
  *
@@ -51,11 +53,11 @@ private[sparkzorder] object CatalogRestore {
     }
 
     def ended(partition: CatalogPartition): WayBack = {
-      val folders = rows.values.map(_.path.getParent).toSeq.distinct
+      val folders = rows.values.map(_.path.getParent).toVector.distinct
       val now = keyed(folders.flatMap(visible))
-      val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toSeq.sorted
+      val gone = rows.filterNot { case (path, m) => now.get(path).exists(KnownFile.of(m).is) }.keys.toVector.sorted
       if (gone.nonEmpty) throw new NotRestorableException(version, RestoreObstacle.Gone, gone)
-      val (there, elsewhere) = rows.keys.toSeq.sorted.map(now).partition(_.path.getParent == at)
+      val (there, elsewhere) = rows.keys.toVector.sorted.map(now).partition(_.path.getParent == at)
       // Of a stale append that was copied forward, the original may be in the folder itself.
       val originals = visible(at).map(m => CarriedName.of(m) -> m).toMap
       val (back, brought) = elsewhere.partition(m => originals.contains(CarriedName.of(m)))

@@ -4,6 +4,8 @@ import java.io.IOException
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * What becomes of a copy of a table that was made while an operation was being
  * published. Uploads and decisions are about the first table. But the outputs of a folder have the rows

@@ -6,6 +6,8 @@ import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * A file of the side folder with the names of the columns that the table excludes from its
  * statistics. Otherwise only the catalog knows them, and a statement may name the folder by its

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * What the marker of a folder says.
  *

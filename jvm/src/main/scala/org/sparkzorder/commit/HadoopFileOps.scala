@@ -30,6 +30,8 @@ import org.apache.hadoop.fs.{
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.hdfs.DistributedFileSystem
 
+import org.sparkzorder.compat._
+
 /**
  * [[FileOps]] over a Hadoop file system.
  *
@@ -87,7 +89,7 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     if (!local) super.statuses(dir, names, threads)
     else {
       refuseLinks(dir)
-      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toSeq
+      val parts = names.grouped(math.max(HadoopFileOps.FewNames, (names.size + threads - 1) / threads)).toVector
       WorkerThreads.map(parts, threads)(disk.statuses(dir, _)).flatten.toMap
     }
 
@@ -259,13 +261,13 @@ final class HadoopFileOps(fs: FileSystem) extends FileOps {
     refuseLinks(dir)
     val missing =
       if (!isInSide(dir) || !permissions.mayNeedMore(dir)) Nil
-      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toSeq
+      else Iterator.iterate(dir)(_.getParent).takeWhile(d => isInSide(d) && !fs.exists(d)).toVector
     if (!fs.mkdirs(dir)) throw new IOException(s"cannot make folder $dir")
     missing.foreach(permissions.inherit)
   }
 
   override def mkdirsLike(dir: Path, like: Path): Unit = {
-    val missing = Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && !fs.exists(d)).toSeq.reverse
+    val missing = Iterator.iterate(dir)(_.getParent).takeWhile(d => d != null && !fs.exists(d)).toVector.reverse
     missing.foreach { folder =>
       if (!fs.mkdirs(folder)) throw new IOException(s"cannot make folder $folder")
       permissions.resemble(folder, like)

@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
+
 /**
  * An operation in the history.
  *

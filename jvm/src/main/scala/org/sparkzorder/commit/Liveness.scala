@@ -5,6 +5,8 @@ import java.net.{InetAddress, UnknownHostException}
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 
+import org.sparkzorder.compat.Processes
+
 /** Whether an owner's process runs, as far as this host can tell without the heartbeat. */
 sealed trait ProcessState
 object ProcessState {
@@ -68,7 +70,7 @@ object SystemLiveness extends Liveness {
   }
 
   override lazy val self: ProcessId = {
-    val pid = ProcessHandle.current().pid()
+    val pid = Processes.own
     ProcessId(
       hostName,
       read("/proc/sys/kernel/random/boot_id"),
@@ -111,11 +113,7 @@ object SystemLiveness extends Liveness {
       // Field 3 is the state; a zombie does not run any more. Field 22 is the start in clock ticks
       // since boot, which does not change with the clock.
       if (fields(0) == "Z" || fields(0) == "X") None else Some(fields.lift(19).getOrElse(""))
-    } else {
-      val handle = ProcessHandle.of(pid)
-      if (!handle.isPresent || !handle.get.isAlive) None
-      else Some(handle.get.info.startInstant.map[String](_.toString).orElse(""))
-    }
+    } else Processes.start(pid)
   }
 
   private def hostName: String =

@@ -33,7 +33,7 @@ private[commit] final class LocalLinks(local: Boolean) {
       val names =
         Using.resource(
           Files.list(nio(dir))
-        )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toSeq)
+        )(_.iterator.asScala.filter(Files.isSymbolicLink(_)).map(_.getFileName).toVector)
       names.flatMap(n => at(FileNames.child(dir, n.toString)))
     } catch { case _: NoSuchFileException => Nil }
 

@@ -23,10 +23,10 @@ private[commit] object LongNames {
   /** As many whole characters as fit. */
   private def beginning(name: String): String = {
     var bytes = 0
-    val kept = name.codePoints.takeWhile { c =>
+    val kept = name.codePoints.toArray.takeWhile { c =>
       bytes += new String(Character.toChars(c)).getBytes(UTF_8).length
       bytes <= KeptBytes
-    }.toArray
+    }
     new String(kept, 0, kept.length)
   }
 

@@ -9,6 +9,8 @@ import scala.jdk.CollectionConverters._
 import com.google.common.cache.CacheBuilder
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /** A lock that this JVM holds, as far as metrics report it. */
 private[commit] trait HeldLock {
 

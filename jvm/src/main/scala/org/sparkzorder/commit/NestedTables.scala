@@ -29,7 +29,7 @@ object NestedTables {
     dirs.flatMap(withFoldersAbove).distinct.sorted.find(isRoot(folder, _))
       .foreach(dir => throw new NestedTableException(folder.root, folder.resolve(dir)))
 
-  private def above(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toSeq
+  private def above(root: Path): Seq[Path] = Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).toVector
 
   /** A side folder of a partition holds only markers, staging and trash of the table above. */
   private def isRoot(folder: TableFolder, dir: String): Boolean =
@@ -37,5 +37,5 @@ object NestedTables {
 
   /** A relative folder and those above it, without the root. */
   private def withFoldersAbove(dir: String): Seq[String] =
-    Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toSeq
+    Iterator.iterate(dir)(FileNames.parent).takeWhile(_.nonEmpty).toVector
 }

@@ -4,6 +4,8 @@ import java.io.{FileNotFoundException, IOException}
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * [[FileOps]] over an object store, for the small files of the side folder: locks, records and
  * statistics. There are no folders to make. A rename writes the new object if there is none and

@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * The requests to an object store that the commit without renames needs, see
  * `docs/design/commit-object-store.md`. A listing and a read show every write that has ended. Every

@@ -4,6 +4,8 @@ import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
 
+import org.sparkzorder.compat._
+
 /**
  * A file of the table whose name an operation retired, and that no later operation brought back.
  *
@@ -42,7 +44,7 @@ object Reappeared {
     val search = new Search(listed)
     state.done.iterator.take(HistorySettings.Whole).takeWhile(_ => search.undecided.nonEmpty)
       .foreach(file => search.see(state.record(file)))
-    val found = search.found.toSeq.sortBy(r => (r.version, r.path))
+    val found = search.found.toVector.sortBy(r => (r.version, r.path))
     noticed.addAndGet(found.size.toLong)
     found
   }

@@ -4,13 +4,14 @@ import java.io.IOException
 import java.nio.charset.StandardCharsets.{ISO_8859_1, US_ASCII}
 import java.util.zip.CRC32
 
-import scala.collection.immutable.ArraySeq
 import scala.collection.mutable
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonProcessingException, JsonToken, StreamReadConstraints}
 import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
+
+import org.sparkzorder.compat._
 
 /**
  * A [[Record]] as JSON. Unknown fields are ignored, but another format is not read.
@@ -260,7 +261,7 @@ object RecordJson {
           f.optional("upload").map(OpenUpload(_, f.text("parts").split(' ').toSeq.filter(_.nonEmpty)))
         )
       }
-      ArraySeq.unsafeWrapArray(all.toArray)
+      all.toVector
     }
 
     private def switches(): Seq[LocationChange] = {
@@ -270,7 +271,7 @@ object RecordJson {
         val inputs = f.files("inputs").map(i => InputFile(i.path, i.length, i.modificationTime, i.rows, i.etag))
         all += LocationChange(f.partition, f.text("from"), f.text("to"), inputs, f.files("outputs"))
       }
-      all.toSeq
+      all.toVector
     }
 
     private def partition(): CatalogPartition = {

@@ -59,7 +59,7 @@ object Restore {
       .filter(f => f.state.isPublished && f.version > version && !known(f.version))
       .foreach(RecordJson.read(folder, _))
     if (known.size.toLong == current - version) Nil
-    else Iterator.iterate(current)(_ - 1).takeWhile(_ > version).filterNot(known).take(MostNamed).toSeq
+    else Iterator.iterate(current)(_ - 1).takeWhile(_ > version).filterNot(known).take(MostNamed).toVector
   }
 
   private val MostNamed = 100
@@ -67,7 +67,7 @@ object Restore {
   private def changed(folder: TableFolder, plan: RestorePlan): Seq[String] =
     plan.inputs.groupBy(_.folder).toSeq.flatMap { case (dir, inputs) =>
       val there = listed(folder, dir)
-      TiedNames.refuse(there.values.toSeq, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
+      TiedNames.refuse(there.values.toVector, inputs.map(i => FileNames.name(i.path)).toSet, TiedFileException.Moves)
       inputs.filterNot(i => there.get(FileNames.name(i.path)).exists(i.isSame)).map(_.path)
     }.sorted
 

@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import scala.collection.mutable
 
+import org.sparkzorder.compat._
+
 /**
  * The files that take a table back to an earlier version.
  *
@@ -57,7 +59,7 @@ object RestorePlan {
     val outputs = back.toSeq.map { case (key, f) =>
       OutputFile(f.path, f.length, f.modificationTime, f.rows, trash(key), etagBefore = f.etag)
     }
-    RestorePlan(away.values.toSeq.sortBy(_.path), outputs.sortBy(_.path))
+    RestorePlan(away.values.toVector.sortBy(_.path), outputs.sortBy(_.path))
   }
 
   /**

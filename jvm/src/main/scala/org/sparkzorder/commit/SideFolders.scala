@@ -82,12 +82,12 @@ object SideFolders {
       }
     }
     visit("", 0)
-    found.toSeq
+    found.toVector
   }
 
   /** The side folders of the folders above the root. */
   def above(folder: TableFolder): Seq[SideFolder] =
     Iterator.iterate(folder.root.getParent)(_.getParent).takeWhile(_ != null)
       .map(parent => read(folder, new Path(parent, SideNames.Side), None, isLinked = false))
-      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toSeq
+      .filter(side => side.statuses.nonEmpty || side.obstacle.isDefined).toVector
 }

@@ -51,7 +51,7 @@ private[commit] final class StorageTraits(fs: FileSystem) {
   private def acl(outputs: Seq[FileStatus], inputs: Seq[FileStatus]): Unit = {
     val lists = inputs.map { i =>
       val entries = if (i.hasAcl) fs.getAclStatus(i.getPath).getEntries else java.util.Collections.emptyList[AclEntry]()
-      AclUtil.getAclFromPermAndEntries(i.getPermission, entries).asScala.toSeq
+      AclUtil.getAclFromPermAndEntries(i.getPermission, entries).asScala.toVector
     }
     lists.distinct match {
       case Seq(same) => outputs.foreach(o => fs.setAcl(o.getPath, same.asJava))

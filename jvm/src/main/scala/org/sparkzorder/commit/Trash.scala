@@ -5,6 +5,7 @@ import java.io.IOException
 import org.apache.hadoop.fs.Path
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
 import org.sparkzorder.progress.{Phase, StatementProgress}
 
 /**

@@ -2,6 +2,8 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * Folders of tables whose operations write to a new location. `/wh/t__zorder/v0000000007-<operation>`
  * has the files of version 7 of the table whose side folder is in `/wh/t`, its *root*. With partitions

@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger, AtomicReferenc
 
 import org.apache.hadoop.security.UserGroupInformation
 
+import org.sparkzorder.compat._
 import org.sparkzorder.progress.StatementProgress
 
 /** Threads for work that must not be interrupted, and for work in many folders. */

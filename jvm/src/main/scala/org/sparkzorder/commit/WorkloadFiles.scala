@@ -53,7 +53,7 @@ object WorkloadFiles {
   }
 
   private def newest(files: Seq[WorkloadFile]): Seq[WorkloadFile] =
-    files.groupBy(_.id).values.map(_.maxBy(_.number)).toSeq.sortBy(f => (f.meta.modificationTime, f.id))
+    files.groupBy(_.id).values.map(_.maxBy(_.number)).toVector.sortBy(f => (f.meta.modificationTime, f.id))
 
   /** The parsed content of the newest files, with a warning for each that cannot be read. */
   def read[T](folder: TableFolder)(parse: Array[Byte] => T): Seq[T] = {

@@ -2,6 +2,8 @@ package org.sparkzorder.conf
 
 import java.util.Locale
 
+import org.sparkzorder.compat._
+
 /**
  * Sizes as people write them: `134217728`, `128MB`, `1 GiB`, `512k`. As in Spark, all units are
  * powers of 1024.

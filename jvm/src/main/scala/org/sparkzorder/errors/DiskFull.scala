@@ -14,7 +14,7 @@ private[sparkzorder] object DiskFull {
 
   /** The operating system's message, if the disk is full or a quota is used up. */
   def unapply(e: Throwable): Option[String] = {
-    val chain = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(50).toSeq
+    val chain = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(50).toVector
     chain.filter(isFull).lastOption.map(_.getMessage.linesIterator.take(1).mkString)
   }
 

@@ -4,6 +4,9 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
+import org.sparkzorder.shim.SparkShim.VariantType
+
 /**
  * Why a file cannot be rewritten under the table's schema without loss.
  *

@@ -8,6 +8,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.util.SerializableConfiguration
 
+import org.sparkzorder.compat._
+
 /** Looks through the values of files in a Spark job. */
 private[footer] object TimestampSearch {
 

@@ -3,10 +3,10 @@ package org.sparkzorder.functions
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
-import org.apache.spark.sql.catalyst.util.CollationFactory
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import org.sparkzorder.shim.Collations
 import org.sparkzorder.stats.{Encoding, OrderedValue}
 
 /**
@@ -40,7 +40,7 @@ final case class OrderedBytes(child: Expression) extends UnaryExpression {
           case DoubleType     => s"$own.ofDouble($v)"
           case BinaryType     => v
           case NullType       => "null"
-          case s: StringType  => s"$own.ofString($v, ${s.collationId})"
+          case s: StringType  => s"$own.ofString($v, ${Collations.of(s)})"
           case d: DecimalType => s"$own.ofDecimal($v, ${d.precision}, ${d.scale})"
           case other          => s"$own.ofLong((long) $v, ${OrderedBytes.width(other).get})"
         }
@@ -71,7 +71,7 @@ object OrderedBytes {
     case (FloatType, v: Float)          => ofFloat(v)
     case (DoubleType, v: Double)        => ofDouble(v)
     case (BinaryType, v: Array[Byte])   => v
-    case (s: StringType, v: UTF8String) => ofString(v, s.collationId)
+    case (s: StringType, v: UTF8String) => ofString(v, Collations.of(s))
     case (d: DecimalType, v: Decimal)   => ofDecimal(v, d.precision, d.scale)
     case (other, v: Number)             => ofLong(v.longValue, width(other).get)
     case (other, v) => throw new IllegalArgumentException(s"${v.getClass.getName} is no ${other.catalogString}")
@@ -117,8 +117,8 @@ object OrderedBytes {
     }
 
   def ofString(value: UTF8String, collationId: Int): Array[Byte] =
-    if (collationId == StringType.collationId) value.getBytes
-    else CollationFactory.getCollationKeyBytes(value, collationId)
+    if (collationId == Collations.Binary) value.getBytes
+    else Collations.sortKey(value, collationId)
 
   /**
    * The bytes that stand for null in an interleaved value: the smallest ones of the type's width.

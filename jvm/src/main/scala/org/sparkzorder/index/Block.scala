@@ -1,9 +1,10 @@
 package org.sparkzorder.index
 
-import java.util.Arrays
 import java.util.zip.CRC32
 
 import com.github.luben.zstd.Zstd
+
+import org.sparkzorder.compat.{ByteArrays, ZstdFrames}
 
 /**
  * Where a block is in an index file.
@@ -33,9 +34,9 @@ private[index] object Block {
   def unpack(id: Array[Byte], block: Block, bytes: Array[Byte]): Array[Byte] = {
     def bad(why: String) = throw new IndexFormatException(s"the block at ${block.offset} $why")
     if (bytes.length != block.length || crc(bytes) != block.crc) bad("has a wrong checksum")
-    if (!Arrays.equals(bytes, 0, IdSize, id, 0, IdSize)) bad("belongs to another index")
+    if (!ByteArrays.equals(bytes, 0, IdSize, id, 0, IdSize)) bad("belongs to another index")
     // Checked before the array is made: a broken footer must not fill the memory.
-    if (Zstd.getFrameContentSize(bytes, IdSize, bytes.length - IdSize) != block.rawLength) bad("has a wrong size")
+    if (ZstdFrames.contentSize(bytes, IdSize, bytes.length - IdSize) != block.rawLength) bad("has a wrong size")
     val raw = new Array[Byte](block.rawLength)
     val got = Zstd.decompressByteArray(raw, 0, raw.length, bytes, IdSize, bytes.length - IdSize)
     if (got != raw.length) bad("cannot be decompressed")

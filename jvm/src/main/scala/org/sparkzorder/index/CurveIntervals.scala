@@ -4,6 +4,7 @@ import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, Da
 
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.stats.{ColumnKey, Encoding, OrderedValue}
 
@@ -199,7 +200,9 @@ private[index] object CurveIntervals {
       if (size < 0 || size > in.available) throw new IndexFormatException(s"a frame of $size bytes")
       if (size > left) throw new IndexFormatException(s"frames of more than $MaxFrameBytes bytes")
       left -= size
-      in.readNBytes(size)
+      val bytes = new Array[Byte](size)
+      in.readFully(bytes)
+      bytes
     }
   }
 

@@ -2,6 +2,7 @@ package org.sparkzorder.index
 
 import scala.collection.mutable
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, FileId, FileStats}
 

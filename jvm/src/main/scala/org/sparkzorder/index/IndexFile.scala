@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.{Arrays, UUID}
 
+import org.sparkzorder.compat.ByteArrays
 import org.sparkzorder.stats.ColumnKey
 
 /**
@@ -108,7 +109,7 @@ object IndexFile {
     val end = ByteBuffer.wrap(bytes.read(bytes.size - TailSize, TailSize))
     val length = end.getInt
     val crc = end.getInt
-    if (!Arrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
+    if (!ByteArrays.equals(end.array, 8, TailSize, Magic, 0, Magic.length)) {
       throw new IndexFormatException("it does not end with the marker of an index")
     }
     val offset = bytes.size - TailSize - length

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.CurveInterval
 import org.sparkzorder.stats._
 

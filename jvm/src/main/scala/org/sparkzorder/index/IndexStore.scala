@@ -5,6 +5,8 @@ import java.io.IOException
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
+
 /**
  * Opens the index files in the side folder of a table. Only the commit package writes and deletes
  * them.
@@ -25,7 +27,7 @@ final class IndexStore(fs: FileSystem, memory: IndexMemory, whole: Option[(Path,
     statuses.iterator
       .filter(_.isFile)
       .flatMap(s => IndexName.numberOf(s.getPath.getName).map(_ -> s))
-      .toSeq.sortBy(-_._1).iterator
+      .toVector.sortBy(-_._1).iterator
       .flatMap { case (_, status) =>
         try Some(IndexCache.get(fs, status, memory, whole))
         catch {

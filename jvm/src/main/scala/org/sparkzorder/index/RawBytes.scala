@@ -2,6 +2,8 @@ package org.sparkzorder.index
 
 import java.util.{Arrays, BitSet}
 
+import org.sparkzorder.compat.ByteArrays
+
 /**
  * Writes the bytes of a block before compression. All numbers are big-endian. `size` must be exact.
  */
@@ -107,7 +109,7 @@ private[index] final class RawReader(bytes: Array[Byte]) {
 
   private def isZero(from: Int, length: Int): Boolean =
     length == 0 || bytes(from) == 0 &&
-      Arrays.equals(bytes, from, from + length - 1, bytes, from + 1, from + length)
+      ByteArrays.equals(bytes, from, from + length - 1, bytes, from + 1, from + length)
 
   /** Longs that were each written as their difference from the one before. */
   def runningLongs(n: Int): Array[Long] = {

@@ -14,6 +14,7 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.{StructField, StructType}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.stats.{ColumnKey, FileStats, StatsCollector, StatsMerge}
 

@@ -5,6 +5,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.{DataFormat, FileFooter, SchemaCheck, SessionBound}
 import org.sparkzorder.progress.{Phase, StatementProgress}
 import org.sparkzorder.stats.{ColumnKey, FileStats}
@@ -68,7 +69,7 @@ private[indexing] final class RowScans(
     footer.sessionBound.get(key).contains(SessionBound.Always)
 
   private def byColumns(needed: IndexedSeq[FileColumns]): Seq[ScanJob] =
-    needed.groupMap(_.columns)(_.file).map { case (columns, files) => ScanJob(columns, files) }.toSeq
+    needed.groupMap(_.columns)(_.file).map { case (columns, files) => ScanJob(columns, files) }.toVector
 }
 
 private object RowScans {

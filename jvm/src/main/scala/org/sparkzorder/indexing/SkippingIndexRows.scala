@@ -12,6 +12,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
+import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.stats.{ColumnKey, ColumnStats, OrderedValue}
 import org.sparkzorder.table.PlainTable

@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.types.TimestampType
 
 import org.sparkzorder.commit.{IndexFiles, Lock, ObjectFileOps, TableFolder, TableState}
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.footer.DataFormat
 import org.sparkzorder.footer.orc.NamelessColumns
@@ -60,7 +61,7 @@ object TableIndex {
   /** The columns that CREATE SKIPPING INDEX named; None when the index is about all columns. */
   def restriction(snapshot: IndexSnapshot): Option[Set[Seq[String]]] = snapshot.properties.get(columnsProperty).map {
     json =>
-      try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toSeq).toSet
+      try new ObjectMapper().readTree(json).elements.asScala.map(_.elements.asScala.map(_.asText).toVector).toSet
       catch { case _: JsonProcessingException => Set.empty[Seq[String]] }
   }
 
@@ -179,7 +180,7 @@ object TableIndex {
     val usable =
       usableColumns(table, excluded).filterNot(c => table.formatName == "orc" && c.dataType == TimestampType).toSet
     val shown = placed.filterNot { case (_, i) => i.frame.columns.exists(c => excluded.covers(c.key.path)) }
-    val frames = shown.values.map(_.frame).toSeq.distinctBy(_.id).map { f =>
+    val frames = shown.values.map(_.frame).toVector.distinctBy(_.id).map { f =>
       val columns = f.columns.map(c => c.copy(lasting = c.lasting && usable(c.key)))
       f.id -> new CurveFrame(f.id, columns, f.distributions, f.curve)
     }.toMap

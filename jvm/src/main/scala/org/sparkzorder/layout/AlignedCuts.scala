@@ -74,7 +74,7 @@ object AlignedCuts {
 
     def cuts: Cuts = {
       go(0)
-      Cuts.at(keys.toSeq)
+      Cuts.at(keys.toVector)
     }
 
     @tailrec private def go(start: Int): Unit = {

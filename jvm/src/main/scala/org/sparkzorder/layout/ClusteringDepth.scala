@@ -2,6 +2,7 @@ package org.sparkzorder.layout
 
 import java.util.Arrays
 
+import org.sparkzorder.compat.ByteArrays
 import org.sparkzorder.stats.OrderedValue
 
 /**
@@ -123,7 +124,7 @@ object ClusteringDepth {
 
     /** Byte strings as binary fractions, without the first bytes that all have in common. */
     private def placesOf(sorted: Array[Array[Byte]]): Array[Double] = {
-      val common = Arrays.mismatch(sorted.head, sorted.last) match {
+      val common = ByteArrays.mismatch(sorted.head, sorted.last) match {
         case -1 => sorted.head.length
         case n  => n
       }

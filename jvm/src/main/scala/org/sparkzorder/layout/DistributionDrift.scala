@@ -1,5 +1,7 @@
 package org.sparkzorder.layout
 
+import org.sparkzorder.compat._
+
 /**
  * How far the values of new rows are from the boundaries by which these rows are to be placed.
  *

@@ -1,5 +1,7 @@
 package org.sparkzorder.layout
 
+import org.sparkzorder.compat._
+
 /**
  * [[AlignedCuts]] with exactly as many parts as asked for. If cells give more, pairs of neighbours
  * become one part, the smallest first. If they give fewer, the largest parts are cut once more, at
@@ -68,7 +70,7 @@ object ExactCuts {
   ): Cuts = {
     val at = starts(sample, cuts)
     val parts = (0 until cuts.slots).sortBy(i => at(i) - at(i + 1))
-    val found = parts.iterator.flatMap(i => middle(sample, at(i), at(i + 1), coarseness)).take(missing).toSeq
+    val found = parts.iterator.flatMap(i => middle(sample, at(i), at(i + 1), coarseness)).take(missing).toVector
     Cuts.at((cuts.keys ++ found).sorted)
   }
 

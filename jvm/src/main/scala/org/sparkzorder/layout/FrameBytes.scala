@@ -3,6 +3,8 @@ package org.sparkzorder.layout
 import java.io.{DataInput, DataOutput, IOException}
 import java.util.Arrays
 
+import org.sparkzorder.compat.ByteArrays
+
 /**
  * A frame's boundaries and curve as bytes. Sorted values are written as differences, in as many
  * bytes as these need. Bytes that are read are not trusted: unless [[write]] could have written
@@ -86,7 +88,7 @@ object FrameBytes {
     var last = Array.emptyByteArray
     var (encoded, expanded) = (0L, 0L)
     d.values.foreach { v =>
-      val common = Arrays.mismatch(last, v).max(0)
+      val common = ByteArrays.mismatch(last, v).max(0)
       expanded += v.length
       val shared = if (expanded <= MostExpansion * (encoded + sizeOf(common, v.length - common))) common else 0
       f(v, shared)

@@ -4,6 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
+import org.sparkzorder.compat._
+
 /**
  * A layout as the journal stores it. Files that have this layout need not be rewritten to get it.
  *
@@ -69,8 +71,8 @@ object LayoutSpec {
     try {
       val node = mapper.readTree(json)
       val columns = node.path("columns").elements.asScala.map { c =>
-        c.path("path").elements.asScala.map(_.asText).toSeq -> c.path("weight").asDouble(1.0)
-      }.toSeq
+        c.path("path").elements.asScala.map(_.asText).toVector -> c.path("weight").asDouble(1.0)
+      }.toVector
       val mapping = node.path("mapping").asText
       val bytes = Option.when(mapping == BytesMapping) {
         val (length, size) = (node.path("varLengthContribution").asInt, node.path("maxOutputSize").asInt)

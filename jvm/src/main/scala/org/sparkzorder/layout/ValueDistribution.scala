@@ -2,6 +2,8 @@ package org.sparkzorder.layout
 
 import java.util.{Arrays, Comparator}
 
+import org.sparkzorder.compat.ByteArrays
+
 /**
  * The distribution of one column's values in a sample, and the place of any value in it.
  *
@@ -164,7 +166,7 @@ final class BytesDistribution private[layout] (val values: Array[Array[Byte]], n
 
 object ValueDistribution {
   private[layout] val unsigned: Comparator[Array[Byte]] =
-    (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
+    (a: Array[Byte], b: Array[Byte]) => ByteArrays.compareUnsigned(a, b)
 
   /**
    * Of the numbers above `low` and not above `high`, the one that is divisible by the highest power
@@ -175,7 +177,7 @@ object ValueDistribution {
 
   /** The shortest bytes above `low` and not above `high`: the beginning of `high`. */
   private[layout] def between(low: Array[Byte], high: Array[Byte]): Array[Byte] =
-    Arrays.copyOf(high, math.min(high.length, Arrays.mismatch(low, high) + 1))
+    Arrays.copyOf(high, math.min(high.length, ByteArrays.mismatch(low, high) + 1))
 
   private[layout] def placeOf(found: Int): Int = if (found >= 0) 2 * found + 2 else -2 * found - 1
 

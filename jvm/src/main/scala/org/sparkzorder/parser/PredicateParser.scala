@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, OneRowRelation, Project}
 
+import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.Predicate
 
 /**
@@ -57,7 +58,7 @@ private[parser] object PredicateParser {
 
   private def inStatement(sql: String, e: ParseException): ParseException = {
     val at = StatementParser.tokenAt(sql, e.start.line.getOrElse(2) - 1, e.start.startPosition.getOrElse(0))
-    if (e.getCondition == "PARSE_SYNTAX_ERROR") SyntaxErrors.at(at, e.messageParameters.getOrElse("hint", ""))
-    else SyntaxErrors.of(e.getCondition, e.messageParameters, at)
+    if (conditionOf(e) == "PARSE_SYNTAX_ERROR") SyntaxErrors.at(at, e.messageParameters.getOrElse("hint", ""))
+    else SyntaxErrors.of(conditionOf(e), e.messageParameters, at)
   }
 }

@@ -5,6 +5,7 @@ import java.util.concurrent.ThreadLocalRandom
 
 import org.antlr.v4.runtime.Token
 
+import org.sparkzorder.compat._
 import org.sparkzorder.parser.StatementParser.tokens
 import org.sparkzorder.parser.antlr.ZOrderSqlLexer
 

@@ -39,12 +39,12 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
       if (ctx.ZORDER != null) LayoutSpec.ZOrder else if (ctx.HILBERT != null) LayoutSpec.Hilbert else LayoutSpec.Order
     LayoutClause.By(
       curve,
-      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.weight).map(_.getText))).toSeq
+      ctx.layoutColumn.asScala.map(c => WeightedColumn(column(c.column), Option(c.weight).map(_.getText))).toVector
     )
   }
 
   override def visitCreateSkippingIndex(ctx: CreateSkippingIndexContext): Statement =
-    CreateSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq, ctx.REPLACE != null)
+    CreateSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toVector, ctx.REPLACE != null)
 
   override def visitRefreshSkippingIndex(ctx: RefreshSkippingIndexContext): Statement =
     RefreshSkippingIndexStatement(target(ctx.target))
@@ -53,16 +53,16 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
     DropSkippingIndexStatement(target(ctx.target))
 
   override def visitDescribeSkippingIndex(ctx: DescribeSkippingIndexContext): Statement =
-    DescribeSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq)
+    DescribeSkippingIndexStatement(target(ctx.target), ctx.column.asScala.map(column).toVector)
 
   override def visitDescribeClustering(ctx: DescribeClusteringContext): Statement =
-    DescribeClusteringStatement(target(ctx.target), ctx.column.asScala.map(column).toSeq)
+    DescribeClusteringStatement(target(ctx.target), ctx.column.asScala.map(column).toVector)
 
   override def visitDescribeHistory(ctx: DescribeHistoryContext): Statement =
     DescribeHistoryStatement(target(ctx.target))
 
   override def visitShowClustering(ctx: ShowClusteringContext): Statement =
-    ShowClusteringStatement(ctx.identifier.asScala.map(name).toSeq)
+    ShowClusteringStatement(ctx.identifier.asScala.map(name).toVector)
 
   override def visitShowOperations(ctx: ShowOperationsContext): Statement = ShowOperationsStatement
 
@@ -87,9 +87,9 @@ private[parser] class StatementBuilder(unquote: String => String, predicate: (St
 
   private def target(ctx: TargetContext): Target =
     if (ctx.path != null) PathTarget(unquote(ctx.path.getText), None)
-    else Target.ofParts(ctx.identifier.asScala.map(name).toSeq)
+    else Target.ofParts(ctx.identifier.asScala.map(name).toVector)
 
-  private def column(ctx: ColumnContext): Seq[String] = ctx.identifier.asScala.map(name).toSeq
+  private def column(ctx: ColumnContext): Seq[String] = ctx.identifier.asScala.map(name).toVector
 
   private def name(ctx: IdentifierContext): String =
     if (ctx.BACKQUOTED == null) ctx.getText

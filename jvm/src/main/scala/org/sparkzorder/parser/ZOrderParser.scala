@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{DescribeColumn, LogicalPlan}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.internal.{SQLConf, VariableSubstitution}
 
-import org.sparkzorder.shim.{ParserShim, ScriptShim, ScriptStatement}
+import org.sparkzorder.shim.{ParserShim, ScriptShim, ScriptStatement, SparkShim}
 import org.sparkzorder.statement._
 import org.sparkzorder.table.{TargetKind, Targets}
 
@@ -126,7 +126,7 @@ class ZOrderParser(session: SparkSession, val delegate: ParserInterface, plan: S
    * Whether the next parser does not know the statement at all. Any other error comes from a parser
    * that does.
    */
-  private def isUnknown(e: ParseException): Boolean = e.getCondition == "PARSE_SYNTAX_ERROR"
+  private def isUnknown(e: ParseException): Boolean = SparkShim.conditionOf(e) == "PARSE_SYNTAX_ERROR"
 
   private def unquote(literal: String): String = delegate.parseExpression(literal) match {
     case Literal(value, _) => value.toString

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.shim.Collations
 import org.sparkzorder.stats.OrderedValue
 
 /** One side of a comparison: a column, or a function of it. */
@@ -48,8 +49,8 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
 
   private def comparable(column: Column): Either[Reason, Column] = column.dataType match {
     // Both have the binary collation, but Spark may pad strings before it compares them.
-    case _: CharType | _: VarcharType                             => Left(withoutStatistics(column))
-    case s: StringType if s.collationId != StringType.collationId =>
+    case _: CharType | _: VarcharType                           => Left(withoutStatistics(column))
+    case s: StringType if Collations.of(s) != Collations.Binary =>
       Left(Reason(ReasonCode.Collation, s"${name(column)} is ${s.catalogString}, which is not sorted by bytes"))
     case dt if OrderedValue.encoding(dt).isEmpty => Left(withoutStatistics(column))
     case _                                       => Right(column)
@@ -69,7 +70,7 @@ private[predicate] final class Operands(columnOf: AttributeReference => Either[R
     else if (e.exists(_.isInstanceOf[PlanExpression[_]])) {
       Reason(ReasonCode.Subquery, "it needs the result of a subquery")
     } else {
-      val of = e.references.toSeq.collect { case a: AttributeReference => a }
+      val of = e.references.toVector.collect { case a: AttributeReference => a }
       // The caller's reason says more than ours: that it is a partition column, for example.
       of.iterator.map(columnOf).collectFirst { case Left(reason) => reason }.getOrElse {
         if (of.isEmpty) Reason(ReasonCode.UnsupportedExpression, s"${e.prettyName} is not a literal")

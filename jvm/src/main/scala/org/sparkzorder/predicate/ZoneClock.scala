@@ -20,8 +20,8 @@ import scala.jdk.CollectionConverters._
  */
 private[predicate] final class ZoneClock private (zone: ZoneId) {
   private val rules = zone.getRules
-  private val listed = rules.getTransitions.asScala.toSeq
-  private val ruled = rules.getTransitionRules.asScala.toSeq match {
+  private val listed = rules.getTransitions.asScala.toVector
+  private val ruled = rules.getTransitionRules.asScala.toList match {
     case Nil   => Nil
     case every =>
       val year = listed.lastOption.fold(1970)(_.getDateTimeAfter.getYear) + 1

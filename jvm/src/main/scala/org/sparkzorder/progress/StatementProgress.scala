@@ -1,5 +1,7 @@
 package org.sparkzorder.progress
 
+import org.sparkzorder.compat._
+
 /**
  * How far one statement is. Any thread may report to it and look at it.
  *

@@ -12,6 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
+import org.sparkzorder.shim.SparkShim.parametersOf
 
 /**
  * The hints `ZORDER(n, a, b)` and `HILBERT(n, a, b)`. As in Spark's `REPARTITION_BY_RANGE`, n may
@@ -31,7 +32,7 @@ object CurveHints extends Rule[LogicalPlan] {
 
   private def repartition(hint: UnresolvedHint): LogicalPlan = {
     val name = hint.name.toUpperCase(Locale.ROOT)
-    val (partitions, columns) = hint.parameters match {
+    val (partitions, columns) = parametersOf(hint) match {
       case Literal(n: Number, dataType) +: rest if isWhole(dataType) =>
         if (n.longValue < 1 || n.longValue > LayoutSpec.MostFiles)
           throw ZOrderErrors.hintPartitions(name, n.toString, LayoutSpec.MostFiles)

@@ -42,7 +42,7 @@ final class SampledKeys(task: Int, capacity: Int) extends Serializable {
   }
 
   private def reservoirs: Seq[Reservoir] =
-    if (seen == 0) merged.toSeq else merged.toSeq :+ Reservoir(task, seen, rows.toIndexedSeq)
+    if (seen == 0) merged.toVector else merged.toVector :+ Reservoir(task, seen, rows.toIndexedSeq)
 
   /**
    * A sample of all rows, in which each row is equally likely. If a task has seen too many rows for

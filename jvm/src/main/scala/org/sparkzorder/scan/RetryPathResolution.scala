@@ -8,15 +8,14 @@ import scala.util.{Failure, Try}
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.{classic, SparkSession}
-import org.apache.spark.sql.catalyst.analysis.ResolveDataSource
 import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.plans.logical.UnresolvedDataSource
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.ResolveSQLOnFile
 
 import org.sparkzorder.commit.SideNames
 import org.sparkzorder.scan.RetryPathResolution.isOurs
+import org.sparkzorder.shim.PathSource
 import org.sparkzorder.table.{ForeignFormats, NamedJobs, Targets}
 
 /**
@@ -26,14 +25,11 @@ import org.sparkzorder.table.{ForeignFormats, NamedJobs, Targets}
  */
 class RetryPathResolution(session: SparkSession) extends Rule[LogicalPlan] {
   private lazy val classicSession = session.asInstanceOf[classic.SparkSession]
-  private lazy val sources = new ResolveDataSource(classicSession)
   private lazy val files = new ResolveSQLOnFile(classicSession)
 
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperatorsUp {
-    case u: UnresolvedDataSource
-        if !u.isStreaming && u.userSpecifiedSchema.isEmpty && isOurs(u.format) &&
-          (u.options.get("path").toSeq ++ u.paths).exists(hasOperations) =>
-      named(u.options.get("path").toSeq ++ u.paths)(RetryPathResolution.retried(sources(u)))
+    case u @ PathSource(format, paths) if isOurs(format) && paths.exists(hasOperations) =>
+      named(paths)(RetryPathResolution.retried(PathSource.resolved(classicSession, u)))
     case u @ UnresolvedRelation(Seq(format, path), _, false)
         if isOurs(format) && path.contains("/") && conf.runSQLonFile && hasOperations(path) =>
       named(Seq(path))(RetryPathResolution.retried(files(u)))

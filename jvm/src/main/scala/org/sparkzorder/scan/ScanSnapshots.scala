@@ -14,6 +14,7 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.datasources.{PartitioningAwareFileIndex, PathFilterFactory}
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.index.{IndexMemory, IndexStore}
 import org.sparkzorder.table.{ForeignFormats, PlacedFile, PlacedFiles, Targets}

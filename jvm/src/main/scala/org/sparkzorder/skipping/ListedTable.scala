@@ -45,7 +45,7 @@ private[skipping] final class ListedTable(listing: Seq[PartitionDirectory], know
         val listed = files.groupBy(_.getPath.getParent)
         def isOut(i: Int) = !places.get(i)
         files.indices.filter(isOut).map(files(_).fileStatus).groupBy(_.getPath.getParent)
-          .map { case (folder, out) => LeftOut(folder, out, listed(folder).size) }.toSeq
+          .map { case (folder, out) => LeftOut(folder, out, listed(folder).size) }.toVector
       }
 
     /** `places` with the bits of these files set as well. */

@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.apache.spark.sql.catalyst.util.QuotingUtils.{quoteIdentifier, quoteNameParts}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.predicate.{CatalystTranslator, Column, Filters, Reason, ReasonCode, StatsPredicate, Unknown}
 import org.sparkzorder.scan.{CorrectedListing, FileRevalidation, Listing, ScanSnapshot}
 import org.sparkzorder.stats.StatsColumn

@@ -2,6 +2,8 @@ package org.sparkzorder.stats
 
 import java.util.Arrays
 
+import org.sparkzorder.compat.ByteArrays
+
 /**
  * Byte strings, one for each file, without an object for each. An array of longs has the first
  * eight bytes of each string. Most comparisons end there; the other bytes are only looked at when
@@ -31,17 +33,24 @@ final class ByteStrings(bytes: Array[Byte], starts: Array[Int]) {
   /** Compares string i with another, like [[OrderedValue.compare]]. */
   def compare(i: Int, other: ByteString): Int =
     if (prefixes(i) != other.prefix) java.lang.Long.compare(prefixes(i), other.prefix)
-    else Arrays.compareUnsigned(bytes, starts(i), starts(i + 1), other.bytes, 0, other.bytes.length)
+    else ByteArrays.compareUnsigned(bytes, starts(i), starts(i + 1), other.bytes, 0, other.bytes.length)
 
   def compare(i: Int, others: ByteStrings): Int =
     if (prefixes(i) != others.prefixes(i)) java.lang.Long.compare(prefixes(i), others.prefixes(i))
     else others.compareTo(i, bytes, starts(i), starts(i + 1))
 
   private def compareTo(i: Int, left: Array[Byte], from: Int, until: Int): Int =
-    Arrays.compareUnsigned(left, from, until, bytes, starts(i), starts(i + 1))
+    ByteArrays.compareUnsigned(left, from, until, bytes, starts(i), starts(i + 1))
 
   def startsWith(i: Int, prefix: Array[Byte]): Boolean =
-    length(i) >= prefix.length && Arrays.equals(bytes, starts(i), starts(i) + prefix.length, prefix, 0, prefix.length)
+    length(i) >= prefix.length && ByteArrays.equals(
+      bytes,
+      starts(i),
+      starts(i) + prefix.length,
+      prefix,
+      0,
+      prefix.length
+    )
 
   /** The approximate size in memory. */
   def memoryBytes: Long = bytes.length + 12L * starts.length

@@ -9,6 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
+import org.sparkzorder.compat.ByteArrays
+import org.sparkzorder.shim.Collations
+
 /**
  * Encodes Spark's values for statistics, as longs or byte strings in Spark's own order. For all x
  * and y of one type, `compare(encode(x), encode(y))` has the sign of Spark's ordering of x and y.
@@ -65,7 +68,7 @@ object OrderedValue {
    * The order of byte strings: unsigned byte by byte, and a string before all longer strings that
    * begin with it.
    */
-  def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
+  def compare(a: Array[Byte], b: Array[Byte]): Int = ByteArrays.compareUnsigned(a, b)
 
   /** A double as a long of the same order. Widen a float to double first, which is exact. */
   def ofDouble(v: Double): Long = {
@@ -148,7 +151,7 @@ object OrderedValue {
 
   // CHAR and VARCHAR are also string types of the binary collation, and their values are ordinary
   // strings.
-  private def isBinaryString(s: StringType): Boolean = s.collationId == StringType.collationId
+  private def isBinaryString(s: StringType): Boolean = Collations.of(s) == Collations.Binary
 
   private[stats] def unscaledAt(d: DecimalType, v: Decimal): BigInteger = {
     val exact =

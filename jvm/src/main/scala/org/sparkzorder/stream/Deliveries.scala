@@ -45,7 +45,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
         }
       }
     }
-    result.toSeq
+    result.toVector
   }
 
   private def decide(exchange: FileExchange, provenance: Provenance): Unit =
@@ -71,7 +71,7 @@ private[stream] final class Deliveries(isWanted: String => Boolean = _ => true) 
         left.enqueue(e)
       }
     }
-    found.values.toSeq
+    found.values.toVector
   }
 
   /** Whether rows of the content were delivered or never will be. Undecided exchanges before it are not looked at. */

@@ -2,6 +2,7 @@ package org.sparkzorder.stream
 
 import scala.collection.mutable
 
+import org.sparkzorder.compat._
 import org.sparkzorder.write.WrittenNames
 
 /**

@@ -5,6 +5,7 @@ import org.apache.spark.sql.zorder.SparkOwn
 import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ZOrderConf
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.{ForeignFormats, RecoveryErrors, Targets}
@@ -72,7 +73,7 @@ private[sparkzorder] final class StreamedTables(session: classic.SparkSession, b
    */
   private def roots(files: Seq[Path]): Seq[Path] = {
     val below = files.map(_.getParent).distinct.flatMap { folder =>
-      val path = Iterator.iterate(folder)(_.getParent).takeWhile(_ != null).toSeq
+      val path = Iterator.iterate(folder)(_.getParent).takeWhile(_ != null).toVector
       val (inside, rest) = path.span(_.depth > top.depth)
       inside ++ rest.headOption.filter(_.toUri.getPath == top.toUri.getPath)
     }
@@ -97,7 +98,7 @@ private[sparkzorder] object StreamedTables {
   private def read(tables: Seq[TableFolder]): Provenance = {
     // Operations of each table in the order of versions. One that was undone comes before the next with its number.
     val ofTables = tables.map { folder =>
-      val entries = History.newestFirst(folder).toSeq ++ History.undone(folder)
+      val entries = History.newestFirst(folder).toVector ++ History.undone(folder)
       entries.sortBy(e => (e.record.version, e.state != History.Undone)).map(folder -> _).toList
     }
     val lines = ofTables.flatten.map(_._2).filter(_.isLine)

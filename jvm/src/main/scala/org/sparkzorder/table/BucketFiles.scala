@@ -1,5 +1,7 @@
 package org.sparkzorder.table
 
+import org.sparkzorder.compat._
+
 /**
  * Recognizes files of Spark's bucketed tables. Their names end with the number of the bucket:
  * `part-00000-<uuid>_00003.c000.snappy.parquet` belongs to bucket 3. In tables of Hive's format the

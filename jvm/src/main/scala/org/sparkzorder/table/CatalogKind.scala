@@ -5,6 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
+import org.sparkzorder.compat._
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.TargetKind.{Foreign, Table}
 

@@ -11,6 +11,7 @@ import scala.jdk.CollectionConverters._
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.sparkzorder.commit.ObjectStores
+import org.sparkzorder.compat._
 
 /**
  * Two data folders of one table that contain the same files.
@@ -59,7 +60,7 @@ object DataFolders {
 
   private def isLocal(path: Path): Boolean = path.toUri.getScheme == "file"
 
-  private def above(path: Path): Seq[Path] = Iterator.iterate(path.getParent)(_.getParent).takeWhile(_ != null).toSeq
+  private def above(path: Path): Seq[Path] = Iterator.iterate(path.getParent)(_.getParent).takeWhile(_ != null).toVector
 
   /**
    * The paths after following links and mount points, which is up to the file system: one call for
@@ -71,7 +72,7 @@ object DataFolders {
       // The folder's files are gone as well; reading them will report that.
       catch { case _: FileNotFoundException => path }
     val pool = Executors.newFixedThreadPool(math.min(Threads, paths.size))
-    try pool.invokeAll(paths.map(p => (() => resolve(p)): Callable[Path]).asJava).asScala.toSeq.map(_.get())
+    try pool.invokeAll(paths.map(p => (() => resolve(p)): Callable[Path]).asJava).asScala.toVector.map(_.get())
     catch { case e: ExecutionException => throw e.getCause }
     finally pool.shutdownNow()
   }
@@ -89,7 +90,7 @@ object DataFolders {
       val real =
         try named.toRealPath()
         catch { case _: IOException => named }
-      val above = Iterator.iterate(real.getParent)(_.getParent).takeWhile(_ != null).map(keyOf).toSeq
+      val above = Iterator.iterate(real.getParent)(_.getParent).takeWhile(_ != null).map(keyOf).toVector
       Place(keyOf(real), real.toString, above)
     }
 

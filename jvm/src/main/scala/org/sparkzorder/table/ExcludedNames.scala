@@ -38,6 +38,6 @@ object ExcludedNames {
 
   /** Parses a text in the format of the property. */
   def parse(text: String): ExcludedNames = ExcludedNames(
-    name.findAllIn(text).map(_.trim).filter(_.nonEmpty).map(UnresolvedAttribute.parseAttributeName).toSeq
+    name.findAllIn(text).map(_.trim).filter(_.nonEmpty).map(UnresolvedAttribute.parseAttributeName).toVector
   )
 }

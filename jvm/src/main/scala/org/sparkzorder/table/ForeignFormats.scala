@@ -2,6 +2,8 @@ package org.sparkzorder.table
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.sparkzorder.compat._
+
 /**
  * Recognizes folders of table formats that list their files in a log. We must not rewrite such
  * folders: readers of the log would not find the new files.
@@ -33,7 +35,7 @@ object ForeignFormats {
       .iterate(Option(folder))(_.flatMap(f => if (isPartition(f)) Option(f.getParent) else None))
       .takeWhile(_.isDefined)
       .flatten
-      .toSeq
+      .toVector
 
   def isPartition(folder: Path): Boolean = folder.getName.indexOf('=') > 0
 

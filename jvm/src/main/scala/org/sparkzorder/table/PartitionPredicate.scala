@@ -11,6 +11,7 @@ import org.apache.spark.sql.types.{IntegerType, StructField, StructType}
 import org.apache.spark.sql.zorder.SparkOwn
 
 import org.sparkzorder.errors.ZOrderErrors
+import org.sparkzorder.shim.SparkShim.conditionOf
 import org.sparkzorder.statement.Predicate
 
 /**
@@ -49,7 +50,7 @@ object PartitionPredicate {
     val analyzed =
       try where(table, all.queryExecution.logical, predicate).queryExecution.analyzed
       catch {
-        case e: AnalysisException if e.getCondition != null && e.getCondition.startsWith("UNRESOLVED_COLUMN") =>
+        case e: AnalysisException if Option(conditionOf(e)).exists(_.startsWith("UNRESOLVED_COLUMN")) =>
           val name = UnresolvedAttribute.parseAttributeName(e.messageParameters.getOrElse("objectName", ""))
           throw ZOrderErrors.columnNotFound(name, table.relation.schema.fieldNames.toSeq)
         case e: AnalysisException => throw ZOrderErrors.invalidWhere(text, firstLine(e))

@@ -8,6 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{PartitionDirectory, PartitionSpec, PartitioningAwareFileIndex}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.compat._
+
 /**
  * A file and its path in the table. The two differ when an operation has moved the file.
  *

@@ -90,7 +90,7 @@ object PlainTables {
     val (fs, root) = (place.fileSystem, place.root)
     def refuseEmpty(hasFiles: Boolean): Unit = if (!hasFiles) throw ZOrderErrors.emptyTable(target.sql)
     val format = target.format.getOrElse {
-      val first = DataFiles.below(fs, root).take(AskedForFormat).toSeq
+      val first = DataFiles.below(fs, root).take(AskedForFormat).toVector
       refuseEmpty(first.nonEmpty)
       DataFiles.sniff(fs, target, first)
     }
@@ -98,7 +98,7 @@ object PlainTables {
       try OwnRelations.ofFolder(place.session, root, format, columns)
       catch {
         case NonFatal(e) =>
-          val files = DataFiles.below(fs, root).toSeq
+          val files = DataFiles.below(fs, root).toVector
           refuseEmpty(files.nonEmpty)
           throw DataFiles.firstForeign(fs, target, files, format)
             .orElse(DataFiles.firstSecret(fs, files, e))

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartitio
 import org.apache.spark.sql.classic
 
 import org.sparkzorder.commit.{CatalogLocations, CatalogPartition, FileNames, LocationUpdate}
+import org.sparkzorder.compat._
 
 /**
  * The locations of a table and its partitions in Spark's session catalog.

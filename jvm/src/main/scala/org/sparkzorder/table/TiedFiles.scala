@@ -3,6 +3,7 @@ package org.sparkzorder.table
 import org.apache.hadoop.fs.Path
 
 import org.sparkzorder.commit.{FileMeta, TiedFileException, TiedNames}
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 
 /** Refuses to move or delete data files to which others are tied by their names, see [[TiedNames]]. */

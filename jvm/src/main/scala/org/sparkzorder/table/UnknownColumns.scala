@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.util.quoteIdentifier
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.Footers
 import org.sparkzorder.footer.{DataFormat, FileFooter, NotDataFileException, Unreadable}

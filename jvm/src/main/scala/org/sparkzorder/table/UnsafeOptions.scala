@@ -4,6 +4,8 @@ import java.util.Locale
 
 import org.apache.hadoop.conf.Configuration
 
+import org.sparkzorder.compat._
+
 /**
  * An option or setting that makes a table's readers skip files or rows.
  *

@@ -1,5 +1,6 @@
 package org.sparkzorder.workload
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.LayoutSpec
 
 /**

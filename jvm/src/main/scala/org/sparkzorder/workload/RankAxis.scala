@@ -2,6 +2,7 @@ package org.sparkzorder.workload
 
 import java.util.Arrays
 
+import org.sparkzorder.compat.ByteArrays
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.stats.OrderedValue
 
@@ -101,7 +102,7 @@ object RankAxis {
     if (bytes.nonEmpty) {
       val least = bytes.reduceLeft((a, b) => if (OrderedValue.compare(a, b) <= 0) a else b)
       val most = bytes.reduceLeft((a, b) => if (OrderedValue.compare(a, b) >= 0) a else b)
-      val common = Arrays.mismatch(least, most) match {
+      val common = ByteArrays.mismatch(least, most) match {
         case -1 => least.length
         case n  => n
       }

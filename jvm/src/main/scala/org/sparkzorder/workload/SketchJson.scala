@@ -95,14 +95,14 @@ object SketchJson {
       val numbers =
         array(node, name).map(n => if (n.canConvertToLong) n.longValue else fail("a count is not a whole number"))
       if (numbers.length % 2 != 0 || numbers.length > 2 * Positions.Bins) fail("steps and counts do not form pairs")
-      val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toSeq
+      val pairs = numbers.grouped(2).map(p => (p.head, p.last)).toVector
       if (pairs.exists { case (bin, _) => bin < 0 || bin >= Positions.Bins }) fail("a step is out of range")
       try Positions.of(pairs.map { case (bin, n) => bin.toInt -> n }.toMap)
       catch { case e: IllegalArgumentException => throw new SketchFormatException(e.getMessage, e) }
     }
 
   private def array(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
-    case list: ArrayNode => list.elements.asScala.toSeq
+    case list: ArrayNode => list.elements.asScala.toVector
     case _               => fail(s"'$name' is not a list")
   }
 

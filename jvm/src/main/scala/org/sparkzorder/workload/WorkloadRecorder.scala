@@ -21,6 +21,7 @@ import org.apache.hadoop.util.ShutdownHookManager
 import org.slf4j.LoggerFactory
 
 import org.sparkzorder.commit.{TableFolder, WorkloadFile, WorkloadFiles}
+import org.sparkzorder.compat.Threads
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.predicate.{Column, StatsPredicate}
 
@@ -80,7 +81,7 @@ object WorkloadRecorder {
     Executors.newSingleThreadScheduledExecutor { (work: Runnable) =>
       // The thread outlives the session whose query is recorded first, so it must not refer to
       // anything of this session.
-      val thread = new Thread(null, work, "zorder-workload", 0, false)
+      val thread = Threads.separate(work, "zorder-workload")
       thread.setContextClassLoader(getClass.getClassLoader)
       thread.setDaemon(true)
       thread

@@ -1,5 +1,7 @@
 package org.sparkzorder.workload
 
+import org.sparkzorder.compat._
+
 /** How a query asks for a column. */
 sealed abstract class Form(val name: String)
 object Form {

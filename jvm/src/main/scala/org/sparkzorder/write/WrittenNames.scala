@@ -2,6 +2,8 @@ package org.sparkzorder.write
 
 import scala.util.matching.Regex
 
+import org.sparkzorder.compat._
+
 /** The names of files that OPTIMIZE writes. Other writers hardly ever use such names. */
 object WrittenNames {
 

@@ -1,5 +1,7 @@
 package org.sparkzorder.footer.orc
 
+import org.sparkzorder.compat._
+
 /**
  * Old versions of Hive write ORC files whose columns are called `_col0`, `_col1` and so on. When
  * all names of a file begin with `_col`, Spark finds its columns by position, whatever the table

@@ -11,6 +11,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.datasources.orc.OrcUtils
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.{
   DataFormat,
   Encryption,
@@ -190,5 +191,5 @@ private[footer] final class OrcFooter(
   }
 
   private def childrenOf(t: TypeDescription): Seq[TypeDescription] =
-    Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toSeq)
+    Option(t.getChildren).fold(Seq.empty[TypeDescription])(_.asScala.toVector)
 }

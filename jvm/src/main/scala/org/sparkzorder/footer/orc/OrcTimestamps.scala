@@ -12,6 +12,7 @@ import org.apache.hadoop.hive.ql.exec.vector._
 import org.apache.orc.{OrcFile, TypeDescription}
 import org.apache.orc.TypeDescription.Category
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.FinerThanMicros
 
 /**
@@ -34,7 +35,9 @@ private[footer] object OrcTimestamps {
     t.getCategory match {
       case Category.TIMESTAMP | Category.TIMESTAMP_INSTANT => Seq(names.reverse -> t)
       case Category.STRUCT                                 =>
-        t.getFieldNames.asScala.toSeq.zip(t.getChildren.asScala).flatMap { case (n, child) => below(child, n :: names) }
+        t.getFieldNames.asScala.toVector.zip(t.getChildren.asScala).flatMap { case (n, child) =>
+          below(child, n :: names)
+        }
       case _ => Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(below(_, names))
     }
 

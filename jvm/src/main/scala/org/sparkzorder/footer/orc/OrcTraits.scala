@@ -30,7 +30,7 @@ private[footer] object OrcTraits {
   /** Types, attributes of types, and the calendar. */
   private def schemaText(reader: Reader): String = {
     def attributes(t: TypeDescription): Seq[String] =
-      t.getAttributeNames.asScala.toSeq.sorted.map(key => s"${t.getId}.$key=${t.getAttributeValue(key)}") ++
+      t.getAttributeNames.asScala.toVector.sorted.map(key => s"${t.getId}.$key=${t.getAttributeValue(key)}") ++
         Option(t.getChildren).toSeq.flatMap(_.asScala).flatMap(attributes)
     (reader.getSchema.toString +: reader.writerUsedProlepticGregorian.toString +: attributes(reader.getSchema))
       .mkString("\n")

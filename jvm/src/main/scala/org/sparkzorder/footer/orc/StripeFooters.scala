@@ -14,6 +14,8 @@ import org.apache.spark.SparkException
 
 import org.sparkzorder.footer.{DataFormat, NotDataFileException}
 
+import org.sparkzorder.shim.SparkShim.conditionOf
+
 /** The footers of the stripes of ORC files. */
 object StripeFooters {
 
@@ -40,7 +42,7 @@ object StripeFooters {
    * @throws NotDataFileException if there is one
    */
   def explain(conf: Configuration, format: DataFormat, failure: SparkException): Unit =
-    if (format == DataFormat.Orc && Option(failure.getCondition).exists(_.startsWith("FAILED_READ_FILE")))
+    if (format == DataFormat.Orc && Option(conditionOf(failure)).exists(_.startsWith("FAILED_READ_FILE")))
       Option(failure.getMessageParameters.get("path")).foreach(p => check(conf, new Path(new URI(p))))
 
   private def check(conf: Configuration, path: Path): Unit = {

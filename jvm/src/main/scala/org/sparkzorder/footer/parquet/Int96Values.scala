@@ -18,6 +18,7 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, Type}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.FinerThanMicros
 
 /** INT96 timestamps as a Parquet file stores them: nanoseconds of the day, then the day. */
@@ -32,9 +33,9 @@ private[footer] object Int96Values {
     val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)
     try {
       val schema = reader.getFileMetaData.getSchema
-      val columns = schema.getColumns.asScala.toSeq.filter(_.getPrimitiveType.getPrimitiveTypeName == INT96)
+      val columns = schema.getColumns.asScala.toVector.filter(_.getPrimitiveType.getPrimitiveTypeName == INT96)
       val createdBy = reader.getFileMetaData.getCreatedBy
-      reader.getRowGroups.asScala.toSeq.zipWithIndex.filter(_._1.getRowCount > 0).iterator.flatMap { case (block, i) =>
+      reader.getRowGroups.asScala.iterator.zipWithIndex.filter(_._1.getRowCount > 0).flatMap { case (block, i) =>
         columns.iterator.filter { column =>
           dictionaryIsFiner(reader, block, column).getOrElse(valuesAreFiner(reader, i, column, createdBy))
         }
@@ -88,14 +89,14 @@ private[footer] object Int96Values {
   }
 
   private def only(schema: MessageType, column: ColumnDescriptor): MessageType =
-    new MessageType(schema.getName, keep(schema.getFields.asScala.toSeq, column.getPath.toList): _*)
+    new MessageType(schema.getName, keep(schema.getFields.asScala.toVector, column.getPath.toList): _*)
 
   private def keep(fields: Seq[Type], path: List[String]): Seq[Type] =
     fields.filter(_.getName == path.head).map { field =>
       if (field.isPrimitive) field
       else {
         val group = field.asGroupType
-        group.withNewFields(keep(group.getFields.asScala.toSeq, path.tail).asJava)
+        group.withNewFields(keep(group.getFields.asScala.toVector, path.tail).asJava)
       }
     }
 

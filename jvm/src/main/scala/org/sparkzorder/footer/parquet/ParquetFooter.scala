@@ -13,6 +13,7 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 import org.apache.spark.sql.types.{ArrayType, MapType, StructType, TimestampType}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.{
   Calendar,
   DataFormat,
@@ -56,7 +57,7 @@ private[footer] final class ParquetFooter(
     val file = metadata.getFileMetaData
     val keys = file.getKeyValueMetaData
     val writer = new ParquetWriter(file.getCreatedBy, key => Option(keys.get(key)))
-    val blocks = metadata.getBlocks.asScala.toSeq
+    val blocks = metadata.getBlocks.asScala.toVector
     val chunks = blocks.map(b => (b.getRowCount, b.getColumns.asScala.map(c => c.getPath -> c).toMap))
     val encryption = encryptionOf(file, blocks.flatMap(_.getColumns.asScala))
     def isEncrypted(chunk: ColumnChunkMetaData) = encryption.columns(pathOf(chunk))

@@ -6,6 +6,8 @@ import org.apache.parquet.schema.GroupType
 import org.apache.parquet.schema.Type.Repetition.{REPEATED, REQUIRED}
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 
+import org.sparkzorder.compat._
+
 /**
  * A leaf below an array, map or struct.
  *
@@ -54,7 +56,7 @@ private[footer] object ParquetGroups {
 
   /** The leaves that tell more come first. */
   private def leaves(group: GroupType, path: Seq[String], alone: Boolean, repeated: Boolean): Seq[LeafBelow] =
-    group.getFields.asScala.toSeq.flatMap { f =>
+    group.getFields.asScala.toVector.flatMap { f =>
       val below = path :+ f.getName
       val inList = repeated || f.isRepetition(REPEATED)
       val still = alone && f.isRepetition(REQUIRED)

@@ -32,7 +32,7 @@ private[footer] final class ParquetTypes(conf: Configuration) {
   }
 
   def of(schema: MessageType): (StructType, Seq[Unreadable]) = {
-    val converted = schema.getFields.asScala.toSeq.map { field =>
+    val converted = schema.getFields.asScala.toVector.map { field =>
       try Right(converter.convert(new MessageType(schema.getName, field)).fields.toSeq)
       catch {
         // Spark has several classes for what it cannot read: an unknown type, or a place on no known globe.
@@ -94,7 +94,7 @@ private[footer] object ParquetTypes {
   }
 
   private def leaves(group: GroupType, parents: List[String]): Seq[(Seq[String], PrimitiveType)] =
-    group.getFields.asScala.toSeq.flatMap { (field: Type) =>
+    group.getFields.asScala.toVector.flatMap { (field: Type) =>
       val path = field.getName :: parents
       if (field.isPrimitive) Seq((path.reverse, field.asPrimitiveType)) else leaves(field.asGroupType, path)
     }

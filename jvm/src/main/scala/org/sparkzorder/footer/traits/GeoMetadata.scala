@@ -71,7 +71,7 @@ private[footer] object GeoMetadata {
     catch { case _: JsonProcessingException => None }
 
   private def boxOf(node: JsonNode): Option[Seq[Double]] = {
-    val numbers = node.elements.asScala.toSeq
+    val numbers = node.elements.asScala.toVector
     if (Set(4, 6)(numbers.size) && numbers.forall(_.isNumber)) Some(numbers.map(_.asDouble)) else None
   }
 

@@ -2,6 +2,8 @@ package org.sparkzorder.footer.traits
 
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteIdentifier
 
+import org.sparkzorder.compat._
+
 /**
  * Key-value metadata for new files with the rows of all inputs.
  *
@@ -27,7 +29,7 @@ object KeptKeys {
       sameCalendar: Boolean
   ): KeptKeys = {
     val firsts = traits.indices.reverseIterator.flatMap(i => traits(i).keys.keysIterator.map(_ -> i)).toMap
-    val decided = firsts.keys.toSeq.filter(_ != KeyValues.Arrow).sorted.map { key =>
+    val decided = firsts.keys.toVector.filter(_ != KeyValues.Arrow).sorted.map { key =>
       key -> decide(key, traits, textOf(firsts(key), key), textOf, sameSchema, sameCalendar)
     }
     val values = decided.collect { case (key, Decision(Some(value), _)) => key -> value }.toMap

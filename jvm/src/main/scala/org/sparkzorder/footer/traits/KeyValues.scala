@@ -2,6 +2,8 @@ package org.sparkzorder.footer.traits
 
 import java.util.Locale
 
+import org.sparkzorder.compat._
+
 /**
  * The known keys of a file's key-value metadata, and whether their values stay true when the same
  * rows are in other files, in another order.

@@ -75,7 +75,7 @@ private[footer] object PandasMetadata {
     }
   }
 
-  private def elements(array: JsonNode): Seq[JsonNode] = if (array == null) Nil else array.elements.asScala.toSeq
+  private def elements(array: JsonNode): Seq[JsonNode] = if (array == null) Nil else array.elements.asScala.toVector
 
   private def isRange(index: JsonNode): Boolean = index.path("kind").asText == "range"
 }

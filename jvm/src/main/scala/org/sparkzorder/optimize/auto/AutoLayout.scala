@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.auto
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.{RecordedWorkload, TableIndex}

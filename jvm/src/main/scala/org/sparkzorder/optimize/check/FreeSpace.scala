@@ -5,6 +5,7 @@ import java.nio.file.{Files, Paths}
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.table.PlainTable
 
@@ -57,7 +58,7 @@ private[sparkzorder] object FreeSpace {
     val whole = Option.when(status.getCapacity > 0)(room(s"the file system of $root", status.getRemaining))
     // Other file systems would have to count all files below the folder, which takes long.
     val knowsQuotas = Set("hdfs", "webhdfs", "swebhdfs")(root.toUri.getScheme)
-    val folders = if (knowsQuotas) Iterator.iterate(root)(_.getParent).takeWhile(_ != null).toSeq else Nil
+    val folders = if (knowsQuotas) Iterator.iterate(root)(_.getParent).takeWhile(_ != null).toVector else Nil
     whole.toSeq ++ folders.flatMap { folder =>
       try {
         val usage = fs.getQuotaUsage(folder)

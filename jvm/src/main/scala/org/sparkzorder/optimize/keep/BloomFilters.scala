@@ -4,6 +4,7 @@ import org.apache.spark.sql.catalyst.parser.{CatalystSqlParser, ParseException}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.{DistinctValues, LayoutModel}
 import org.sparkzorder.optimize.options.OptionTable

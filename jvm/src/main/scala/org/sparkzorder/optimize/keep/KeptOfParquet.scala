@@ -10,9 +10,11 @@ import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaCo
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.parquet.WholeFooter
 import org.sparkzorder.footer.traits.{FileTraits, KeptKeys}
 import org.sparkzorder.optimize.Input
+import org.sparkzorder.shim.SparkShim.VariantType
 import org.sparkzorder.table.PlainTable
 import org.sparkzorder.write.NullableSchema
 import org.sparkzorder.write.preserve.{KeptParquet, KeptSchema}
@@ -65,7 +67,7 @@ private final class KeptOfParquet(
   ): Set[Seq[String]] = {
     val judged = for {
       (schema, files) <- bySchema
-      (leaf, i) <- schema.getColumns.asScala.toSeq.zipWithIndex
+      (leaf, i) <- schema.getColumns.asScala.toVector.zipWithIndex
       path = leaf.getPath.toSeq
     } yield path -> files.forall(test(path, i, _))
     judged.groupMap(_._1)(_._2).collect { case (path, all) if all.forall(identity) => path }.toSet

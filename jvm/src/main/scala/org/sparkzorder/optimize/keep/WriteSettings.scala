@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType, UserDefinedType}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.{FileFooter, TimestampKind}
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.table.PlainTable

@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize.options
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.FileCounts
 import org.sparkzorder.optimize.Rewrite
 
@@ -41,7 +42,7 @@ private[sparkzorder] object FileGroupSchedule {
 
   /** At most `most` commits, each with about the same number of groups. */
   def commits[T](groups: Seq[T], most: Int): Seq[Seq[T]] =
-    if (groups.isEmpty) Nil else groups.grouped((groups.size + most - 1) / most).toSeq
+    if (groups.isEmpty) Nil else groups.grouped((groups.size + most - 1) / most).toVector
 
   /**
    * Fills bins in the order of the items. An item that does not fit into the open bin opens the

@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize.options
 
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec

@@ -2,6 +2,7 @@ package org.sparkzorder.optimize.options
 
 import java.util.Locale
 
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.ByteSizes
 
 /** How users write the value of an option. */

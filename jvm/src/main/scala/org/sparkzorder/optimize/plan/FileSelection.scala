@@ -2,6 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.{AlignedCuts, FileCounts, LayoutSpec}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.options.{FileGroupSchedule, OptimizeOptions}

@@ -2,6 +2,7 @@ package org.sparkzorder.optimize.plan
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.index.IndexSnapshot
 import org.sparkzorder.indexing.IndexedBounds
 import org.sparkzorder.layout._
@@ -413,8 +414,8 @@ private[sparkzorder] object IncrementalSelection {
       case (d: LongDistribution, FileBounds.Longs(min, max)) if d.distinct > 0 =>
         min > d.values.last || max < d.values.head
       case (d: BytesDistribution, FileBounds.Bytes(min, max)) if d.distinct > 0 =>
-        java.util.Arrays.compareUnsigned(min, d.values.last) > 0 ||
-        java.util.Arrays.compareUnsigned(max, d.values.head) < 0
+        ByteArrays.compareUnsigned(min, d.values.last) > 0 ||
+        ByteArrays.compareUnsigned(max, d.values.head) < 0
       case _ => false
     }
 

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException
 import com.fasterxml.jackson.databind.ObjectMapper
 
 import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.{ChosenLayout, LastLayout}
@@ -105,8 +106,8 @@ private[sparkzorder] object LayoutChoice {
     table.catalogTable.flatMap(_.properties.get(clusteringProperty)).flatMap { json =>
       try {
         val columns = new ObjectMapper().readTree(json).elements.asScala.map { c =>
-          WeightedColumn(c.elements.asScala.map(_.asText).toSeq, None)
-        }.toSeq
+          WeightedColumn(c.elements.asScala.map(_.asText).toVector, None)
+        }.toVector
         if (columns.isEmpty || columns.exists(_.parts.isEmpty)) None else Some(columns)
       } catch { case _: JsonProcessingException => None }
     }

@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.plan
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.{History, Record}
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.footer.files.Nanoseconds
 import org.sparkzorder.footer.orc.AmbiguousClocks

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize.plan
 
 import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.LayoutSpec
 import org.sparkzorder.optimize.options.OptimizeOptions
 

@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.report
 import org.apache.hadoop.fs.FileStatus
 
 import org.sparkzorder.commit.{History, Record, Trash}
+import org.sparkzorder.compat._
 import org.sparkzorder.indexing.{IndexedBounds, TableIndex}
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FileCounts}
 import org.sparkzorder.optimize.ChosenLayout

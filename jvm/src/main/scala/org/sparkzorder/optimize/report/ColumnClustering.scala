@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize.report
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.{ClusteringDepth, FileBounds, FilesTouched, ValueDistribution}
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.stats.{ColumnKey, ColumnStats}
@@ -45,7 +46,7 @@ private[sparkzorder] object ColumnClustering {
   def boundOf(plan: OptimizePlan, unitOfFile: Seq[Int]): Double = {
     val folders = unitOfFile.map(plan.rewrites(_).folder.path) ++
       plan.rewrites.flatMap(r => r.rest.map(_ => r.folder.path))
-    folders.groupBy(identity).values.toSeq.map(files => ClusteringDepth.bound(files.size.toLong, plan.keys.size)).sum
+    folders.groupBy(identity).values.toVector.map(files => ClusteringDepth.bound(files.size.toLong, plan.keys.size)).sum
   }
 
   /**

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize.report
 
 import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.write.sample.RewritePrediction
 

@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.{DoubleType, LongType, StructType}
 
+import org.sparkzorder.compat._
 import org.sparkzorder.indexing.{IndexedBounds, RecordedWorkload, TableIndex}
 import org.sparkzorder.layout.FileBounds
 import org.sparkzorder.optimize.Input

@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.run
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.indexing.{CompleteFiles, ExcludedColumns, TableIndex}
 import org.sparkzorder.optimize.Rewrite
 import org.sparkzorder.optimize.plan.OptimizePlan

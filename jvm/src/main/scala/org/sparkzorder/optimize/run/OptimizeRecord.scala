@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.security.UserGroupInformation
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.footer.Encryption
 import org.sparkzorder.optimize.options.{MappingOptions, OptionTable}
 import org.sparkzorder.optimize.plan.OptimizePlan

@@ -1,5 +1,6 @@
 package org.sparkzorder.optimize.run
 
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 import org.sparkzorder.optimize.plan.OptimizePlan
 import org.sparkzorder.write.check.{ReadBackRows, RowSum}

@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions.{SpecializedGetters, UnsafeArra
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.compat._
+
 /**
  * Gives every NaN of a row the same bits. IEEE 754 has many bit patterns for NaN, and processors
  * make several. ORC writes one of them for all, and so do Parquet's dictionaries. No query can tell

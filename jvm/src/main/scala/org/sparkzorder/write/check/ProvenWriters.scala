@@ -86,7 +86,7 @@ private[write] object ProvenWriters {
 
   /** Fields of a Parquet schema whose types or encodings no test covers. */
   private[write] def unprovenFields(group: GroupType, path: Seq[String]): Seq[String] =
-    group.getFields.asScala.toSeq.flatMap(f => unprovenField(f, path :+ f.getName))
+    group.getFields.asScala.toVector.flatMap(f => unprovenField(f, path :+ f.getName))
 
   private def unprovenField(field: Type, path: Seq[String]): Seq[String] = {
     def unproven = Seq(quoteNameParts(path))

@@ -2,6 +2,8 @@ package org.sparkzorder.write.check
 
 import org.apache.spark.util.AccumulatorV2
 
+import org.sparkzorder.compat._
+
 /**
  * The rows that the tasks before the shuffle have read: for each of their partitions, the rows of
  * each input file.
@@ -39,5 +41,5 @@ private[write] final class ReadRows(
 
   /** The rows of each input file, by its ordinal. */
   def ofFiles: Map[Int, RowSum] =
-    ofPartition.values.toSeq.flatten.groupMapReduce(_._1)(_._2)(_ + _)
+    ofPartition.values.toVector.flatten.groupMapReduce(_._1)(_._2)(_ + _)
 }

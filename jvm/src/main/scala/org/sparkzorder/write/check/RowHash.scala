@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{BoundReference, UnsafeProjecti
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.Platform
 
+import org.sparkzorder.compat._
+
 /**
  * The number of rows, and the sum of their hashes modulo 2^64, which does not depend on their
  * order. Two different sets of rows have the same sum only with a probability of about 1 in 2^64.

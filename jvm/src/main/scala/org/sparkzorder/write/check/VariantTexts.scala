@@ -3,6 +3,8 @@ package org.sparkzorder.write.check
 import org.apache.spark.sql.catalyst.expressions.{BoundReference, Cast, UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types._
 
+import org.sparkzorder.shim.SparkShim.VariantType
+
 /**
  * Replaces variants by their JSON texts. Spark's writer may shred a variant and its reader puts it
  * together again, which keeps the value but not its bytes.

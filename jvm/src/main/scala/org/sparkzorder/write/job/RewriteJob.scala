@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, Sp
 import org.apache.spark.sql.types.{BinaryType, StructType}
 import org.apache.spark.util.SerializableConfiguration
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout._
 import org.sparkzorder.progress.StatementProgress
 import org.sparkzorder.stats.{ColumnKey, KeyEncoding}

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReference
 import org.apache.spark.sql.classic.SparkSession
 import org.apache.spark.sql.execution.SQLExecution
 
+import org.sparkzorder.compat._
 import org.sparkzorder.progress.StatementProgress
 
 /** Runs several rewrites in parallel. */

@@ -2,6 +2,7 @@ package org.sparkzorder.write.job
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.{CurveInterval, DistributionDrift, ValueDistribution}
 import org.sparkzorder.stats.FileStats
 import org.sparkzorder.write.check.{ReadBackRows, RowSum}

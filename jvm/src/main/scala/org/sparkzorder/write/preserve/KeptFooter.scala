@@ -11,6 +11,8 @@ import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
+import org.sparkzorder.compat._
+
 /**
  * The schema and the key-value metadata of new Parquet files. They are sent to the executors as a
  * footer without row groups.

@@ -27,7 +27,7 @@ object KeptOrcSchema {
   def of(table: StructType, inputs: Seq[TypeDescription]): KeptOrcSchema = {
     val merge = new OrcSchemaMerge
     val schema = merge.struct(table, inputs.filter(_.getCategory == Category.STRUCT), Nil)
-    KeptOrcSchema(schema, merge.lost.toSeq.distinct, merge.respelled)
+    KeptOrcSchema(schema, merge.lost.toVector.distinct, merge.respelled)
   }
 }
 
@@ -43,7 +43,7 @@ private final class OrcSchemaMerge {
   /** @param inputs structs */
   def struct(table: StructType, inputs: Seq[TypeDescription], path: Seq[String]): TypeDescription = {
     val found = inputs.map { input =>
-      val fields = input.getFieldNames.asScala.zip(input.getChildren.asScala).toSeq
+      val fields = input.getFieldNames.asScala.zip(input.getChildren.asScala).toVector
       FileSpelling.find(table.fieldNames.toSeq, fields)((f: (String, TypeDescription)) => f._1)
     }
     val result = new TypeDescription(Category.STRUCT)
@@ -124,7 +124,7 @@ private object OrcSchemaMerge {
   /** The type without its attributes, if it has no children. */
   private def plain(t: TypeDescription): TypeDescription = {
     val copy = t.clone()
-    t.getAttributeNames.asScala.toSeq.foreach(copy.removeAttribute)
+    t.getAttributeNames.asScala.toVector.foreach(copy.removeAttribute)
     copy
   }
 

@@ -4,6 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.schema.{GroupType, MessageType}
 
+import org.sparkzorder.compat._
+
 /**
  * The schema of the new Parquet files. It has the columns of Spark's own schema in their order.
  * Where the input files agree and Spark's values fit, it has their names, ids, types and shapes.
@@ -25,7 +27,7 @@ object KeptSchema {
       case Seq(one) => one
       case _        => spark.getName
     }
-    KeptSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toSeq)
+    KeptSchema(new MessageType(name, fields.asJava), merge.lost.distinct.toVector)
   }
 
   /**
@@ -38,7 +40,7 @@ object KeptSchema {
     }
 
   /** The paths of all leaves, depth first. */
-  private[write] def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toSeq.flatMap { f =>
+  private[write] def leafPaths(group: GroupType): Seq[Seq[String]] = group.getFields.asScala.toVector.flatMap { f =>
     if (f.isPrimitive) Seq(Seq(f.getName)) else leafPaths(f.asGroupType).map(f.getName +: _)
   }
 }

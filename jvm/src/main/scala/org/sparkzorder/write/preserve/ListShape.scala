@@ -50,7 +50,7 @@ private[write] object ListShape {
       val sized = if (p.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) plain.length(p.getTypeLength) else plain
       val typed = Option(p.getLogicalTypeAnnotation).fold(sized)(sized.as(_))
       id.fold(typed)(typed.id(_)).named(name)
-    } else group(repetition, t.getLogicalTypeAnnotation, t.asGroupType.getFields.asScala.toSeq, name, id)
+    } else group(repetition, t.getLogicalTypeAnnotation, t.asGroupType.getFields.asScala.toVector, name, id)
 
   private[write] def id(t: Type): Option[Int] = Option(t.getId).map(_.intValue)
 

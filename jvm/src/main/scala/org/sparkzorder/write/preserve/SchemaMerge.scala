@@ -10,6 +10,8 @@ import org.apache.parquet.schema.Type.Repetition
 import org.apache.parquet.schema.Type.Repetition.{OPTIONAL, REPEATED, REQUIRED}
 import org.apache.spark.sql.catalyst.util.QuotingUtils.quoteNameParts
 
+import org.sparkzorder.compat._
+
 /**
  * Builds the fields of a [[KeptSchema]], and notes what the inputs have and the new schema does
  * not.
@@ -23,9 +25,9 @@ private[write] final class SchemaMerge {
 
   /** The fields of a struct. */
   def fields(spark: GroupType, inputs: Seq[GroupType], path: Seq[String]): Seq[Type] = {
-    val names = spark.getFields.asScala.map(_.getName).toSeq
-    val found = inputs.map(group => FileSpelling.find(names, group.getFields.asScala.toSeq)((f: Type) => f.getName))
-    spark.getFields.asScala.toSeq.zipWithIndex.map { case (f, i) =>
+    val names = spark.getFields.asScala.map(_.getName).toVector
+    val found = inputs.map(group => FileSpelling.find(names, group.getFields.asScala.toVector)((f: Type) => f.getName))
+    spark.getFields.asScala.toVector.zipWithIndex.map { case (f, i) =>
       val same: Seq[Option[Type]] = found.map(_(i))
       field(f, same.flatten, same.forall(_.isDefined), path :+ f.getName)
     }

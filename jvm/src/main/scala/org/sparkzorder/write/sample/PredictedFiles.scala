@@ -2,6 +2,7 @@ package org.sparkzorder.write.sample
 
 import org.apache.spark.sql.types.DataType
 
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.{DistributionDrift, FileBounds, LayoutModel, UnitLayout, ValueDistribution}
 import org.sparkzorder.stats.OrderedValue
 

@@ -82,7 +82,7 @@ private[write] final class FileTask(
         val parts = limits.fold(Iterator(rows))(_.filesOf(slot, rows))
         parts.foreach(part => files += writeFile(slot, files.length, task, part))
         complete = true
-        files.toSeq
+        files.toVector
       } finally if (!complete) files.foreach(f => discard(new Path(f.path)))
     }
   }

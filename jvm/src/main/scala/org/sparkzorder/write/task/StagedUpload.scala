@@ -32,7 +32,7 @@ object StagedUpload {
     val pending = path.suffix(Suffix)
     try {
       val root = mapper.readTree(bytes(pending))
-      val parts = root.path("etags").elements.asScala.map(part).toSeq
+      val parts = root.path("etags").elements.asScala.map(part).toVector
       val id = root.path("uploadId").asText
       if (id.isEmpty || parts.isEmpty || parts.exists(_.isEmpty) || !root.path("length").isNumber)
         throw new IOException(s"no upload in $pending")

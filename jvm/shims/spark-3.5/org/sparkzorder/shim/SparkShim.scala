@@ -1,0 +1,24 @@
+package org.sparkzorder.shim
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.UnresolvedHint
+import org.apache.spark.sql.types.{DataType, ObjectType}
+
+/** Single names that Spark 3.5 lacks. */
+object SparkShim {
+  private final class NoVariant
+
+  /** There is no such type: no column has this one. */
+  val VariantType: DataType = ObjectType(classOf[NoVariant])
+
+  def conditionOf(error: SparkThrowable): String = error.getErrorClass
+
+  /** A hint's parameters are what its user wrote. */
+  def parametersOf(hint: UnresolvedHint): Seq[Expression] = hint.parameters.map {
+    case column: Column         => column.expr
+    case expression: Expression => expression
+    case value                  => Literal(value)
+  }
+}
