@@ -1,24 +1,12 @@
 package org.sparkzorder.shim
 
-import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
-import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{
-  ParameterContext,
-  ParserInterface,
-  SqlStatementSplitResult,
-  TemporalIdentifier
-}
+import org.apache.spark.sql.catalyst.parser.{ParameterContext, SqlStatementSplitResult, TemporalIdentifier}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.StructType
 
-/** The part of Spark's parser interface that differs from one minor to the next: all is handed on to the delegate. */
-trait ParserShim extends ParserInterface {
-  def delegate: ParserInterface
-
-  /** The plan of a statement of ours, else what `next` makes of it; `next` is for queries inside of statements, too. */
-  protected def parseOr(sql: String, next: String => LogicalPlan): LogicalPlan
-
-  override def parsePlan(sqlText: String): LogicalPlan = parseOr(sqlText, delegate.parsePlan)
+/** What Spark 4.0, 4.1 and 4.3 add to its parser. */
+trait ParserShim extends DelegatingParser {
+  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
 
   override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
     parseOr(sqlText, delegate.parsePlanWithParameters(_, parameters))
@@ -26,13 +14,4 @@ trait ParserShim extends ParserInterface {
   override def parseTemporalTableIdentifier(sqlText: String): TemporalIdentifier =
     delegate.parseTemporalTableIdentifier(sqlText)
   override def splitStatements(sqlText: String): SqlStatementSplitResult = delegate.splitStatements(sqlText)
-
-  override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
-  override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
-  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier = delegate.parseFunctionIdentifier(sqlText)
-  override def parseMultipartIdentifier(sqlText: String): Seq[String] = delegate.parseMultipartIdentifier(sqlText)
-  override def parseQuery(sqlText: String): LogicalPlan = delegate.parseQuery(sqlText)
-  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
-  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
-  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
 }

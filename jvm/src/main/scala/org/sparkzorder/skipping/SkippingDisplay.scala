@@ -3,11 +3,11 @@ package org.sparkzorder.skipping
 import org.apache.spark.sql.execution.{FileSourceScanExec, FileSourceScanLike, SQLExecution}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** Shows skipping in the plan's text and in the metrics of the SQL tab. */
-trait SkippingDisplay extends FileSourceScanLike {
+/** Spark's scan of files that tells in the plan's text and in the metrics of the SQL tab what was skipped. */
+trait SkippingDisplay extends FileSourceScanLike { this: FileSourceScanExec =>
 
   /** The same scan as Spark makes it. Needed because Scala has no `super` for lazy values. */
-  protected def plainScan: FileSourceScanExec
+  private def plainScan: FileSourceScanExec = copy()
 
   private def report: Option[SkippingReport] = relation.location match {
     case index: SkippingFileIndex => index.report
@@ -47,9 +47,23 @@ trait SkippingDisplay extends FileSourceScanLike {
       skippingMetrics("skippingBytesKept").set(r.bytesKept + changed.map(_.getLen).sum)
       skippingMetrics("skippingTime").set((r.pruningMs * 1e6).toLong)
       val execution = sparkContext.getLocalProperty(SQLExecution.EXECUTION_ID_KEY)
-      SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toSeq)
+      SQLMetrics.postDriverMetricUpdates(sparkContext, execution, skippingMetrics.values.toVector)
     }
   }
 
   private def plainSend(): Unit = super.sendDriverMetrics()
+
+  // A rule that replaces a node by an equal one is taken to have changed nothing, whichever of the two is asked.
+  override def canEqual(other: Any): Boolean = other.isInstanceOf[SkippingDisplay]
+  override def equals(other: Any): Boolean = canEqual(other) && super.equals(other)
+  override def hashCode: Int = super.hashCode
+}
+
+object SkippingDisplay {
+
+  /** Each Spark's constructor of a scan has the scan's own fields, and some have a field more than others. */
+  def of(scan: FileSourceScanExec): SkippingScanExec =
+    classOf[SkippingScanExec].getConstructors.head
+      .newInstance(scan.productIterator.map(_.asInstanceOf[AnyRef]).toArray: _*)
+      .asInstanceOf[SkippingScanExec]
 }

@@ -20,7 +20,7 @@ object SkippingStrategy extends SparkStrategy {
             case scan: FileSourceScanExec if scan.relation.location eq planned =>
               val relation = scan.relation.copy(location = location)(scan.relation.sparkSession)
               val found = scan.copy(relation = relation)
-              if (location.isInstanceOf[SkippingFileIndex]) SkippingScanExec.of(found) else found
+              if (location.isInstanceOf[SkippingFileIndex]) SkippingDisplay.of(found) else found
           })
         case _ => Nil
       }

@@ -8,8 +8,9 @@ import org.apache.spark.sql.execution.datasources.DataSource
 import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.streaming.Source
+import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation
 
-import org.sparkzorder.shim.{DataSourceCopy, StreamShim}
+import org.sparkzorder.shim.DataSourceCopy
 
 /** Gives streams over folders of Parquet and ORC files a source that can tell files of OPTIMIZE from new data. */
 object StreamRule extends Rule[LogicalPlan] {
@@ -19,7 +20,7 @@ object StreamRule extends Rule[LogicalPlan] {
     if (!plan.isStreaming) plan
     else
       plan.resolveOperatorsUp {
-        case r: StreamShim.StreamingRelation if isPlain(r.dataSource) =>
+        case r: StreamingRelation if isPlain(r.dataSource) =>
           r.copy(dataSource = new TableDataSource(r.dataSource))
       }
 

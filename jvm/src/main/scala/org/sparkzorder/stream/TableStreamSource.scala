@@ -12,11 +12,11 @@ import org.apache.spark.sql.catalyst.util.CaseInsensitiveMap
 import org.apache.spark.sql.connector.read.streaming.{Offset => ReadOffset, ReadLimit}
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.streaming.Offset
+import org.apache.spark.sql.execution.streaming.runtime.{FileStreamSource, FileStreamSourceLog, FileStreamSourceOffset}
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.commit.RestorePlan
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
-import org.sparkzorder.shim.StreamShim
 import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames
 
@@ -41,7 +41,7 @@ private[stream] final class TableStreamSource(
     partitionColumns: Seq[String],
     metadataPath: String,
     options: CaseInsensitiveMap[String]
-) extends StreamShim.FileStreamSource(
+) extends FileStreamSource(
       session,
       path,
       className,
@@ -54,7 +54,7 @@ private[stream] final class TableStreamSource(
   private val fs = Targets.fileSystem(session, base)
   refuseCatalogTable()
   private val tables = new StreamedTables(session, base, waitSeconds = 30L)
-  private lazy val seenLog = new StreamShim.FileStreamSourceLog(StreamShim.LogVersion, session, metadataPath)
+  private lazy val seenLog = new FileStreamSourceLog(FileStreamSourceLog.VERSION, session, metadataPath)
 
   private var decided = Option.empty[Decided]
 
@@ -74,7 +74,8 @@ private[stream] final class TableStreamSource(
   }
 
   override def getBatch(start: Option[Offset], end: Offset): classic.Dataset[Row] = {
-    val (from, to) = (start.map(StreamShim.logOffset).getOrElse(-1L), StreamShim.logOffset(end))
+    val (from, to) =
+      (start.map(FileStreamSourceOffset(_).logOffset).getOrElse(-1L), FileStreamSourceOffset(end).logOffset)
     val batches = seenLog.get(Some(from + 1), Some(to)).toSeq.sortBy(_._1)
       .map { case (_, entries) => entries.toSeq.map(e => logged(e.sparkPath.toPath, e.timestamp)) }
     val plain = super.getBatch(start, end)
