@@ -66,7 +66,7 @@ REPO ?= build/m2
 # Of `make layout`: files of 1000 have two thousand each.
 ROWS ?= 2000000
 
-.PHONY: help demo test test-older test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built built-newest fetched
+.PHONY: help ide demo test test-older test-matrix test-all test-jvm test-jvm-slow test-python test-python-matrix built built-newest fetched
 .PHONY: fuzz real-files kills load layout sizes read-back requests auto incremental bench mutants check format docs picture wheel publish-local jars envs readers golden clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -92,6 +92,7 @@ help:
 	@echo "make bench SCALE=1 ONLY=       ours beside Delta, Iceberg and Spark's own: bench/results; ONLY=planning,pruning"
 	@echo "make mutants                   plant bugs one by one: does the suite find each?"
 	@echo "make check                     formatting, compiler warnings, types, and the words of the pages"
+	@echo "make ide                       what an IDE needs to open the build: see CONTRIBUTING.md"
 	@echo "make format                    let the formatters have their way"
 	@echo "make docs                      the pages as a site, in build/site"
 	@echo "make picture                   draw the picture of the README anew, from real flights"
@@ -227,12 +228,18 @@ check: $(SBT_JAR) $(STAMPS)/dev $(addprefix $(STAMPS)/env-,$(OLDER))
 	$(SBT) -Dfatal.warnings=true scalafmtCheckAll $(call sbt_name,$(NEWEST))/Test/compile \
 		$(foreach m,$(OLDER),$(call sbt_name,$(m))/compile)
 
+# An IDE reads all modules, so each Spark must be there.
+ide: $(SBT_JAR) envs
+	$(SBT) bspConfig
+	@echo "open this folder in IntelliJ IDEA as a BSP project, or in VS Code with Metals and the build server sbt"
+
+# One module after the other, since two that write a file they share at once may leave it empty.
 format: $(SBT_JAR) $(STAMPS)/dev
 	$(BIN)/ruff check --fix python
 	$(BIN)/ruff format python
 	$(BIN)/ruff check --config python/pyproject.toml --fix tools bench
 	$(BIN)/ruff format --config python/pyproject.toml tools bench
-	$(SBT) scalafmtAll
+	$(SBT) $(foreach m,$(SPARKS),$(call sbt_name,$(m))/scalafmtAll)
 
 golden: $(STAMPS)/installed $(STAMPS)/dev
 	WRITE_GOLDEN=1 $(BIN)/python -m pytest python/tests/test_golden.py
