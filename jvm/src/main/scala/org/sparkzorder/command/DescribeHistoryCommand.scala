@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.types._
 
 import org.sparkzorder.commit.{History, HistoryEntry, LocationHistory, TableFolder, TableState, Trash, Way}
-import org.sparkzorder.compat._
 import org.sparkzorder.statement.Target
 import org.sparkzorder.table.{PlainTables, TableLocation, TableSideFolder}
 

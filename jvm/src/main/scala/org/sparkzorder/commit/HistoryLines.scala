@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
+
 /**
  * Reads the file that has a line for each operation whose retired files are gone: a JSON object on each
  * line, newest first. See [[HistoryWriter]].

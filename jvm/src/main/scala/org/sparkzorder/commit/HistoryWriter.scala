@@ -5,6 +5,8 @@ import java.util.Arrays
 
 import org.slf4j.LoggerFactory
 
+import org.sparkzorder.compat._
+
 /**
  * Makes lines of records whose retired files are gone, so that the side folder stays small however many
  * operations there were.

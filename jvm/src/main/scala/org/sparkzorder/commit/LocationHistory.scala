@@ -6,6 +6,8 @@ import scala.annotation.tailrec
 
 import org.apache.hadoop.fs.Path
 
+import org.sparkzorder.compat._
+
 /**
  * One change of a location, as the history has it.
  *

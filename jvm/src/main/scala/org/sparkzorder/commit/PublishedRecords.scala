@@ -4,8 +4,6 @@ import java.io.FileNotFoundException
 
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.compat._
-
 /**
  * A published operation.
  *

@@ -11,8 +11,6 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.compat._
-
 /**
  * A [[Record]] as JSON. Unknown fields are ignored, but another format is not read.
  *

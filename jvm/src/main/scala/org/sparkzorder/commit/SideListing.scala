@@ -2,8 +2,6 @@ package org.sparkzorder.commit
 
 import scala.util.matching.Regex
 
-import org.sparkzorder.compat._
-
 /**
  * Reads a listing of a side folder: which of its files are records, locks, statistics. The names
  * are in [[SideNames]].

@@ -2,8 +2,6 @@ package org.sparkzorder.commit
 
 import org.apache.hadoop.fs.Path
 
-import org.sparkzorder.compat._
-
 /**
  * A file in a folder that the table has left. The session that wrote it knew the old location.
  *

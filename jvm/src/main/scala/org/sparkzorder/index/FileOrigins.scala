@@ -3,6 +3,8 @@ package org.sparkzorder.index
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, EOFException}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import org.sparkzorder.compat._
+
 /**
  * What the operation that wrote each file of an index was to do: the JSON of its layout, or what it packed.
  * Operations of one layout have one text. A file that no OPTIMIZE wrote has none. Files are known by their
@@ -26,8 +28,8 @@ private[index] object FileOrigins {
 
   /** The bytes of the block; None when no file has an origin. Texts for which there is no room are left out. */
   def toRaw(origins: IndexedSeq[Option[String]]): Option[Array[Byte]] = {
-    val texts = origins.iterator.flatten.toSeq.distinct.map(t => t -> t.getBytes(UTF_8))
-    val ends = texts.iterator.map(4L + _._2.length).scanLeft(0L)(_ + _).drop(1).toSeq
+    val texts = origins.flatten.distinct.map(t => t -> t.getBytes(UTF_8))
+    val ends = texts.iterator.map(4L + _._2.length).scanLeft(0L)(_ + _).drop(1).toVector
     val kept = texts.take(ends.count(_ <= MaxTextBytes))
     Option.when(kept.nonEmpty) {
       val buffer = new ByteArrayOutputStream
@@ -52,7 +54,9 @@ private[index] object FileOrigins {
       val texts = Vector.fill(count) {
         val size = in.readInt()
         if (size < 0 || size > in.available) throw new IndexFormatException(s"an origin of $size bytes")
-        new String(in.readNBytes(size), UTF_8)
+        val text = new Array[Byte](size)
+        in.readFully(text)
+        new String(text, UTF_8)
       }
       if (in.available != 4L * files) throw new IndexFormatException("not one origin for each file")
       val textOf = Array.fill(files)(in.readInt())

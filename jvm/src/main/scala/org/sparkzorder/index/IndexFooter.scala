@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.DataType
 import org.slf4j.LoggerFactory
 
-import org.sparkzorder.compat._
 import org.sparkzorder.stats.ColumnKey
 
 /** A column and its block in the file. */

@@ -1,6 +1,7 @@
 package org.sparkzorder.optimize
 
 import org.sparkzorder.commit.Record
+import org.sparkzorder.compat._
 import org.sparkzorder.layout.LayoutSpec
 
 /** The layout of the table's last OPTIMIZE. */

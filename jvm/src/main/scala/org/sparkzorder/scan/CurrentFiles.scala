@@ -5,6 +5,8 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitioningAwareFileIndex}
 import org.apache.spark.sql.types.StructType
 
+import org.sparkzorder.compat._
+
 /**
  * The files that a scan has now. This is found out once for each scan, when it is planned. Later its
  * files are only left out.

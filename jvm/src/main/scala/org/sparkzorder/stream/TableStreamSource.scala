@@ -16,6 +16,7 @@ import org.apache.spark.sql.execution.streaming.runtime.{FileStreamSource, FileS
 import org.apache.spark.sql.types.StructType
 
 import org.sparkzorder.commit.RestorePlan
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.{ZOrderErrors, ZOrderRuntimeException}
 import org.sparkzorder.table.{Homes, PlacedFile, PlacedFiles, Targets}
 import org.sparkzorder.write.WrittenNames

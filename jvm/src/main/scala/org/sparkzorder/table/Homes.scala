@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 
 import org.sparkzorder.commit.{LocationHistory, ObjectStores, StaleAppends, TableFolder, TableState, VersionDirectory}
+import org.sparkzorder.compat._
 import org.sparkzorder.errors.ZOrderErrors
 
 /** Finds the side folder of a table that moves to new folders. */

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 
 import org.sparkzorder.commit._
+import org.sparkzorder.compat._
 import org.sparkzorder.conf.{TableProperties, ZOrderConf}
 import org.sparkzorder.errors.ZOrderErrors
 

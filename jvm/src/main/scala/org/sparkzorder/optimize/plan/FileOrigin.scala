@@ -3,6 +3,7 @@ package org.sparkzorder.optimize.plan
 import scala.collection.mutable
 
 import org.sparkzorder.commit.{HistoryEntry, HistorySettings, Record}
+import org.sparkzorder.compat._
 import org.sparkzorder.optimize.options.OptimizeOptions
 import org.sparkzorder.statement.OptimizeStatement
 import org.sparkzorder.stats.FileId
