@@ -315,14 +315,14 @@ def test_hostile_files_are_ignored_with_a_warning(spark: SparkSession, table: Pa
     outside = tmp_path / "outside.json"
     outside.write_bytes(good.read_bytes())
     bad = {
-        f"{uuid.uuid4()}-000001.json": good.read_bytes()[:50],
-        f"{uuid.uuid4()}-000002.json": os.urandom(1000),
-        f"{uuid.uuid4()}-000003.json": b"[" * 60_000,
-        f"{uuid.uuid4()}-000004.json": b" " * 5_000_000,
+        f"_{uuid.uuid4()}-000001.json": good.read_bytes()[:50],
+        f"_{uuid.uuid4()}-000002.json": os.urandom(1000),
+        f"_{uuid.uuid4()}-000003.json": b"[" * 60_000,
+        f"_{uuid.uuid4()}-000004.json": b" " * 5_000_000,
     }
     for name, content in bad.items():
         (folder / name).write_bytes(content)
-    (folder / f"{uuid.uuid4()}-000005.json").symlink_to(outside)
+    (folder / f"_{uuid.uuid4()}-000005.json").symlink_to(outside)
     (folder / "notes.txt").write_text("not ours")
     with logged(spark, tmp_path / "log") as log:
         ask(spark, table, "b = 1")

@@ -121,7 +121,7 @@ CASES: dict[str, Callable[[Path], Path | None]] = {
     "a link in place of the staging folder": lambda side: linked(side, "staging"),
     "a damaged lock": lambda side: write(side / "_lock-x", b"\x00" * 100) and None,
     "a lock that is too large": lambda side: write(side / "_lock-x", b"x" * 70_000) and None,
-    "a record of the greatest version": lambda side: write(side / "v999999999999999999-1ms.json", b"{}"),
+    "a record of the greatest version": lambda side: write(side / "_v999999999999999999-1ms.json", b"{}"),
     "an index of the greatest number": lambda side: write(side / "_index-999999999999999999.zidx", b"{}"),
     "names of nobody": lambda side: write(side / "v1.exe", b"\x00") and None,
 }
